@@ -45,7 +45,7 @@ QUICK = [
     "room-larger-than-the-tag",
 ]
 # The packages that one worker builds, so that two need no lock of each other's.
-WORKERS = [["tagmac", "tagmac-any"], ["tagmac-files", "tagmac-cli", "tagmac-border"]]
+WORKERS = [["tagmac", "tagmac-papers", "tagmac-any"], ["tagmac-files", "tagmac-cli", "tagmac-border"]]
 PROFILE = {
     "inherits": '"dev"',
     "opt-level": "0",

@@ -14,11 +14,11 @@ do lines that only close something.
     coverage.py --quick [--planted NAME] | --full | --planted
     coverage.py --holes [FILE...]    the regions that do not run, for those who write tests
 
-`--full` runs the tests of the library, of `crates/any`, of `crates/files` and of the command but for those in
-`LEFT_OUT`, the corpus of `assure/targets`, which calls the C library as well, the C library's own test of all its functions, the
+`--full` runs the tests of the library, of `crates/papers`, of `crates/any`, of `crates/files` and of the command but
+for those in `LEFT_OUT`, the corpus of `assure/targets`, which calls the C library as well, the C library's own test of all its functions, the
 tests of object stores with a server of moto's, and the job `faults` with the command that has counters: every
 system call fails, and of what runs then only regions count. `--quick` runs none of the last two, leaves out the
-tests of the first two and `SLOW` ones, and asks for nothing of their files and of `FLOOR`.
+tests of the first three and `SLOW` ones, and asks for nothing of their files and of `FLOOR`.
 
 What it counts:
 - Code of generic types is compiled for each choice of types. What one of them runs has run, and a side of a
@@ -65,12 +65,13 @@ PLANTED_BRANCH = """fn main() {
     println!("{}", if is_named { 1 } else { 2 });
 }
 """
-# What is built together, so that the library is built once with all features and once for its own tests. Its own and
-# those of all MACs come first, and are for full runs.
-PACKAGES = ["tagmac", "tagmac-any", "tagmac-bounds", "tagmac-files", "tagmac-cli", "tagmac-border", "fuzz-targets"]
+# What is built together, so that the library is built once with all features and once for its own tests. Its own,
+# those of the papers' constructions and those of all MACs come first, and are for full runs.
+LIBRARY = ["tagmac", "tagmac-papers", "tagmac-any"]
+PACKAGES = ["tagmac-bounds", "tagmac-files", "tagmac-cli", "tagmac-border", "fuzz-targets"]
 FEATURES = ["tagmac/threads", "tagmac/cipher", "tagmac/digest", "tagmac-cli/fault-injection"]
-# With them the command reads objects. In a quick run it does not: what object stores are built on takes minutes.
-OBJECTS = "tagmac-cli/objects"
+# With the last the command reads objects. In a quick run it does not: what object stores are built on takes minutes.
+OF_FULL_RUNS = ["tagmac-papers/digest", "tagmac-cli/objects"]
 OPTIONS = ["--lib", "--bins", "--test", "all"]
 # What is in the names of tests that do not run here, by folder. All of them run in `scripts/test`.
 LEFT_OUT = {
@@ -78,7 +79,7 @@ LEFT_OUT = {
     "tagmac": [
         "algo::elimac::tests::a_cache_of_any_size", "algo::many_keys::tests::pmac_is_the_same",
         "cipher::present::tests::official_vectors", "cipher::present::tests::sums_on_every_rung",
-        "canary::", "cmac::many_at_once", "collisions::", "digest::lightmac_present", "digest::pmac_present",
+        "canary::", "cmac::many_at_once", "digest::lightmac_present", "digest::pmac_present",
         "edit::scripts_of_umac", "far::",
         "nonces::a_grade_checks_its_words", "pmac_bound::", "pmac_small::",
     ],
@@ -87,6 +88,10 @@ LEFT_OUT = {
         "batch::batches_of_every_size", "batch::every_length_and_every_count",
         "laws::a_flipped_bit_in_any_byte", "laws::any_cut", "laws::every_cut", "registry::one_tag_whatever_the_way",
         "save::streams_and_parts_of_umac", "vectors::umac_markers_in_parts",
+    ],
+    "papers": [
+        # As above.
+        "collisions::",
     ],
     "bounds": [
         # As above.
@@ -112,7 +117,7 @@ SLOW = [
     "seal::the_same_tree_has_the_same_manifest_on_any_number_of_threads", "tag::every_algorithm_and_every_way",
     "update_faults::killed_", "update_pending::patch::a_recovery_that_is_killed",
 ]  # fmt: skip
-MEASURED = ["crates/bounds/src/", "crates/tagmac/src/", "crates/any/src/", "crates/files/src/", "crates/cli/src/", "crates/capi/src/", "crates/border/src/"]
+MEASURED = ["crates/bounds/src/", "crates/tagmac/src/", "crates/papers/src/", "crates/any/src/", "crates/files/src/", "crates/cli/src/", "crates/capi/src/", "crates/border/src/"]
 # Each line of these files, and of the files of these folders, must run, and both sides of each branch.
 NAMED = [
     "crates/bounds/src/",
@@ -155,7 +160,7 @@ def cargo(packages, features, *command):
 
 def build(full):
     """Builds the tests: programs and the folders that they run in, and all that has counters."""
-    packages, features = (PACKAGES, [*FEATURES, OBJECTS]) if full else (PACKAGES[2:], FEATURES)
+    packages, features = ([*LIBRARY, *PACKAGES], [*FEATURES, *OF_FULL_RUNS]) if full else (PACKAGES, FEATURES)
     tests, objects = [], []
     for one in cargo(packages, features, "test", "--no-run", *OPTIONS):
         if one.get("executable"):

@@ -22,7 +22,7 @@ What is woven is not optimised, so that only tests of a few seconds are tried: o
 can be stopped, and the next one goes on with the next file. `assure/survivors.json` has the survivors, each with a
 reason; they are known by function and operator (`anchors.py`), so that they outlive changes elsewhere. Some only choose between
 ways to the same result, and no test of results can find them: `equal` says so, where the reason does. In files of
-`STRICT` a survivor without a reason is a failure; of the mutants in `algo` that can change a result, 95 % must be
+`STRICT` a survivor without a reason is a failure; of the mutants in `ALGO` that can change a result, 95 % must be
 found once all its files were tried.
 
 Not shown: mutants of two places at once, of macros, and faults that no rule of `cargo mutants` makes. Tests are
@@ -68,7 +68,16 @@ GROUPS = [
         "crates/tagmac/src/lib.rs",
         ("-p", "tagmac", "--lib", "--all-features"),
         # Many of its tests go through the table of all MACs.
-        ("-p", "tagmac", "-p", "tagmac-any", "--lib", "--test", "all", "--all-features"),
+        ("-p", "tagmac", "-p", "tagmac-papers", "-p", "tagmac-any", "--lib", "--test", "all", "--all-features"),
+        (),
+        PROFILE_OF_OTHERS,
+    ),
+    Group(
+        "papers",
+        ("crates/papers/src/",),
+        "crates/papers/src/lib.rs",
+        ("-p", "tagmac-papers", "--lib", "--all-features"),
+        ("-p", "tagmac-papers", "-p", "tagmac-any", "--lib", "--test", "all", "--all-features"),
         (),
         PROFILE_OF_OTHERS,
     ),

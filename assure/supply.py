@@ -11,7 +11,7 @@
 - duplicates: no package has two versions, but for those in deny.toml; nor is any listed in vain.
 - sbom: a CycloneDX 1.5 document of the command, the C libraries, the provider and the Python module, as
   `cargo tree` resolves them: the same bytes each time, valid by the schema, and each edge in Cargo.lock.
-- api: what users of the crates tagmac, tagmac-any and tagmac-bounds can name is crates/tagmac/public-api.txt, by rustdoc's JSON.
+- api: what users of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds can name is crates/tagmac/public-api.txt, by rustdoc's JSON.
 - abi: what the shared libraries export is assure/abi.txt.
 - claims: each claim of docs/claims.md names an item of the source and a test, and both exist; each
   section of the papers and each requirement of RFC 4418 that this file knows has a claim.
@@ -177,7 +177,7 @@ def dependencies(job, packages, locked, rules):
 
 
 def public_api(job):
-    """The interfaces of the library, of all MACs by name and of the bounds now. A bug is planted in a copy of the workspace."""
+    """The interfaces of the library, of all MACs by name, of the bounds and of what the papers have now. A bug is planted in a copy of the workspace."""
     repo = REPO
     if job.planted in ("api-added", "api-changed"):
         repo = WORK / "planted"
@@ -200,7 +200,7 @@ def public_api(job):
             for path, text in changed.items():
                 (repo / path).write_text(text)
     lines = []
-    for package in ("tagmac", "tagmac-any", "tagmac-bounds"):
+    for package in ("tagmac", "tagmac-any", "tagmac-bounds", "tagmac-papers"):
         run(
             "cargo", "rustdoc", "--quiet", "--locked", "-p", package, "--all-features", "--",
             "-Zunstable-options", "--output-format", "json",

@@ -3,7 +3,7 @@
     assure/proofs --quick | --full [--planted NAME] [--list] [THEOREM...]
     assure/proofs --planted
 
-What is proved is the source of crates/tagmac itself: `rust/` parses the functions that a theorem names
+What is proved is the source of the crates itself: `rust/` parses the functions that a theorem names
 and runs them on unknown numbers, line by line, and z3 decides. No constant, shift or bound of the code is
 typed again here: all come from the files. What is typed here, in `theorems/`, is the other side: the
 definitions of the papers and of RFC 4418 and 8439. Each operation that Rust would check in a debug build

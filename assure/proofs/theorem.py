@@ -11,7 +11,8 @@ from rust.machine import Machine
 from rust.numbers import N, Poly
 from rust.values import plain
 
-SRC = Path(__file__).resolve().parent.parent.parent / "crates/tagmac/src"
+ROOT = Path(__file__).resolve().parent.parent.parent
+SRC = ROOT / "crates/tagmac/src"
 THEOREMS = []
 
 
@@ -23,7 +24,7 @@ class Failed(Exception):
 class Theorem:
     name: str
     says: str
-    # Files, relative to crates/tagmac/src, of which the first has what is proved.
+    # Files, of other crates as `crates/...` and else relative to crates/tagmac/src. The first has what is proved.
     where: tuple
     level: str
     run: Callable
@@ -108,7 +109,7 @@ class Proof:
 
     def text(self, file):
         if file not in self.texts:
-            self.texts[file] = (SRC / file).read_text()
+            self.texts[file] = (ROOT / file if file.startswith("crates/") else SRC / file).read_text()
         return self.texts[file]
 
     def machine(self, chunk=None):

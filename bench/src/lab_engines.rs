@@ -3,17 +3,18 @@
 
 use std::hint::black_box;
 
-use tagmac::cipher::{Aes128, Present80, Rc6};
-use tagmac::hashes::{HashValue, Nh, Uhash64, Uhash128, Universal};
+use tagmac::cipher::{Aes128, Present80};
+use tagmac::hashes::{HashValue, Uhash64, Uhash128, Universal};
 use tagmac::hazmat::Hash;
 use tagmac::isa::{Isa, Kernel, Level};
-use tagmac::{Cbc3, Cmac, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Set};
+use tagmac::{Cmac, LightMac, Mac, Tag};
 use tagmac_lab::comparators::{
     COMPARATORS, CbcMac, CbcMacEde, Chaskey, Comparator, CounterSum, Emac, Keys, Marvin,
     PcsHmacSha256, Pelican, Pmac1, Pmac2, PmacParity, PmacPlus, SumEcbc, ThreeKf9, Xcbc, XecbMac,
     XorMac, Zmac, hmac_md5, hmac_sha1, hmac_sha256,
 };
 use tagmac_lab::hashes::{self, Inner, Outer};
+use tagmac_papers::{Cbc3, Nh, NhShape, Rc6, Umac99Parameters, Umac99Set};
 
 use crate::ceiling::Costs;
 use crate::engine::{Engine, KEY, Key, Timed, timed};

@@ -3,14 +3,15 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use tagmac::cipher::{Aes128, Aes256, Present80, Rc6};
+use tagmac::cipher::{Aes128, Aes256, Present80};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
 use tagmac::{Cmac, EliMac, LightMac, Mac, Nonce, NonceSequence, Pmac, Poly1305, Poly1305Aes};
-use tagmac::{Tag, Umac, Umac99, Umac99Set, UmacNonce};
+use tagmac::{Tag, Umac, UmacNonce};
 use tagmac_any::bounds::umac::{Prf1999, Umac1999};
 use tagmac_any::bounds::{NonceKind, Theorem};
 use tagmac_any::meter::{Budget, Metered, Usage};
+use tagmac_papers::{Rc6, Umac99, Umac99Set};
 
 use crate::ceiling::Costs;
 use crate::engine::{Engine, KEY, Key, Role, Timed, timed, timed_verifying};

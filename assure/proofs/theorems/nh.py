@@ -72,7 +72,7 @@ def lanes(proof):
         machine.claim("madd16", out.v == z3.Concat(parts[2] + parts[3], parts[0] + parts[1]))
 
 
-NH99 = ("algo/umac99/nh.rs", "isa/portable/words.rs", "isa/words.rs")
+NH99 = ("crates/papers/src/umac99/nh.rs", "isa/portable/words.rs", "isa/words.rs")
 
 
 @theorem(

@@ -1,4 +1,4 @@
-//! The MACs of [`tagmac`] by their names, but for one-time Poly1305, `Cbc3`, `Umac99Graded` and
+//! The MACs of [`tagmac`] and [`tagmac_papers`] by their names, but for one-time Poly1305, `Cbc3`, `Umac99Graded` and
 //! parameters without a name: what the command and the bindings for other languages drive.
 //!
 //! ```

@@ -1,6 +1,6 @@
 //! What modes do with a block cipher: many blocks at once, one block, a chain.
 
-use tagmac::cipher::{Cipher, V};
+use tagmac::cipher::{Cipher, Encrypt, V};
 use tagmac::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 
 /// Vectors in flight where a loop is unrolled.
@@ -118,22 +118,7 @@ pub fn padded<B: CipherBlock>(last: &[u8]) -> B {
 
 /// E_K of one block.
 pub fn encrypt<C: Cipher>(cipher: &C, block: &C::Block, level: Level) -> C::Block {
-    level.run(EncryptOne { cipher, block })
-}
-
-struct EncryptOne<'a, C: Cipher> {
-    cipher: &'a C,
-    block: &'a C::Block,
-}
-
-impl<C: Cipher> Kernel for EncryptOne<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.cipher.encrypt_one(isa, self.block)
-    }
+    level.run(Encrypt(cipher, block))
 }
 
 /// The end of a chain over X_1 .. X_m, and the xor of all that it gave:

@@ -44,11 +44,11 @@ fn many_messages(key: [u8; 16]) -> Done {
 }
 
 fn other_ciphers([k1, k2, key]: [[u8; 16]; 3]) -> Done {
-    use tagmac::cipher::{Present128, Rc6};
+    use tagmac::cipher::Present128;
     use tagmac::{LightMac, Pmac};
 
     let lightmac = LightMac::<Present128>::new(&k1, &k2, 16)?; // a counter of 16 bits
-    let pmac = Pmac::<Rc6>::new(&key);
+    let pmac = Pmac::<Present128>::new(&key);
 
     println!("{} {}", lightmac.tag(b"pay 100 to Bob")?, pmac.tag(b"pay 100 to Bob")?);
     Ok(())

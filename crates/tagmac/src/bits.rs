@@ -46,8 +46,12 @@ impl<'a> Bits<'a> {
     }
 
     /// All but the first `at` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer.
     #[inline(always)]
-    pub(crate) fn after(self, at: usize) -> Bits<'a> {
+    pub fn after(self, at: usize) -> Bits<'a> {
         Bits { bytes: &self.bytes[at..], unused: self.unused }
     }
 

@@ -136,9 +136,18 @@ pub trait Construction: Send + Sync {
     }
 }
 
-/// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks.
+/// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks. The rest is for
+/// [`Hash::finish`].
+///
+/// ```
+/// use tagmac::hazmat::absorbable_len;
+/// use tagmac::{PmacAes128, hashes::Poly1305Hash};
+/// // PMAC holds its last block back, even if it is full.
+/// assert_eq!(absorbable_len(&PmacAes128::new(&[7; 16]), (&[0; 48]).into()), 32);
+/// assert_eq!(absorbable_len(&Poly1305Hash::new(&[7; 16]), (&[0; 48]).into()), 48);
+/// ```
 #[inline(always)]
-pub(crate) fn absorbable_len<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
+pub fn absorbable_len<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
     let block = hash.block();
     if H::LAST_BLOCK_DISTINCT {
         hash.blocks_in(rest.bytes().len().saturating_sub(1)) * block

@@ -1,5 +1,5 @@
-//! Low-level operations that can break security if misused: parts of messages, and two other uses of
-//! PMAC.
+//! Low-level operations that can break security if misused: parts of messages, and what MACs are made
+//! of.
 //!
 //! # Parts
 //!
@@ -31,20 +31,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Recovering a block, and a wide-block cipher
+//! # A MAC of your own
 //!
-//! [`recover_block`] computes a block of a message from PMAC's tag and the other blocks, which the paper
-//! calls parsimony; [`replace_block`] computes the tag after one block changed, from the old tag.
-//! [`WideBlock`] is a length-preserving cipher made from the former, and a deterministic encryption. Read
-//! its guarantees before use.
+//! [`Hash`] and [`Construction`] are what a MAC is made of, and [`isa`](crate::isa) and
+//! [`cipher`](crate::cipher) what its kernels are written on. [`absorbable_len`], [`XorDigest::block`],
+//! [`PmacKey`] and [`Chain`] are for constructions on hashes and keys that there are. The crate `tagmac-papers` is
+//! built on these alone.
 
-#[cfg(feature = "umac99")]
-pub use crate::algo::Umac99Sum;
-pub use crate::algo::{ParsimonyError, WideBlock, recover_block, replace_block};
+pub use crate::algo::{Chain, PmacKey};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{XorDigest, XorSum};
-pub use crate::construction::{Construction, Hash};
+pub use crate::construction::{Construction, Hash, absorbable_len};
 pub use crate::part::{Part, PartError};
 pub use crate::plan::{Plan, SharedFinish};
 #[doc(hidden)]

@@ -27,16 +27,13 @@
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | the fastest without a nonce on messages of some KiB whose subkeys are cached; its proof assumes that 4 and 7 rounds of AES suffice |
 //! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce per message: formats and protocols that have it |
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce per message: short tags, many packets |
-//! | `Umac99` | 16 bytes | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | the paper's own sets, and all its parameters |
-//! | [`Cbc3`] | three of its cipher | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | a PRF of any cipher, for short inputs |
 //! | [`Cmac`] | one of its cipher | NIST SP 800-38B, RFC 4493 | rules and protocols that ask for it; one message at a time it is slow |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
-//! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
-//! UMAC of 1999 need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
-//! draws. Nonces of 16 bytes then repeat with a probability of 2^-32 after 2^48.5 messages. If a nonce of
-//! Poly1305-AES or UMAC repeats, others can be forged from the tags; the UMAC of 1999 loses a collision of two hashes (`NonceKind` of the crate
-//! `tagmac-bounds`).
+//! PMAC, LightMAC, EliMAC and CMAC are deterministic: they need no nonce. Poly1305-AES and UMAC
+//! need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
+//! draws. Nonces of 16 bytes then repeat with a probability of 2^-32 after 2^48.5 messages. If a nonce repeats,
+//! others can be forged from the tags (`NonceKind` of the crate `tagmac-bounds`).
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};
@@ -57,7 +54,8 @@
 //! can check a tag can also forge one), not encryption, and not a hash for content ids.
 //!
 //! The crate `tagmac-bounds` says how much one key may authenticate. The crate `tagmac-any` enforces it (`Metered`), has
-//! the MACs by name, key files, and parts of objects that leave the process.
+//! the MACs by name, key files, and parts of objects that leave the process. The crate `tagmac-papers` has what the
+//! papers define and nobody deploys: the UMAC of 1999, NH, CBC3, RC6, and what PMAC's parsimony gives.
 //!
 //! # Features
 //!
@@ -66,7 +64,6 @@
 //! | `std` (default) | CPU detection, `io::Write`, random nonces (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
-//! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
 //! | `cipher` | RustCrypto's block ciphers in all modes |
 //! | `digest` | [`digest`]: RustCrypto's `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
@@ -119,10 +116,8 @@ mod tag;
 pub mod threads;
 mod wipe;
 
-pub use algo::{Assurance, Cbc3, Cmac, CmacStream, EliMac, Poly1305, Poly1305Aes};
+pub use algo::{Assurance, Cmac, CmacStream, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
-#[cfg(feature = "umac99")]
-pub use algo::{NhShape, Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set};
 pub use algo::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;

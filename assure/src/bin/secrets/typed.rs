@@ -4,12 +4,13 @@ use std::hint::black_box;
 
 use tagmac::edit::Tree;
 use tagmac::hashes::{Poly1305Hash, Uhash64, Uhash128, Universal};
-use tagmac::hazmat::{Construction, Hash, Part, WideBlock};
+use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::Level;
 use tagmac::{
-    Cbc3, Cmac, CmacStream, EliMac, LightMac, Mac, Nonce, NonceSequence, Pmac, Poly1305,
-    Poly1305Aes, Tag, Umac32, Umac64, Umac96, Umac99, Umac99Set, Umac128, cipher,
+    Cmac, CmacStream, EliMac, LightMac, Mac, Nonce, NonceSequence, Pmac, Poly1305, Poly1305Aes,
+    Tag, Umac32, Umac64, Umac96, Umac128, cipher,
 };
+use tagmac_papers::{Cbc3, Rc6, Umac99, Umac99Set, WideBlock};
 
 use crate::Learn;
 
@@ -27,7 +28,7 @@ pub const ALL: [Typed; 26] = [
     Typed { name: "PmacAes256", key: 32, play: pmac::<cipher::Aes256> },
     Typed { name: "Pmac<Present80>", key: 10, play: pmac::<cipher::Present80> },
     Typed { name: "Pmac<Present128>", key: 16, play: pmac::<cipher::Present128> },
-    Typed { name: "Pmac<Rc6>", key: 16, play: pmac::<cipher::Rc6> },
+    Typed { name: "Pmac<Rc6>", key: 16, play: pmac::<Rc6> },
     Typed { name: "LightMacAes128", key: 32, play: lightmac::<cipher::Aes128> },
     Typed { name: "LightMacAes192", key: 48, play: lightmac::<cipher::Aes192> },
     Typed { name: "LightMacAes256", key: 64, play: lightmac::<cipher::Aes256> },

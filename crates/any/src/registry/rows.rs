@@ -3,14 +3,13 @@
 use core::num::NonZeroU64;
 use std::sync::Arc;
 
-use tagmac::cipher::{
-    Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, Present80, Present128, Rc6,
-};
+use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, Present80, Present128};
 use tagmac::internals::{self, ELIMAC_LIMIT_BITS, LongAes, lightmac_limit_bits};
 use tagmac::isa::Level;
-use tagmac::{EliMac, Error, Poly1305Aes, Umac, Umac99, Umac99Set};
+use tagmac::{EliMac, Error, Poly1305Aes, Umac};
 use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{NonceKind, Theorem};
+use tagmac_papers::{Rc6, Umac99, Umac99Set};
 
 use super::row::{Capabilities, Make, Row};
 use crate::erased::DynMac;

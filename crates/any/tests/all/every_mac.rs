@@ -4,11 +4,9 @@
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Hash, Part, PartError};
 use tagmac::isa::Level;
-use tagmac::{
-    Bits, EliMac, Error, LightMac, Mac, NhShape, Pmac, Poly1305, Tag, Umac99, Umac99Graded,
-    Umac99Parameters, Umac99Prf, Umac99Set,
-};
+use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Poly1305, Tag};
 use tagmac_any::{Algorithm, AnyMac, Parts};
+use tagmac_papers::{NhShape, Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set};
 
 /// Every MAC that has parts, on one level: the rows of the registry, and what has parameters without a name.
 pub fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {

@@ -412,7 +412,7 @@ fn all_macs_of_the_papers_have_a_theorem() {
 
 #[test]
 fn the_sets_of_1999_have_the_bits_of_their_shapes() {
-    use tagmac::Umac99Set as Set;
+    use tagmac_papers::{Umac99Prf, Umac99Set as Set};
     let sets = [
         ("UMAC99-STD-30", Set::Std30),
         ("UMAC99-STD-60", Set::Std60),
@@ -425,7 +425,7 @@ fn the_sets_of_1999_have_the_bits_of_their_shapes() {
         let b = set.shape().collision_bits() as u32;
         let theorem = Algorithm::from_name(name).unwrap().theorem();
         let prf = match set.prf() {
-            tagmac::Umac99Prf::HmacSha1 => Prf1999::Named,
+            Umac99Prf::HmacSha1 => Prf1999::Named,
             _ => Prf1999::Cbc3 {
                 n: 128,
                 block_bytes: set.shape().block_bytes() as u32,

@@ -11,6 +11,7 @@ use tagmac::{
     Umac128, UmacNonce,
 };
 use tagmac_any::{Algorithm, AnyMac, Partial};
+use tagmac_papers::{Umac99, Umac99Set};
 
 fn message(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
@@ -295,7 +296,7 @@ fn any_states(secret: &[u8]) {
     any_state(&Poly1305Aes::new(&[1; 32]), secret);
     any_state(&Umac32::new(&[1; 16]), secret);
     any_state(&Umac128::new(&[1; 16]), secret);
-    any_state(&tagmac::Umac99::new(tagmac::Umac99Set::Std30, &[1; 16]), secret);
+    any_state(&Umac99::new(Umac99Set::Std30, &[1; 16]), secret);
 }
 
 proptest! {

@@ -1,8 +1,8 @@
 //! Raw CBC-MAC: the tag of a message is the state that a longer message goes on from.
 
-use tagmac::Cbc3;
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
+use tagmac_papers::Cbc3;
 
 use super::attack::{Attack, Options};
 use super::finding::{Expected, Finding, Role};

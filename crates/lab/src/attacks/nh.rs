@@ -1,6 +1,7 @@
 //! What NH's collision bound does not give: a MAC without nonces, and hashes with xor for addition.
 
-use tagmac::{Mac, NhShape, Umac99, Umac99Parameters, Umac99Prf};
+use tagmac::Mac;
+use tagmac_papers::{NhShape, Umac99, Umac99Parameters, Umac99Prf};
 
 use super::attack::{Attack, Options};
 use super::finding::{Expected, Finding, Role};
@@ -221,10 +222,10 @@ fn xor_universal_only(_: &Options) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tagmac::hashes::Nh;
+    use tagmac_papers::Nh;
 
-    /// The product here is the library's NH[2, 4], and the most collisions are what
-    /// `collisions.rs` of the library finds over all messages.
+    /// The product here is NH[2, 4] of `crates/papers`, and the most collisions are what
+    /// `collisions.rs` there finds over all messages.
     #[test]
     fn products_are_the_librarys() {
         let shape = NhShape::with_nibbles(2).expect("even");

@@ -2,7 +2,8 @@
 
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
-use tagmac::{Cbc3, Cmac, LightMac, Mac};
+use tagmac::{Cmac, LightMac, Mac};
+use tagmac_papers::Cbc3;
 
 use super::chained::{CbcMac, CbcMacEde, Emac, SumEcbc, ThreeKf9, Xcbc};
 use super::chaskey::Chaskey;

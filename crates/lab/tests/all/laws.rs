@@ -1,7 +1,7 @@
 //! What must hold for every parallel comparator: streams and parts give the tag of one call, on every
 //! level, and every level gives the same.
 
-use tagmac::cipher::{Aes128, Present80, Rc6};
+use tagmac::cipher::{Aes128, Present80};
 use tagmac::hazmat::Part;
 use tagmac::isa::Level;
 use tagmac::{Mac, Stream};
@@ -9,6 +9,7 @@ use tagmac_lab::comparators::{
     CounterSum, PcsHmacSha256, Pmac1, Pmac2, PmacParity, PmacPlus, XecbMac, XorMac, Zmac,
 };
 use tagmac_lab::parallel::{Mode, Parallel};
+use tagmac_papers::Rc6;
 
 const MESSAGE_BYTES: usize = 4500;
 

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use tagmac::NhShape;
-use tagmac::hashes::Nh;
 use tagmac::isa::{Block, Isa, Kernel, Level};
 use tagmac_lab::comparators::{COMPARATORS, Kind, Status, find};
 use tagmac_lab::deoxys::Deoxys;
 use tagmac_lab::hashes;
+use tagmac_papers::{Nh, NhShape};
 
 use crate::rows::{hex, message, rows, text};
 

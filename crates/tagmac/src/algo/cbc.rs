@@ -1,4 +1,4 @@
-//! The chain of blocks that CMAC and the CBC MAC with three keys are made of:
+//! The chain of blocks that CMAC is made of, and the CBC MAC with three keys of the crate `tagmac-papers`:
 //!
 //! ```text
 //! Y_0 = 0      Y_i = E_K(X_i ^ Y_{i-1})
@@ -34,10 +34,43 @@ pub(super) fn before_last<B: CipherBlock>(bytes: usize) -> usize {
     bytes.saturating_sub(1) / B::BYTES * B::BYTES
 }
 
-/// The chain so far, and the bytes after it: up to a block, because the last one is apart. Wiped on
-/// drop.
+/// CBC's chain so far, and the bytes after it: up to a block, because the last one is apart. What CMAC is
+/// made of, and other MACs of one chain. **Secret**: whoever sees it can forge. Wiped on drop.
+///
+/// ```text
+/// Y_0 = 0      Y_i = E_K(X_i ^ Y_{i-1})
+/// ```
+///
+/// The CBC MAC, which is secure for messages of one length alone:
+///
+/// ```
+/// use tagmac::cipher::{Aes128, Cipher, CipherBlock};
+/// use tagmac::hazmat::Chain;
+/// use tagmac::isa::{Isa, Kernel, Level};
+///
+/// struct CbcMac<'a>(&'a Aes128, &'a [u8]);
+///
+/// impl Kernel for CbcMac<'_> {
+///     type Out = [u8; 16];
+///
+///     #[inline(always)]
+///     fn run<I: Isa>(self, isa: I) -> [u8; 16] {
+///         let CbcMac(cipher, message) = self;
+///         let mut chain = Chain::new(&[]);
+///         chain.update(isa, cipher, message);
+///         cipher.encrypt_one(isa, &chain.value().xor(chain.held()))
+///     }
+/// }
+///
+/// let level = Level::best();
+/// let cipher = Aes128::new(&[7; 16], level);
+/// let tag = level.run(CbcMac(&cipher, &[1; 16]));
+/// // For messages of several lengths there is a forgery.
+/// let longer = [[1; 16], tag.xor(&[1; 16])];
+/// assert_eq!(level.run(CbcMac(&cipher, longer.as_flattened())), tag);
+/// ```
 #[derive(Clone)]
-pub(super) struct Chain<B: CipherBlock> {
+pub struct Chain<B: CipherBlock> {
     pub(super) y: B,
     pub(super) held: B,
     pub(super) bytes: usize,
@@ -52,9 +85,33 @@ impl<B: CipherBlock> Drop for Chain<B> {
 
 impl<B: CipherBlock> Chain<B> {
     /// The chain after its first input, which fits in a block.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
     #[inline(always)]
-    pub(super) fn new(first: &[u8]) -> Self {
+    pub fn new(first: &[u8]) -> Self {
+        assert!(first.len() <= B::BYTES, "an input that fits in a block");
         Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
+    }
+
+    /// Y of all blocks before the held one.
+    #[inline(always)]
+    pub fn value(&self) -> &B {
+        &self.y
+    }
+
+    /// The last block so far, which is not in Y yet. What is behind its first
+    /// [`held_bytes`](Chain::held_bytes) bytes is left from blocks before it.
+    #[inline(always)]
+    pub fn held(&self) -> &B {
+        &self.held
+    }
+
+    /// Bytes of the held block: none only if there was no input.
+    #[inline(always)]
+    pub fn held_bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether so many bytes more fit in the held block.
@@ -70,8 +127,9 @@ impl<B: CipherBlock> Chain<B> {
         self.bytes += data.len();
     }
 
+    /// Adds to the input. Runs inside a kernel.
     #[inline(always)]
-    pub(super) fn update<I: Isa, C>(&mut self, isa: I, cipher: &C, data: &[u8])
+    pub fn update<I: Isa, C>(&mut self, isa: I, cipher: &C, data: &[u8])
     where
         C: Cipher<Block = B>,
     {

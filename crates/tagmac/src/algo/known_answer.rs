@@ -57,14 +57,10 @@ fn is_right(answer: u128, tag: &dyn Fn(&[u8]) -> Result<Tag, Error>) -> bool {
     found[..bytes] == [0; 16][..bytes]
 }
 
-/// With the feature that has every MAC, as this compiles them all.
 #[cfg(test)]
-#[cfg(feature = "umac99")]
 mod tests {
     use super::*;
-    use crate::algo::{
-        Cmac, EliMac, LightMac, Pmac, Poly1305, Poly1305Aes, Umac, Umac99, Umac99Set,
-    };
+    use crate::algo::{Cmac, EliMac, LightMac, Pmac, Poly1305, Poly1305Aes, Umac};
     use crate::cipher::aes::LongAes;
     use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field, Present80, Present128};
     use crate::isa::ASKED;
@@ -96,16 +92,6 @@ mod tests {
         asks("UMAC-64", |level| Umac::<Aes128, 2>::with_level(short, level));
         asks("UMAC-96", |level| Umac::<Aes128, 3>::with_level(short, level));
         asks("UMAC-128", |level| Umac::<Aes128, 4>::with_level(short, level));
-        let sets = [
-            Umac99Set::Std30,
-            Umac99Set::Std60,
-            Umac99Set::Mmx15,
-            Umac99Set::Mmx30,
-            Umac99Set::Mmx60,
-        ];
-        for set in sets {
-            asks("UMAC of 1999", |level| Umac99::with_level(set, short, level));
-        }
         let key = KEYS.first_chunk().expect("64");
         asks("Poly1305", |level| Poly1305::with_level(key, level));
         asks("Poly1305-AES", |level| Poly1305Aes::with_level(key, level));

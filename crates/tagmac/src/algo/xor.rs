@@ -26,8 +26,9 @@ impl<B: CipherBlock> Zeroize for XorSum<B> {
 pub struct XorDigest<B = Block>(pub(super) B);
 
 impl<B: CipherBlock> XorDigest<B> {
-    /// The block that is encrypted at last.
-    pub(crate) fn block(&mut self) -> &mut B {
+    /// The block that is encrypted at last. Wipe it after use.
+    #[inline(always)]
+    pub fn block(&mut self) -> &mut B {
         &mut self.0
     }
 }

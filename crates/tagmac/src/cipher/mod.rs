@@ -51,7 +51,6 @@ pub(crate) mod aes;
 mod field;
 mod known_answers;
 mod present;
-mod rc6;
 #[cfg(feature = "cipher")]
 mod rust_crypto;
 mod traits;
@@ -61,10 +60,9 @@ pub use aes::{Aes128, Aes192, Aes256};
 pub use field::Field;
 pub use known_answers::KnownAnswers;
 pub use present::{Present, Present80, Present128};
-pub use rc6::Rc6;
 #[cfg(feature = "cipher")]
 pub use rust_crypto::RustCrypto;
-pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, V};
-pub(crate) use traits::{Encrypt, vectors};
+pub(crate) use traits::vectors;
+pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, Encrypt, V};
 
 pub use crate::isa::CipherBlock;

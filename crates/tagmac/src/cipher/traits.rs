@@ -33,7 +33,6 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     /// The levels that have kernels of their own.
     const LEVELS: Levels;
     /// Those that have kernels of their own for one block at a time.
-    #[doc(hidden)]
     const ONE_BLOCK_LEVELS: Levels = Levels::Narrow;
     /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
@@ -168,8 +167,7 @@ pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L:
     }
 }
 
-/// A cipher that goes both ways. No MAC needs it; what the module
-/// [`hazmat`](crate::hazmat) makes of PMAC does.
+/// A cipher that goes both ways. No MAC needs it; what the crate `tagmac-papers` makes of PMAC does.
 ///
 /// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the level:
 ///
@@ -201,8 +199,17 @@ pub trait Decrypt: Cipher {
     fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
 }
 
-/// E_K of a block.
-pub(crate) struct Encrypt<'a, C: Cipher>(pub(crate) &'a C, pub(crate) &'a C::Block);
+/// E_K of a block, outside of any kernel.
+///
+/// ```
+/// use tagmac::cipher::{Aes128, Cipher, Encrypt};
+/// use tagmac::isa::Level;
+/// let level = Level::best();
+/// let cipher = Aes128::new(&[7; 16], level);
+/// let block = level.run(Encrypt(&cipher, &[1; 16]));
+/// assert_ne!(block, [1; 16]);
+/// ```
+pub struct Encrypt<'a, C: Cipher>(pub &'a C, pub &'a C::Block);
 
 impl<C: Cipher> Kernel for Encrypt<'_, C> {
     const LEVELS: Levels = C::ONE_BLOCK_LEVELS;

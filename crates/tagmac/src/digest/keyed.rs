@@ -6,19 +6,14 @@ use ::digest::array::ArraySize;
 use ::digest::common::KeySizeUser;
 use ::digest::{Key, KeyInit};
 
-use crate::sealed::Sealed;
-
-/// A MAC or a hash with a key of one length. The [module](super) lists them; no other crate can
-/// implement it.
-pub trait Algorithm: Sealed + Sized {
+/// A MAC or a hash with a key of one length. The [module](super) lists them.
+pub trait Algorithm: Sized {
     /// Bytes of a key.
     type KeySize: ArraySize;
-    /// A key and the message so far.
-    #[doc(hidden)]
+    /// A key and the message so far: `Stream<Owned<M>>` for a MAC M.
     type Message: Message;
 
     /// No message yet, under a key of this length.
-    #[doc(hidden)]
     fn begin(key: &[u8]) -> Self::Message;
 }
 
@@ -65,7 +60,7 @@ impl<M: Algorithm> KeyInit for Keyed<M> {
 
 /// What a stream refers to where it has the MAC itself.
 #[derive(Clone)]
-pub struct Owned<M>(pub(super) M);
+pub struct Owned<M>(pub M);
 
 impl<M> Deref for Owned<M> {
     type Target = M;

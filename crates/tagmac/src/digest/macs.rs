@@ -1,23 +1,21 @@
 //! The deterministic MACs as RustCrypto's `Mac`.
 
 use core::marker::PhantomData;
-use core::ops::{Add, Mul};
+use core::ops::Add;
 
 use ::digest::array::{ArraySize, AssocArraySize};
-use ::digest::consts::{U3, U16, U32};
-use ::digest::typenum::{Prod, Sum};
+use ::digest::consts::{U16, U32};
+use ::digest::typenum::Sum;
 use ::digest::{FixedOutput, FixedOutputReset, MacMarker, Output, OutputSizeUser, Reset, Update};
 
 use super::keyed::{Algorithm, Keyed, Message, Owned};
-use crate::algo::{Cbc3, Cbc3Stream, Cmac, CmacStream, EliMac, LightMac, Pmac};
+use crate::algo::{Cmac, CmacStream, EliMac, LightMac, Pmac};
 use crate::cipher::{Cipher, CipherBlock, Field};
 use crate::construction::Construction;
 use crate::isa::Level;
-use crate::sealed::Sealed;
 use crate::stream::Stream;
 
-/// A deterministic MAC with a key of one length. The [module](super) lists them; no other crate can
-/// implement it.
+/// A deterministic MAC with a key of one length. The [module](super) lists them.
 pub trait DeterministicMac: Algorithm<Message: Restart> {
     /// Bytes of a tag: those of a block.
     type TagSize: ArraySize;
@@ -87,8 +85,6 @@ fn cipher<C: Cipher>(keys: &[u8], i: usize, level: Level) -> C {
     C::from_slice(key, level).expect("a key of the cipher's length")
 }
 
-impl<C: Cipher<Block: Field>> Sealed for Pmac<C> {}
-
 impl<C> Algorithm for Pmac<C>
 where
     C: Cipher<Block: Field, Key: AssocArraySize>,
@@ -126,8 +122,6 @@ where
 /// ```
 pub struct LightMacS<C, const S: usize>(PhantomData<C>);
 
-impl<C, const S: usize> Sealed for LightMacS<C, S> {}
-
 impl<C, const S: usize> Algorithm for LightMacS<C, S>
 where
     C: Cipher<Key: AssocArraySize>,
@@ -153,8 +147,6 @@ where
     type TagSize = BlockBytes<C>;
 }
 
-impl Sealed for EliMac {}
-
 impl Algorithm for EliMac {
     type KeySize = U32;
     type Message = Stream<Owned<Self>>;
@@ -168,8 +160,6 @@ impl Algorithm for EliMac {
 impl DeterministicMac for EliMac {
     type TagSize = U16;
 }
-
-impl<C: Cipher<Block: Field>> Sealed for Cmac<C> {}
 
 impl<C> Algorithm for Cmac<C>
 where
@@ -204,46 +194,5 @@ impl<C: Cipher<Block: Field>> Message for CmacStream<Owned<Cmac<C>>, C> {
 impl<C: Cipher<Block: Field>> Restart for CmacStream<Owned<Cmac<C>>, C> {
     fn restart(&mut self) {
         CmacStream::restart(self);
-    }
-}
-
-impl<C: Cipher> Sealed for Cbc3<C> {}
-
-impl<C> Algorithm for Cbc3<C>
-where
-    C: Cipher<Key: AssocArraySize>,
-    KeyBytes<C>: Mul<U3, Output: ArraySize>,
-{
-    type KeySize = Prod<KeyBytes<C>, U3>;
-    type Message = Cbc3Stream<C>;
-
-    fn begin(key: &[u8]) -> Self::Message {
-        let level = Level::best();
-        let [k1, k2, k3] = [0, 1, 2].map(|i| cipher(key, i, level));
-        Cbc3Stream::new(Cbc3::from_ciphers(k1, k2, k3, level))
-    }
-}
-
-impl<C> DeterministicMac for Cbc3<C>
-where
-    C: Cipher<Block: AssocArraySize, Key: AssocArraySize>,
-    KeyBytes<C>: Mul<U3, Output: ArraySize>,
-{
-    type TagSize = BlockBytes<C>;
-}
-
-impl<C: Cipher> Message for Cbc3Stream<C> {
-    fn update(&mut self, data: &[u8]) {
-        Cbc3Stream::update(self, data);
-    }
-
-    fn finish(&mut self, out: &mut [u8]) {
-        out.copy_from_slice(self.finalize().as_bytes());
-    }
-}
-
-impl<C: Cipher> Restart for Cbc3Stream<C> {
-    fn restart(&mut self) {
-        Cbc3Stream::restart(self);
     }
 }

@@ -29,7 +29,6 @@
 //! | [`Pmac<C>`](crate::Pmac), [`Cmac<C>`](crate::Cmac) | `Mac` | one of C |
 //! | [`LightMacS<C, S>`](LightMacS) | `Mac` | K1, K2 |
 //! | [`EliMac`](crate::EliMac) | `Mac` | K1, K2 |
-//! | [`Cbc3<C>`](crate::Cbc3) | `Mac` | K1, K2, K3 |
 //! | [`Poly1305`](crate::Poly1305) | `UniversalHash` | r, s, for one message |
 //! | [`Poly1305Hash`](crate::hashes::Poly1305Hash) | `UniversalHash` | r |
 //! | [`EliHash`](crate::hashes::EliHash) with AES | `UniversalHash` | K1 |
@@ -37,6 +36,36 @@
 //! C is any cipher with keys and blocks of a length that RustCrypto has, with the feature `cipher`
 //! also theirs. Several keys are one string, the first one first, as in key files. Tags have the n bits
 //! of a block; `verify_truncated_left` checks shorter ones.
+//!
+//! A MAC of your own is one of them by [`Algorithm`] and [`DeterministicMac`]: of the crate `tagmac-papers`,
+//! `Cbc3<C>` is.
+//!
+//! ```
+//! use digest::consts;
+//! use tagmac::digest::{Algorithm, DeterministicMac, KeyInit, Keyed, Mac, Owned};
+//! use tagmac::{PmacAes128, Stream};
+//!
+//! /// PMAC under a name of its own.
+//! struct Mine;
+//!
+//! impl Algorithm for Mine {
+//!     type KeySize = consts::U16;
+//!     type Message = Stream<Owned<PmacAes128>>;
+//!
+//!     fn begin(key: &[u8]) -> Self::Message {
+//!         Stream::new(Owned(PmacAes128::new(key.try_into().expect("16 bytes"))), &())
+//!     }
+//! }
+//!
+//! impl DeterministicMac for Mine {
+//!     type TagSize = consts::U16;
+//! }
+//!
+//! let mac = <Keyed<Mine> as KeyInit>::new(&[7; 16].into());
+//! let tag = mac.chain_update(b"message").finalize().into_bytes();
+//! assert_eq!(tag[..], *PmacAes128::new(&[7; 16]).tag(b"message")?.as_bytes());
+//! # Ok::<(), tagmac::Error>(())
+//! ```
 //!
 //! [`Tag`](crate::Tag) is `subtle::ConstantTimeEq` with this feature.
 //!
@@ -56,6 +85,6 @@ mod universal;
 pub use ::digest::{KeyInit, Mac};
 pub use ::universal_hash::UniversalHash;
 
-pub use keyed::{Algorithm, Keyed};
-pub use macs::{DeterministicMac, LightMacS};
+pub use keyed::{Algorithm, Keyed, Message, Owned};
+pub use macs::{DeterministicMac, LightMacS, Restart};
 pub use universal::BlockHash;

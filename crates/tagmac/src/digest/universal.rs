@@ -13,11 +13,9 @@ use crate::construction;
 use crate::construction::{Hash, check_length};
 use crate::hashes::HashValue;
 use crate::isa::{Isa, Kernel, Level, Levels};
-use crate::sealed::Sealed;
 use crate::stream::Stream;
 
-/// A hash of whole blocks whose result is as long as a block. The [module](super) lists them; no other
-/// crate can implement it.
+/// A hash of whole blocks whose result is as long as a block. The [module](super) lists them.
 pub trait BlockHash: Algorithm {
     /// Bytes of a block and of the result.
     type BlockSize: ArraySize;
@@ -65,8 +63,6 @@ impl<M: BlockHash> UhfBackend for Backend<'_, M> {
     }
 }
 
-impl Sealed for Poly1305 {}
-
 impl Algorithm for Poly1305 {
     type KeySize = U32;
     type Message = Stream<Owned<Self>>;
@@ -80,8 +76,6 @@ impl BlockHash for Poly1305 {
     type BlockSize = U16;
 }
 
-impl Sealed for Poly1305Hash {}
-
 impl Algorithm for Poly1305Hash {
     type KeySize = U16;
     type Message = Blocks<Self>;
@@ -94,8 +88,6 @@ impl Algorithm for Poly1305Hash {
 impl BlockHash for Poly1305Hash {
     type BlockSize = U16;
 }
-
-impl<const H: usize, const I: usize> Sealed for EliHash<AesFamilies<H, I>> {}
 
 impl<const H: usize, const I: usize> Algorithm for EliHash<AesFamilies<H, I>> {
     type KeySize = U16;

@@ -9,7 +9,7 @@
 //!
 //! | hash | two messages chosen without the key | from |
 //! |---|---|---|
-//! | `Nh` (feature `umac99`): NH\[n, w\] | collide with 2^-w | UMAC 1999, theorem 4.2 |
+//! | `Nh` of the crate `tagmac-papers`: NH\[n, w\] | collide with 2^-w | UMAC 1999, theorem 4.2 |
 //! | NHS\[n, w\], signed | 2^-(w-1) | theorem 4.5 |
 //! | NH^T\[n, w, t\], NHS^T | 2^-wt, 2^-(w-1)t | theorems 5.1 and 5.2 |
 //! | NH^T2\[n, m, w\], NHS^T2 | 2^-(2w-2), 2^-(2w-4) | theorems 5.3 and 5.4 |
@@ -39,14 +39,8 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 
-#[cfg(feature = "umac99")]
-mod nh;
 mod value;
 
-#[cfg(feature = "umac99")]
-pub use crate::algo::NhError;
 pub use crate::algo::{AesFamilies, EliHash, Families, PlainFamilies};
 pub use crate::algo::{Poly1305Hash, Uhash32, Uhash64, Uhash96, Uhash128};
-#[cfg(feature = "umac99")]
-pub use nh::Nh;
 pub use value::{HashValue, Universal};

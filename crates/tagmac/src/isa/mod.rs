@@ -37,17 +37,15 @@ pub(crate) use level::Neon;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use level::{Aesni, Avx2, Avx512, Vaes};
 pub use level::{Kernel, Level, Levels};
-#[cfg(feature = "umac99")]
-pub(crate) use portable::PortableWords;
 pub(crate) use portable::SMALL;
 /// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use register::Register;
 pub use scalar_blocks::ScalarBlocks;
-#[cfg(all(test, feature = "umac99"))]
+#[cfg(test)]
 pub(crate) use usable::ASKED;
-pub(crate) use usable::{KnownAnswer, SelfTest};
-pub use usable::{Status, UnusableLevel};
+pub(crate) use usable::KnownAnswer;
+pub use usable::{SelfTest, Status, UnusableLevel};
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
 /// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.

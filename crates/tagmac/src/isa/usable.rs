@@ -49,13 +49,27 @@ impl Kernel for Operations {
     }
 }
 
-/// What became of a self-test on each level, in this process: a byte for each, so that a key for one
-/// message pays no more than a comparison. The test of a
-/// level's own operations comes before its first use; each construction has one of its own, so that
-/// a program holds the kernels of those MACs alone that it uses.
+/// What became of a construction's self-test on each level, in this process: a byte for each, so that a key
+/// for one message pays no more than a comparison. The test of a level's own operations comes before its
+/// first use; each construction has one of its own, so that a program holds the kernels of those MACs alone
+/// that it uses.
+///
+/// A `static` for each construction. [`Level::passing`] runs the test and keeps its verdict:
+///
+/// ```
+/// use tagmac::isa::{Level, SelfTest};
+///
+/// fn passing(level: Level) -> Level {
+///     static TEST: SelfTest = SelfTest::new();
+///     // In earnest: whether the kernels of this level give a known answer.
+///     level.passing(&TEST, |level| level.name() != "aesni")
+/// }
+///
+/// assert_ne!(passing(Level::best()).name(), "aesni");
+/// ```
 pub struct SelfTest([AtomicU8; DETECT.len()]);
 
-#[cfg(all(test, feature = "umac99"))]
+#[cfg(test)]
 std::thread_local! {
     /// How often a construction asked for a self-test in this thread, for the test that each does.
     pub(crate) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
@@ -66,7 +80,8 @@ impl SelfTest {
     const FAILED: u8 = 2;
 
     /// A test that has not run.
-    pub(crate) const fn new() -> Self {
+    #[allow(clippy::new_without_default, reason = "there is none but in a static")]
+    pub const fn new() -> Self {
         SelfTest([const { AtomicU8::new(0) }; DETECT.len()])
     }
 
@@ -145,14 +160,15 @@ impl Level {
         if passes { Ok(level) } else { Err(Status::SelfTestFailed) }
     }
 
-    /// This level, or the highest below it on which a construction passes its test.
+    /// This level, or the highest below it on which a construction passes its test: what a key is made
+    /// for. The test runs once on a level, and on a lower one only where it failed.
     ///
     /// # Panics
     ///
     /// If there is none: a broken machine or compiler.
     #[inline(always)]
-    pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        #[cfg(all(test, feature = "umac99"))]
+    pub fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
+        #[cfg(test)]
         ASKED.set(ASKED.get() + 1);
         let verdict = known.verdict(self).load(Ordering::Relaxed);
         if verdict == SelfTest::PASSED { self } else { self.tested(known, test) }

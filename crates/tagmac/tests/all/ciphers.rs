@@ -1,8 +1,7 @@
-//! Ciphers from elsewhere: RustCrypto's, in PMAC, LightMAC and the wide-block cipher.
+//! Ciphers from elsewhere: RustCrypto's, in PMAC and LightMAC.
 
 use des::TdesEde3;
 use tagmac::cipher::{Aes128, Aes192, Aes256, BlockCipher, Cipher, RustCrypto};
-use tagmac::hazmat::{WideBlock, recover_block};
 use tagmac::isa::Level;
 use tagmac::{Bits, LightMac, Pmac, Tag};
 
@@ -50,21 +49,6 @@ fn aes_of_rust_crypto() {
     equal::<RustCrypto<aes::Aes128>, Aes128>();
     equal::<RustCrypto<aes::Aes192>, Aes192>();
     equal::<RustCrypto<aes::Aes256>, Aes256>();
-}
-
-#[test]
-fn aes_of_rust_crypto_backwards() {
-    type Theirs = RustCrypto<aes::Aes128>;
-    let (k1, k2) = (key::<Aes128>(1), key::<Aes128>(2));
-    let (theirs, ours) = (WideBlock::<Theirs>::new(&k1, &k2), WideBlock::<Aes128>::new(&k1, &k2));
-    for bits in lengths(128) {
-        let data = bytes(bits.div_ceil(8), bits as u64);
-        let (mut a, mut b) = (data.clone(), data);
-        let done = (theirs.encipher_bits(&mut a, bits), ours.encipher_bits(&mut b, bits));
-        assert_eq!((done.0, &a), (done.1, &b), "enciphering {bits} bits");
-        let done = (theirs.decipher_bits(&mut a, bits), ours.decipher_bits(&mut b, bits));
-        assert_eq!((done.0, &a), (done.1, &b), "deciphering {bits} bits");
-    }
 }
 
 /// E_K of a block as a number.
@@ -127,7 +111,6 @@ fn triple_des_as_in_the_papers() {
         let pmac = Pmac::<Tdes>::with_level(k1, level);
         let light = [8, 13, 16, 32]
             .map(|s| (s, LightMac::<Tdes>::with_level(k1, k2, s, level).expect("a counter")));
-        let wide = WideBlock::<Tdes>::with_level(k1, k2, level);
         for bits in lengths(64) {
             let data = bytes(bits.div_ceil(8), bits as u64);
             let message = Bits::new(&data, bits).expect("bits");
@@ -139,18 +122,6 @@ fn triple_des_as_in_the_papers() {
                 let expected = lightmac_of_the_paper(&des1, &des2, *s, &data, bits).to_be_bytes();
                 assert_eq!(tag.as_bytes(), expected, "LightMAC, {s}, {bits} bits on {level}");
             }
-            if bits < 64 {
-                continue;
-            }
-            let rest = Bits::new(&data[8..], bits - 64).expect("bits");
-            let block = recover_block(&pmac, rest, 1, &tag).expect("a block");
-            assert_eq!(block, data[..8], "block 1 of {bits} bits on {level}");
-            let whole = &data[..bits / 8];
-            let mut there = whole.to_vec();
-            wide.encipher(&mut there).expect("a message");
-            assert_ne!(there, whole);
-            wide.decipher(&mut there).expect("a ciphertext");
-            assert_eq!(there, whole, "{bits} bits there and back on {level}");
         }
     }
 }

@@ -142,3 +142,9 @@ fn many_at_once() {
     many::<Aes256>();
     many::<Present80>();
 }
+
+#[test]
+#[should_panic(expected = "an input that fits in a block")]
+fn a_chain_begins_with_a_block_at_most() {
+    let _ = tagmac::hazmat::Chain::<[u8; 16]>::new(&[0; 17]);
+}

@@ -178,13 +178,6 @@ fn scripts_of_umac() {
     script("UMAC-128", &Umac128::new(&[7; 16]), &nonce, 3, STEPS / 10);
 }
 
-#[cfg(feature = "umac99")]
-#[test]
-fn scripts_of_umac_of_1999() {
-    let mac = tagmac::Umac99::new(tagmac::Umac99Set::Std30, &[7; 16]);
-    script("UMAC99-STD-30", &mac, b"8 bytes.", 2, STEPS / 50);
-}
-
 /// UMAC changes its second level at 2^24 bytes: within a leaf, where leaves do not divide that.
 #[test]
 fn umac_beyond_its_first_field() {

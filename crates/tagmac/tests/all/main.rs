@@ -1,14 +1,15 @@
 //! The library's tests from outside, in one program: each program would compile kernels of its own.
 
 mod common;
+#[cfg(feature = "digest")]
+mod rust_crypto;
+mod wiping;
 
 mod canary;
 mod canary_kernels;
 #[cfg(feature = "cipher")]
 mod ciphers;
 mod cmac;
-#[cfg(feature = "umac99")]
-mod collisions;
 #[cfg(feature = "digest")]
 mod digest;
 mod edit;
@@ -21,9 +22,6 @@ mod lemmas;
 mod memory;
 mod nonces;
 mod page;
-#[cfg(feature = "umac99")]
-mod parameters;
-mod parsimony;
 mod parts;
 mod pmac_bound;
 mod pmac_small;

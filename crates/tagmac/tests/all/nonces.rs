@@ -71,10 +71,6 @@ fn a_sequence_counts_and_its_tags_are_those_of_its_nonces() {
             counts(&Umac128::with_level(&KEY, level), bytes);
         }
         counts(&Poly1305Aes::with_level(&[0x4b; 32], level), 16);
-        #[cfg(feature = "umac99")]
-        for set in [tagmac::Umac99Set::Std60, tagmac::Umac99Set::Mmx30] {
-            counts(&tagmac::Umac99::with_level(set, &KEY, level), 8);
-        }
     }
 }
 

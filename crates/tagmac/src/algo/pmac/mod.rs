@@ -12,11 +12,7 @@
 //! and a table that is the same in all periods. Only the period's last block, j = 32, needs a
 //! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
-mod parsimony;
-
 use core::slice;
-
-pub use parsimony::{ParsimonyError, WideBlock, recover_block, replace_block};
 
 use super::known_answer;
 use super::many::{self, Masked};
@@ -233,6 +229,65 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
         self.truncation = Truncation::to(bits)?;
         Ok(self)
+    }
+}
+
+/// What PMAC is made of under its key, for constructions on the same key. **All of it is as secret as the
+/// key**: the cipher makes every tag, and whoever knows an offset finds messages whose tags are equal.
+///
+/// ```text
+/// L = E_K(0)      offset(i) = gamma_i L, what is added to block i before it is encrypted; from 1 on
+/// ```
+///
+/// Any block but the last can be replaced in a tag, from the old and the new block alone. (The crate
+/// `tagmac-papers` does it.)
+///
+/// ```
+/// use tagmac::cipher::{Cipher, CipherBlock, Decrypt};
+/// use tagmac::hazmat::{Hash, PmacKey};
+/// use tagmac::isa::{Isa, Kernel};
+/// use tagmac::PmacAes128;
+///
+/// struct Replace<'a>(&'a PmacAes128, [&'a [u8; 16]; 2], &'a [u8; 16]);
+///
+/// impl Kernel for Replace<'_> {
+///     type Out = [u8; 16];
+///
+///     #[inline(always)]
+///     fn run<I: Isa>(self, isa: I) -> [u8; 16] {
+///         let Replace(mac, [old, new], tag) = self;
+///         let (cipher, offset) = (mac.cipher(), mac.offset(1));
+///         let old = cipher.encrypt_one(isa, &old.xor(&offset));
+///         let new = cipher.encrypt_one(isa, &new.xor(&offset));
+///         let sigma = cipher.decrypt_one(isa, tag).xor(&old).xor(&new);
+///         cipher.encrypt_one(isa, &sigma)
+///     }
+/// }
+///
+/// let mac = PmacAes128::new(&[7; 16]);
+/// let (before, after) = ([[1; 16], [2; 16]], [[9; 16], [2; 16]]);
+/// let tag = mac.tag(before.as_flattened())?;
+/// let tag = tag.as_bytes().try_into().expect("16 bytes");
+/// let made = mac.level().run(Replace(&mac, [&before[0], &after[0]], tag));
+/// assert_eq!(&made, mac.tag(after.as_flattened())?.as_bytes());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+pub trait PmacKey<C: Cipher> {
+    /// The cipher under the key.
+    fn cipher(&self) -> &C;
+    /// The offset of block `number`, counted from 1.
+    fn offset(&self, number: u64) -> C::Block;
+}
+
+impl<C: Cipher<Block: Field>> PmacKey<C> for Pmac<C> {
+    #[inline(always)]
+    fn cipher(&self) -> &C {
+        &self.cipher
+    }
+
+    #[inline(always)]
+    fn offset(&self, number: u64) -> C::Block {
+        self.offsets().gamma_l(number)
     }
 }
 

@@ -7,12 +7,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use tagmac::isa::{Isa, Kernel, Level, Levels, Words};
 use zeroize::Zeroize;
 
 use super::error::NhError;
-use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
+use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, Sums, level};
 use super::shape::NhShape;
-use crate::isa::{Isa, Kernel, Level, Levels, PortableWords, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
 struct Lines {
@@ -96,7 +96,7 @@ impl NhKey {
 
     /// The streams of a block, `T` at once.
     #[inline(always)]
-    fn block<F: Family, A: Words, const T: usize>(
+    fn block<F: Sums<A>, A: Copy, const T: usize>(
         &self,
         family: F,
         a: A,
@@ -219,7 +219,7 @@ struct HashBlocks<'a> {
 impl HashBlocks<'_> {
     /// All blocks by one family, `T` streams at once.
     #[inline(always)]
-    fn all<F: Family, A: Words, const T: usize>(self, family: F, a: A) {
+    fn all<F: Sums<A>, A: Copy, const T: usize>(self, family: F, a: A) {
         let shape = &F::known(&self.key.shape);
         let blocks = self.data.chunks(shape.block_bytes());
         for (block, out) in blocks.zip(self.out.chunks_exact_mut(shape.hash_bytes())) {
@@ -230,16 +230,16 @@ impl HashBlocks<'_> {
     /// By the definition, whatever the parameters: on no level.
     fn plainly(self) {
         match self.key.shape.word_bits {
-            4 => self.all::<_, _, 1>(Plain::<4>, PortableWords),
-            16 => self.all::<_, _, 1>(Plain::<16>, PortableWords),
-            32 => self.all::<_, _, 1>(Plain::<32>, PortableWords),
-            _ => self.all::<_, _, 1>(Plain::<64>, PortableWords),
+            4 => self.all::<_, _, 1>(Plain::<4>, ()),
+            16 => self.all::<_, _, 1>(Plain::<16>, ()),
+            32 => self.all::<_, _, 1>(Plain::<32>, ()),
+            _ => self.all::<_, _, 1>(Plain::<64>, ()),
         }
     }
 
     /// By vectors, as many streams at once as divide their number.
     #[inline(always)]
-    fn fast<F: Family, A: Words>(self, family: F, a: A) {
+    fn fast<F: Sums<A>, A: Words>(self, family: F, a: A) {
         match self.key.shape.streams {
             t if t.is_multiple_of(4) => self.all::<F, A, 4>(family, a),
             t if t.is_multiple_of(2) => self.all::<F, A, 2>(family, a),

@@ -3,9 +3,8 @@
 //! "UMAC: Fast and Secure Message Authentication", full version of 1999. Each line of
 //! `cargo test --test all -- collisions:: --nocapture` has the theorem's number and the one found.
 
-use tagmac::NhShape;
-use tagmac::hashes::Nh;
 use tagmac::isa::Level;
+use tagmac_papers::{Nh, NhShape};
 
 /// A word's values, pairs of words, and keys of a pair.
 const W: usize = 16;

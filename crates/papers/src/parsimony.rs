@@ -24,16 +24,16 @@
 
 use core::fmt;
 
+use tagmac::cipher::{Cipher, CipherBlock, Decrypt, Encrypt, Field};
+use tagmac::hazmat::{Hash, PmacKey, absorbable_len};
+use tagmac::isa::{Isa, Kernel, Lanes, Level, Levels};
+use tagmac::{Bits, Error, Mismatch, Pmac, Tag};
 use zeroize::Zeroize;
 
-use super::super::xor::XorDigest;
-use super::{Encrypt, PERIOD, Pmac};
-use crate::bits::Bits;
-use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
-use crate::construction::{Hash, absorbable_len};
-use crate::error::{Error, Mismatch, holds_mac_error, silent};
-use crate::isa::{Isa, Kernel, Lanes, Level, Levels};
-use crate::tag::Tag;
+use crate::silent;
+
+/// Blocks whose numbers the kernels of the counter have a table for.
+const PERIOD: usize = 32;
 
 /// A message that [`recover_block`] or [`WideBlock`] cannot serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,20 @@ impl fmt::Display for ParsimonyError {
     }
 }
 
-holds_mac_error!(ParsimonyError);
+impl core::error::Error for ParsimonyError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            ParsimonyError::Mac(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for ParsimonyError {
+    fn from(error: Error) -> ParsimonyError {
+        ParsimonyError::Mac(error)
+    }
+}
 
 /// The full block of number `number`, counted from 1, of a message that has the PMAC tag `tag`;
 /// `rest` is the message without that block.
@@ -85,7 +98,7 @@ holds_mac_error!(ParsimonyError);
 ///
 /// ```
 /// use tagmac::PmacAes128;
-/// use tagmac::hazmat::recover_block;
+/// use tagmac_papers::recover_block;
 ///
 /// let mac = PmacAes128::new(&[7; 16]);
 /// let message = b"sixteen bytes, sixteen more, and a rest";
@@ -116,7 +129,7 @@ pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     let hole = (number - 1) as usize * C::Block::BYTES;
     let (before, after) = (&rest.bytes()[..hole], rest.after(hole));
     let tag = &C::Block::zero_filled(tag.as_bytes());
-    Ok(mac.level.run(Recover { mac, before, after, tag }))
+    Ok(mac.level().run(Recover { mac, before, after, tag }))
 }
 
 /// The block between the full blocks `before` and the rest of a message with this tag.
@@ -141,20 +154,22 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
         for (at, blocks) in [(0, before), (next, &after.bytes()[..cut])] {
             mac.absorb(isa, &mut sum, at as u64, blocks);
         }
-        let mut sigma = mac.cipher.decrypt_one(isa, tag);
-        let block = if after.bits() == 0 {
-            sigma.xor(&sum.0).xor(&mac.l_inv)
+        // A full last block stands in the sum as it is, so of zeros there is nothing but L/x.
+        let (is_last, zeros) = (after.bits() == 0, C::Block::ZERO);
+        let tail = if is_last { Bits::from(&zeros) } else { after.after(cut) };
+        let mut others = mac.finish(isa, &sum, (next + cut) as u64, tail);
+        let mut sigma = mac.cipher().decrypt_one(isa, tag);
+        let mut term = sigma.xor(others.block());
+        let block = if is_last {
+            term
         } else {
-            let XorDigest(mut others) =
-                mac.finish(isa, &sum, (next + cut) as u64, after.after(cut));
-            let mut term = sigma.xor(&others);
-            let block = mac.cipher.decrypt_one(isa, &term);
-            others.zeroize();
-            term.zeroize();
-            block.xor(&mac.offsets().gamma_l(before.len() as u64 / C::Block::BYTES as u64 + 1))
+            let number = before.len() as u64 / C::Block::BYTES as u64 + 1;
+            mac.cipher().decrypt_one(isa, &term).xor(&mac.offset(number))
         };
         sum.zeroize();
+        others.block().zeroize();
         sigma.zeroize();
+        term.zeroize();
         block
     }
 }
@@ -165,12 +180,12 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
 ///
 /// Nothing is checked and nothing can be. **A wrong old block or number, or a length that makes another
 /// block the last one, gives the tag of another message than the edited one, mostly of one that nobody wrote** (an
-/// edit that is made twice takes itself back): [`edit::Tree`](crate::edit) keeps what it takes to check old
+/// edit that is made twice takes itself back): [`edit::Tree`](tagmac::edit) keeps what it takes to check old
 /// bytes.
 ///
 /// ```
 /// use tagmac::PmacAes128;
-/// use tagmac::hazmat::replace_block;
+/// use tagmac_papers::replace_block;
 ///
 /// let mac = PmacAes128::new(&[7; 16]);
 /// let (before, after) = (b"pay 100 to Bob, sixteen more and a rest", b"pay 900 to Bob, sixteen more and a rest");
@@ -200,9 +215,9 @@ pub fn replace_block<C: Decrypt<Block: Field>>(
         return Err(ParsimonyError::NoSuchBlock { last, found: number });
     }
     let is_last = number == last && message_bits.is_multiple_of(n as u64);
-    let offset = (!is_last).then(|| mac.offsets().gamma_l(number));
+    let offset = (!is_last).then(|| mac.offset(number));
     let tag = &C::Block::zero_filled(tag.as_bytes());
-    let tag = mac.level.run(Replace { cipher: &mac.cipher, offset, old, new, tag });
+    let tag = mac.level().run(Replace { cipher: mac.cipher(), offset, old, new, tag });
     Ok(Tag::new(tag.as_ref(), n)?)
 }
 
@@ -270,7 +285,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Replace<'_, C> {
 ///
 /// ```
 /// use tagmac::cipher::Aes128;
-/// use tagmac::hazmat::WideBlock;
+/// use tagmac_papers::WideBlock;
 ///
 /// let cipher = WideBlock::<Aes128>::new(&[1; 16], &[2; 16]);
 /// let mut data = *b"a record that has no room for more";
@@ -278,7 +293,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Replace<'_, C> {
 /// assert_ne!(&data, b"a record that has no room for more");
 /// cipher.decipher(&mut data)?;
 /// assert_eq!(&data, b"a record that has no room for more");
-/// # Ok::<(), tagmac::hazmat::ParsimonyError>(())
+/// # Ok::<(), tagmac_papers::ParsimonyError>(())
 /// ```
 #[derive(Clone)]
 pub struct WideBlock<C: Cipher<Block: Field>> {
@@ -359,7 +374,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         let (block, after) = rest.split_at_mut(C::Block::BYTES);
         let after = Bits::new(after, bits - 8 * (hole + C::Block::BYTES))?;
         let recover = Recover { mac: &self.mac, before, after, tag: &iv };
-        block.copy_from_slice(self.mac.level.run(recover).as_ref());
+        block.copy_from_slice(self.mac.level().run(recover).as_ref());
         Ok(())
     }
 
@@ -372,18 +387,18 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// ```
     /// use tagmac::cipher::Aes128;
-    /// use tagmac::hazmat::WideBlock;
+    /// use tagmac_papers::WideBlock;
     /// let cipher = WideBlock::<Aes128>::new(&[1; 16], &[2; 16]);
     /// let mut data = *b"a key";
     /// let iv = cipher.encrypt(&mut data)?;
     /// assert!(cipher.decrypt(&iv, &mut data).is_ok());
     /// assert_eq!(&data, b"a key");
-    /// # Ok::<(), tagmac::hazmat::ParsimonyError>(())
+    /// # Ok::<(), tagmac_papers::ParsimonyError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::Mac`] as [`Pmac::tag`](crate::Pmac). The message is as it was then.
+    /// [`ParsimonyError::Mac`] as [`Pmac::tag`]. The message is as it was then.
     pub fn encrypt(&self, data: &mut [u8]) -> Result<C::Block, ParsimonyError> {
         let iv = C::Block::zero_filled(self.mac.tag(&*data)?.as_bytes());
         self.count_all(&iv, data);
@@ -416,13 +431,13 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
 
     /// Encrypts or decrypts whole blocks, the message's first ones.
     fn count(&self, iv: &C::Block, data: &mut [u8]) {
-        self.mac.level.run(Count { cipher: &self.counter, first: *iv, data });
+        self.mac.level().run(Count { cipher: &self.counter, first: *iv, data });
     }
 
     /// Encrypts or decrypts the last block, which begins at byte `last`.
     fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
         let number = plus(iv, (last / C::Block::BYTES) as u64);
-        let mut pad = self.mac.level.run(Encrypt(&self.counter, &number));
+        let mut pad = self.mac.level().run(Encrypt(&self.counter, &number));
         for (byte, pad) in data[last..].iter_mut().zip(pad.as_ref()) {
             *byte ^= pad;
         }

@@ -27,14 +27,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use subtle::ConstantTimeEq;
+use tagmac::hazmat::{Construction, Hash, Plan, SharedFinish};
+use tagmac::isa::{Isa, Level, Levels, SelfTest};
+#[cfg(feature = "save")]
+use tagmac::save::{Reader, Save, SaveError, Writer};
+use tagmac::{Bits, Error, Tag};
 use zeroize::Zeroize;
 
-use crate::bits::Bits;
-use crate::construction::{Construction, Hash};
-use crate::error::{Error, silent};
-use crate::isa::{Isa, Level, Levels, SelfTest};
-use crate::plan::{Plan, SharedFinish};
-use crate::tag::Tag;
+use crate::silent;
 use prf::{Feed, PrfKey};
 
 pub use error::NhError;
@@ -59,7 +59,8 @@ const GROUP: usize = 1024;
 /// The parameters of a UMAC of 1999 that has no name.
 ///
 /// ```
-/// use tagmac::{Mac, NhShape, Umac99Parameters, Umac99Prf};
+/// use tagmac::Mac;
+/// use tagmac_papers::{NhShape, Umac99Parameters, Umac99Prf};
 /// // Words of 64 bits, which the paper tried on the Alpha.
 /// let shape = NhShape::new(128, 64)?;
 /// let mac = Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&[7; 16]);
@@ -168,10 +169,11 @@ impl Umac99Parameters {
 }
 
 /// The UMAC of 1999 under a key. Nonces have 8 bytes and must never repeat, see
-/// [`NonceSequence`](crate::NonceSequence).
+/// [`NonceSequence`](tagmac::NonceSequence).
 ///
 /// ```
-/// use tagmac::{Mac, Umac99, Umac99Set};
+/// use tagmac::Mac;
+/// use tagmac_papers::{Umac99, Umac99Set};
 /// let mac = Umac99::new(Umac99Set::Std60, &[7; 16]);
 /// let nonce = 1u64.to_be_bytes();
 /// let tag = mac.tag_with(&nonce, b"message")?;
@@ -240,17 +242,17 @@ impl Drop for Umac99Sum {
 }
 
 #[cfg(feature = "save")]
-impl crate::save::Save for Umac99Sum {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
+impl Save for Umac99Sum {
+    fn save(&self, out: &mut Writer) -> Result<(), SaveError> {
         // HMAC's state is its crate's own.
         if self.feed.is_some() {
-            return Err(crate::save::SaveError::NoSavedState);
+            return Err(SaveError::NoSavedState);
         }
         out.length_prefixed(&self.hashes);
         Ok(())
     }
 
-    fn load(input: &mut crate::save::Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
+    fn load(input: &mut Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
         Some(Umac99Sum { hashes: input.length_prefixed()?.to_vec(), feed: None })
     }
 }
@@ -405,6 +407,8 @@ impl Construction for Umac99 {
 /// This level, or the highest below it whose kernels compute what the definition says.
 pub(crate) fn passing(level: Level) -> Level {
     static TEST: SelfTest = SelfTest::new();
+    #[cfg(test)]
+    tests::ASKED.set(tests::ASKED.get() + 1);
     level.passing(&TEST, is_definition)
 }
 
@@ -437,6 +441,26 @@ fn is_definition(level: Level) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    std::thread_local! {
+        /// How often the self-test was asked for in this thread.
+        pub(super) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+    }
+
+    #[test]
+    fn every_key_asks_for_the_self_test() {
+        let asks = |what: &str, make: &dyn Fn(Level)| {
+            let before = ASKED.get();
+            make(Level::best());
+            assert!(ASKED.get() > before, "{what}: expected a self-test, found none");
+        };
+        for set in [Umac99Set::Std30, Umac99Set::Std60, Umac99Set::Mmx15, Umac99Set::Mmx60] {
+            asks("UMAC of 1999", &|level| drop(Umac99::with_level(set, &[7; 16], level)));
+        }
+        let shape = NhShape::new(8, 32).expect("a shape");
+        let nh = |level| crate::Nh::with_level(shape, &[7; 32], &[], level).map(|_| ());
+        asks("NH", &|level| nh(level).expect("enough key"));
+    }
 
     /// The vectors' sums against the definition, whatever the length.
     #[test]

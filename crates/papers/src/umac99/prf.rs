@@ -10,12 +10,13 @@
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
+use tagmac::cipher::{Aes128, Cipher};
+use tagmac::hazmat::Chain;
+use tagmac::isa::{Block, Isa, Kernel, Level, Levels};
 use zeroize::Zeroize;
 
-use crate::algo::cbc::Chain;
-use crate::algo::cbc3::Cbc3;
-use crate::cipher::{Aes128, Cipher, Rc6};
-use crate::isa::{Block, Isa, Kernel, Level, Levels};
+use crate::cbc3::Cbc3;
+use crate::rc6::Rc6;
 
 /// The function that makes a tag of the nonce and the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,8 +161,8 @@ impl Feed {
                 output.copy_from_slice(&state.finalize().into_bytes());
                 return output;
             }
-            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => mac.finish_bytes(isa, chain),
-            (Feed::Cbc(chain), PrfKey::Aes(mac)) => mac.finish_bytes(isa, chain),
+            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => mac.finish_bytes(isa, &chain),
+            (Feed::Cbc(chain), PrfKey::Aes(mac)) => mac.finish_bytes(isa, &chain),
             (Feed::Cbc(_), PrfKey::Hmac(_)) => unreachable!("HMAC has no chain"),
         };
         output[..16].copy_from_slice(&block);

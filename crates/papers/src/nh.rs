@@ -4,9 +4,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::algo::{NhError, NhKey, NhShape, nh_passing};
-use crate::error::silent;
-use crate::isa::Level;
+use tagmac::isa::Level;
+
+use crate::silent;
+use crate::umac99::{NhError, NhKey, NhShape, passing};
 
 /// NH, NHS, NH^T or NH^T2 under a key, as its [`NhShape`] says.
 ///
@@ -38,8 +39,7 @@ use crate::isa::Level;
 /// last block up with zeros and ends with the length.
 ///
 /// ```
-/// use tagmac::NhShape;
-/// use tagmac::hashes::Nh;
+/// use tagmac_papers::{Nh, NhShape};
 /// let key = [0x2a; 48]; // In earnest: random bytes.
 /// let nh = Nh::new(NhShape::new(8, 32)?, &key, &[])?;
 /// assert_eq!(nh.hash(b"message").len(), 8 + 2);
@@ -55,7 +55,7 @@ use crate::isa::Level;
 /// let t2 = Nh::new(shape, &key, &key)?;
 /// assert_eq!(shape.block_bytes(), 64);
 /// assert_ne!(t2.hash(b"message"), t2.hash(b"massage"));
-/// # Ok::<(), tagmac::hashes::NhError>(())
+/// # Ok::<(), tagmac_papers::NhError>(())
 /// ```
 #[derive(Clone)]
 pub struct Nh {
@@ -82,7 +82,7 @@ impl Nh {
     ///
     /// As [`new`](Nh::new).
     pub fn with_level(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, NhError> {
-        Ok(Nh { key: NhKey::new(shape, k, l)?, level: nh_passing(level) })
+        Ok(Nh { key: NhKey::new(shape, k, l)?, level: passing(level) })
     }
 
     /// The parameters.

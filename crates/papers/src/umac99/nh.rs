@@ -13,8 +13,9 @@
 //! filters of sound and pictures, multiplies two of them and adds the products. Streams share the
 //! message's loads (Toeplitz).
 
+use tagmac::isa::Words;
+
 use super::shape::{MAX_UNIT_BYTES, NhShape};
-use crate::isa::Words;
 
 /// The word of `W` bits in the first bytes of `p`; four bits have a byte of their own.
 #[inline(always)]
@@ -75,14 +76,6 @@ pub(super) trait Family: Copy {
     const W: usize;
     /// The parameters, with those that the family fixes as constants, so that compilers see them.
     fn known(shape: &NhShape) -> NhShape;
-    /// NH of whole groups in `T` streams, mod 2^2w and more.
-    fn sums<A: Words, const T: usize>(
-        self,
-        a: A,
-        shape: &NhShape,
-        key: &[u8],
-        data: &[u8],
-    ) -> [u128; T];
 
     /// NH of whole groups by the definition.
     #[inline(always)]
@@ -107,6 +100,12 @@ pub(super) trait Family: Copy {
     }
 }
 
+/// A family with arithmetic `A`: words of a level, or none.
+pub(super) trait Sums<A>: Family {
+    /// NH of whole groups in `T` streams, mod 2^2w and more.
+    fn sums<const T: usize>(self, a: A, shape: &NhShape, key: &[u8], data: &[u8]) -> [u128; T];
+}
+
 /// By the definition, whatever the parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<const W: usize>;
@@ -118,15 +117,11 @@ impl<const W: usize> Family for Plain<W> {
     fn known(shape: &NhShape) -> NhShape {
         NhShape { word_bits: W, ..*shape }
     }
+}
 
+impl<const W: usize> Sums<()> for Plain<W> {
     #[inline(always)]
-    fn sums<A: Words, const T: usize>(
-        self,
-        _: A,
-        shape: &NhShape,
-        key: &[u8],
-        data: &[u8],
-    ) -> [u128; T] {
+    fn sums<const T: usize>(self, _: (), shape: &NhShape, key: &[u8], data: &[u8]) -> [u128; T] {
         let mut sums = [0; T];
         for (s, sum) in sums.iter_mut().enumerate() {
             *sum = plain::<W>(shape, &key[s * shape.shift_bytes()..], data);
@@ -239,15 +234,11 @@ impl<P: Pairs, const W: usize, const N: usize> Family for Fast<P, W, N> {
             ..*shape
         }
     }
+}
 
+impl<A: Words, P: Pairs, const W: usize, const N: usize> Sums<A> for Fast<P, W, N> {
     #[inline(always)]
-    fn sums<A: Words, const T: usize>(
-        self,
-        a: A,
-        shape: &NhShape,
-        key: &[u8],
-        data: &[u8],
-    ) -> [u128; T] {
+    fn sums<const T: usize>(self, a: A, shape: &NhShape, key: &[u8], data: &[u8]) -> [u128; T] {
         const { assert!(P::W == W && W <= 32, "the pairs have words of this size, and sums of 64 bits") };
         let (mut words, whole) = vectors::<A, P, T>(a, key, data);
         let (mut key, mut data) = (&key[whole..], &data[whole..]);
@@ -295,7 +286,7 @@ fn vectors<A: Words, P: Pairs, const T: usize>(a: A, key: &[u8], data: &[u8]) ->
 /// NH of 1 byte up to a block of the first level, filled up with zeros to whole groups, in `T`
 /// streams: mod 2^2w.
 #[inline(always)]
-pub(super) fn level<F: Family, A: Words, const T: usize>(
+pub(super) fn level<F: Sums<A>, A, const T: usize>(
     family: F,
     a: A,
     shape: &NhShape,

@@ -23,11 +23,11 @@ pub(super) const MAX_UNIT_BYTES: usize = 64;
 /// | NH^T2\[n, m, w\] | `new(n, w).toeplitz(2, 2).two_level(m)` |
 ///
 /// ```
-/// use tagmac::NhShape;
+/// use tagmac_papers::NhShape;
 /// let shape = NhShape::new(64, 32)?.signed().toeplitz(2, 2)?.two_level(16)?;
 /// assert_eq!((shape.block_bytes(), shape.hash_bytes()), (4096, 16));
 /// assert_eq!((shape.key_bytes(), shape.second_key_bytes()), (264, 136));
-/// # Ok::<(), tagmac::hashes::NhError>(())
+/// # Ok::<(), tagmac_papers::NhError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NhShape {
@@ -221,14 +221,14 @@ impl NhShape {
     /// 20 and so on, each fourth one for 2, 6, 10 and so on. More may well hold.
     ///
     /// ```
-    /// use tagmac::NhShape;
+    /// use tagmac_papers::NhShape;
     /// let shape = NhShape::new(64, 16)?.strided()?.signed();
-    /// let bits = |shift| Ok::<_, tagmac::hashes::NhError>(shape.toeplitz(4, shift)?.collision_bits());
+    /// let bits = |shift| Ok::<_, tagmac_papers::NhError>(shape.toeplitz(4, shift)?.collision_bits());
     /// assert_eq!([bits(8)?, bits(4)?, bits(2)?], [60, 30, 15]);
-    /// # Ok::<(), tagmac::hashes::NhError>(())
+    /// # Ok::<(), tagmac_papers::NhError>(())
     /// ```
     ///
-    /// [`Nh::hash`]: crate::hashes::Nh::hash
+    /// [`Nh::hash`]: crate::Nh::hash
     pub fn collision_bits(&self) -> usize {
         let apart =
             if self.strided { self.unit_words() >> self.shift.trailing_zeros().min(3) } else { 1 };

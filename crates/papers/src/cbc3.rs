@@ -12,23 +12,23 @@
 //! One block waits for the one before it, so this is slow on long messages: it ends a hash. The
 //! parallel MACs are faster.
 
-use super::cbc::Chain;
-use crate::bits::Bits;
-use crate::cipher::{Cipher, CipherBlock};
-use crate::error::{Error, Mismatch, silent};
-use crate::isa::{Isa, Kernel, Level, Levels};
-use crate::tag::{Tag, matches};
+use tagmac::cipher::{Cipher, CipherBlock};
+use tagmac::hazmat::Chain;
+use tagmac::isa::{Isa, Kernel, Level, Levels};
+use tagmac::{Bits, Mismatch, Tag};
+
+use crate::silent;
 
 /// The CBC MAC with three keys of the cipher C.
 ///
 /// Deterministic; any bit length; tags of n bits. q messages of sigma blocks in all are told from random
 /// strings with at most (C(d, 2) + 2 C(q, 2)) / (2^n - d), d = sigma - q, besides attacks on the cipher
-/// (`bounds::umac::cbc3_prf`): 2^-32 after 2^48 messages of one block or 2^48.5 blocks of long ones for
+/// (`umac::cbc3_prf` of the crate `tagmac-bounds`): 2^-32 after 2^48 messages of one block or 2^48.5 blocks of long ones for
 /// n = 128, and after 2^16 or so for n = 64. After 2^(n/2) blocks it is no PRF any more.
 ///
 /// ```
-/// use tagmac::Cbc3;
 /// use tagmac::cipher::Present80;
+/// use tagmac_papers::Cbc3;
 /// let mac = Cbc3::<Present80>::new(&[1; 10], &[2; 10], &[3; 10]);
 /// let tag = mac.tag(b"message");
 /// assert!(mac.verify(b"message", &tag).is_ok());
@@ -60,12 +60,18 @@ impl<C: Cipher> Cbc3<C> {
         Cbc3 { k1, k2, k3, level }
     }
 
+    /// The level that the ciphers were made for.
+    #[cfg(feature = "digest")]
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
     /// The tag of a message.
     #[must_use]
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
         let block = self.level.run(OneShot { mac: self, message: message.into() });
-        Tag::from_block(block, 8 * C::Block::BYTES as u16)
+        Tag::try_from(block.as_ref()).expect("at most 256 bits")
     }
 
     /// Checks a tag in constant time.
@@ -74,7 +80,7 @@ impl<C: Cipher> Cbc3<C> {
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message.
     pub fn verify<'m>(&self, message: impl Into<Bits<'m>>, tag: &Tag) -> Result<(), Mismatch> {
-        matches(Ok::<_, Error>(self.tag(message)), tag)
+        if self.tag(message) == *tag { Ok(()) } else { Err(Mismatch) }
     }
 }
 
@@ -91,105 +97,32 @@ impl<C: Cipher> Kernel for OneShot<'_, C> {
     fn run<I: Isa>(self, isa: I) -> C::Block {
         let mut chain = Chain::new(&[]);
         self.mac.update(isa, &mut chain, self.message.bytes());
-        let bits = match self.message.last_mask() {
-            None => 8 * chain.bytes,
-            Some(mask) => {
-                chain.held.as_mut()[chain.bytes - 1] &= mask;
-                8 * (chain.bytes - 1) + mask.count_ones() as usize
-            }
-        };
-        self.mac.finish(isa, chain, bits)
+        let unused = 8 * self.message.bytes().len() as u64 - self.message.bits();
+        let bits = 8 * chain.held_bytes() - unused as usize;
+        self.mac.finish(isa, &chain, bits)
     }
 }
 
 impl<C: Cipher> Cbc3<C> {
     /// Adds to the input of a chain.
     #[inline(always)]
-    pub(super) fn update<I: Isa>(&self, isa: I, chain: &mut Chain<C::Block>, data: &[u8]) {
+    pub(crate) fn update<I: Isa>(&self, isa: I, chain: &mut Chain<C::Block>, data: &[u8]) {
         chain.update(isa, &self.k1, data);
     }
 
     /// The output, for whole bytes.
-    #[cfg(feature = "umac99")]
     #[inline(always)]
-    pub(super) fn finish_bytes<I: Isa>(&self, isa: I, chain: Chain<C::Block>) -> C::Block {
-        let bits = 8 * chain.bytes;
-        self.finish(isa, chain, bits)
+    pub(crate) fn finish_bytes<I: Isa>(&self, isa: I, chain: &Chain<C::Block>) -> C::Block {
+        self.finish(isa, chain, 8 * chain.held_bytes())
     }
 
     /// The output, of the last block's first `bits` bits.
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, chain: Chain<C::Block>, bits: usize) -> C::Block {
+    fn finish<I: Isa>(&self, isa: I, chain: &Chain<C::Block>, bits: usize) -> C::Block {
         if bits == 8 * C::Block::BYTES {
-            return self.k2.encrypt_one(isa, &chain.y.xor(&chain.held));
+            return self.k2.encrypt_one(isa, &chain.value().xor(chain.held()));
         }
-        let last = chain.held.and(&C::Block::first_ones(bits)).xor(&C::Block::one_at(bits));
-        self.k3.encrypt_one(isa, &chain.y.xor(&last))
-    }
-}
-
-/// A message that comes in pieces, for RustCrypto's traits.
-#[cfg(feature = "digest")]
-#[derive(Clone)]
-pub struct Cbc3Stream<C: Cipher> {
-    mac: Cbc3<C>,
-    chain: Chain<C::Block>,
-}
-
-#[cfg(feature = "digest")]
-impl<C: Cipher> Cbc3Stream<C> {
-    pub(crate) fn new(mac: Cbc3<C>) -> Self {
-        Cbc3Stream { mac, chain: Chain::new(&[]) }
-    }
-
-    pub(crate) fn update(&mut self, data: &[u8]) {
-        let Cbc3Stream { mac, chain } = self;
-        mac.level.run(Update { mac, chain, data });
-    }
-
-    pub(crate) fn finalize(&self) -> Tag {
-        const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
-        let block = self.mac.level.run(Close { mac: &self.mac, chain: &self.chain });
-        Tag::from_block(block, 8 * C::Block::BYTES as u16)
-    }
-
-    /// Begins again with an empty message. The old one is wiped.
-    pub(crate) fn restart(&mut self) {
-        self.chain = Chain::new(&[]);
-    }
-}
-
-#[cfg(feature = "digest")]
-struct Update<'a, C: Cipher> {
-    mac: &'a Cbc3<C>,
-    chain: &'a mut Chain<C::Block>,
-    data: &'a [u8],
-}
-
-#[cfg(feature = "digest")]
-impl<C: Cipher> Kernel for Update<'_, C> {
-    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.mac.update(isa, self.chain, self.data);
-    }
-}
-
-#[cfg(feature = "digest")]
-struct Close<'a, C: Cipher> {
-    mac: &'a Cbc3<C>,
-    chain: &'a Chain<C::Block>,
-}
-
-#[cfg(feature = "digest")]
-impl<C: Cipher> Kernel for Close<'_, C> {
-    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.mac.finish(isa, self.chain.clone(), 8 * self.chain.bytes)
+        let last = chain.held().and(&C::Block::first_ones(bits)).xor(&C::Block::one_at(bits));
+        self.k3.encrypt_one(isa, &chain.value().xor(&last))
     }
 }

@@ -12,16 +12,14 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use tagmac::hazmat::Construction;
+use tagmac::isa::{Isa, Level};
+use tagmac::{Bits, Mac, Mismatch, Tag};
 use zeroize::Zeroize;
 
 use super::prf::PrfKey;
 use super::{NhError, NhShape, USE_PRF, Umac99, Umac99Parameters, Umac99Set, Umac99Sum};
-use crate::bits::Bits;
-use crate::construction::Construction;
-use crate::error::{Mismatch, silent};
-use crate::isa::{Isa, Level};
-use crate::mac::Mac;
-use crate::tag::Tag;
+use crate::silent;
 
 /// Bytes of a word.
 const WORD: usize = 4;
@@ -39,7 +37,8 @@ const MAX_WORDS: usize = Tag::MAX_BYTES / WORD;
 /// A one-shot call keeps the hash of the message, a 256th of it with UMAC-MMX-60, until its end, as streams do.
 ///
 /// ```
-/// use tagmac::{Umac99Graded, Mac, Umac99Set};
+/// use tagmac::Mac;
+/// use tagmac_papers::{Umac99Graded, Umac99Set};
 /// let mac = Umac99Graded::new(Umac99Set::Mmx60, &[7; 16]);
 /// let nonce = 1u64.to_be_bytes();
 /// let tag = mac.tag_with(&nonce, b"a frame of a film")?;

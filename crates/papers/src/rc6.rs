@@ -13,10 +13,9 @@
 
 use core::hint::black_box;
 
+use tagmac::cipher::{BlockCipher, Decrypt};
+use tagmac::isa::Isa;
 use zeroize::Zeroize;
-
-use super::traits::{BlockCipher, Decrypt};
-use crate::isa::Isa;
 
 const ROUNDS: usize = 20;
 /// Round keys.
@@ -28,7 +27,8 @@ const Q: u32 = 0x9e37_79b9;
 /// RC6 with a key of 16 bytes, or of 24 or 32. Wiped on drop.
 ///
 /// ```
-/// use tagmac::cipher::{BlockCipher, Rc6};
+/// use tagmac::cipher::BlockCipher;
+/// use tagmac_papers::Rc6;
 /// let mut blocks = [[0; 16]];
 /// Rc6::<16>::new(&[0; 16]).encrypt(&mut blocks);
 /// assert_eq!(u128::from_be_bytes(blocks[0]), 0x8fc3a53656b1f778c129df4e9848a41e);

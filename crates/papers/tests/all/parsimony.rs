@@ -1,14 +1,15 @@
 //! What PMAC's parsimony gives: recovered blocks and the wide-block cipher, on every level.
 
+use std::error::Error as _;
 use std::fmt::Debug;
 
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, CipherKey, Decrypt, Field};
-use tagmac::cipher::{Present80, Present128, Rc6};
-use tagmac::hazmat::{ParsimonyError, WideBlock, recover_block, replace_block};
+use tagmac::cipher::{Present80, Present128, RustCrypto};
 use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Bits, Error, Mismatch, Pmac, Tag};
+use tagmac_papers::{ParsimonyError, Rc6, WideBlock, recover_block, replace_block};
 
 fn key<K: CipherKey>(bytes: &[u8]) -> K {
     K::try_from(bytes).ok().expect("a key")
@@ -387,4 +388,57 @@ fn what_cannot_be_is_refused() {
         assert_eq!(cipher.decipher_bits(&mut [0; 18], found), wrong);
     }
     assert_eq!(format!("{cipher:?}"), "WideBlock(..)");
+}
+
+#[test]
+fn aes_of_rust_crypto_backwards() {
+    type Theirs = RustCrypto<aes::Aes128>;
+    let (k1, k2) = (key(&bytes(16, 1)), key(&bytes(16, 2)));
+    let (theirs, ours) = (WideBlock::<Theirs>::new(&k1, &k2), WideBlock::<Aes128>::new(&k1, &k2));
+    for bits in lengths::<Aes128>() {
+        let data = bytes(bits.div_ceil(8), bits as u64);
+        let (mut a, mut b) = (data.clone(), data);
+        let done = (theirs.encipher_bits(&mut a, bits), ours.encipher_bits(&mut b, bits));
+        assert_eq!((done.0, &a), (done.1, &b), "enciphering {bits} bits");
+        let done = (theirs.decipher_bits(&mut a, bits), ours.decipher_bits(&mut b, bits));
+        assert_eq!((done.0, &a), (done.1, &b), "deciphering {bits} bits");
+    }
+}
+
+#[test]
+fn triple_des_backwards() {
+    type Tdes = RustCrypto<des::TdesEde3>;
+    let [k1, k2] = [1, 2].map(|seed| key(&bytes(24, seed)));
+    for level in Level::all() {
+        let pmac = Pmac::<Tdes>::with_level(&k1, level);
+        let wide = WideBlock::<Tdes>::with_level(&k1, &k2, level);
+        for bits in lengths::<Tdes>() {
+            let data = bytes(bits.div_ceil(8), bits as u64);
+            let tag = pmac.tag(Bits::new(&data, bits).expect("bits")).expect("a tag");
+            let rest = Bits::new(&data[8..], bits - 64).expect("bits");
+            let block = recover_block(&pmac, rest, 1, &tag).expect("a block");
+            assert_eq!(block, data[..8], "block 1 of {bits} bits on {level}");
+            let whole = &data[..bits / 8];
+            let mut there = whole.to_vec();
+            wide.encipher(&mut there).expect("a message");
+            assert_ne!(there, whole);
+            wide.decipher(&mut there).expect("a ciphertext");
+            assert_eq!(there, whole, "{bits} bits there and back on {level}");
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_is_said() {
+    let short = ParsimonyError::TooShort { min_bits: 128, found: 127 };
+    assert_eq!(short.to_string(), "expected a message of at least 128 bits, found 127");
+    let none = ParsimonyError::NoSuchBlock { last: 3, found: 4 };
+    assert_eq!(none.to_string(), "expected the number of a full block, 1 to 3, found 4");
+    let mac = Pmac::<Aes128>::new(&[7; 16]);
+    let tag = mac.clone().with_tag_bits(8).unwrap().tag(b"message").unwrap();
+    let short = recover_block(&mac, b"message", 1, &tag).unwrap_err();
+    let expected = "expected a tag length of 128 bits, found 8";
+    assert_eq!(short.to_string(), expected);
+    assert_eq!(short.source().map(ToString::to_string).as_deref(), Some(expected));
+    assert!(none.source().is_none());
 }

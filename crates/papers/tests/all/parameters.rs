@@ -3,11 +3,12 @@
 
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
-use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
-use tagmac::hashes::{AesFamilies, Nh, NhError};
+use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128};
+use tagmac::hashes::AesFamilies;
 use tagmac::isa::Level;
-use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Graded};
-use tagmac::{Umac99Parameters, Umac99Prf, Umac99Set};
+use tagmac::{Bits, EliMac, Error, LightMac, Mac, Tag};
+use tagmac_papers::{Cbc3, Nh, NhError, NhShape, Rc6};
+use tagmac_papers::{Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set};
 
 fn number(row: &Value, field: &str) -> usize {
     row[field].as_u64().unwrap_or_else(|| panic!("no number in '{field}' of {row}")) as usize

@@ -1,0 +1,54 @@
+//! What the papers behind [`tagmac`] have and nobody deploys: constructions to study, to compare with and to
+//! attack. They are as fast, as constant in time and as tested as the library's own, and each is built on its
+//! public interface alone: [`tagmac::hazmat`], [`tagmac::isa`] and [`tagmac::cipher`].
+//!
+//! | construction | what it is | from |
+//! |---|---|---|
+//! | [`Umac99`], [`Umac99Graded`] | the UMAC of 1999: the paper's own sets, all its parameters, and grades | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 |
+//! | [`Nh`] | NH, NHS, NH^T and NH^T2: universal hashes | the same, sections 4 to 6 |
+//! | [`Cbc3`] | the CBC MAC with three keys: a PRF of any cipher, for short inputs | the same, section 8.4 |
+//! | [`Rc6`] | a block cipher, for every mode | Rivest, Robshaw, Sidney, Yin 1998 |
+//! | [`recover_block`], [`replace_block`] | PMAC's parsimony: a block from the tag and the others, and the tag after one block changed | Black and Rogaway 2001, section 4.1 |
+//! | [`WideBlock`] | a length-preserving cipher made of PMAC, and a deterministic encryption | the same |
+//!
+//! Where you have a choice, take a MAC of [`tagmac`].
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod cbc3;
+#[cfg(feature = "digest")]
+mod digest;
+mod nh;
+mod parsimony;
+mod rc6;
+mod umac99;
+
+pub use cbc3::Cbc3;
+#[cfg(feature = "digest")]
+pub use digest::Cbc3Stream;
+pub use nh::Nh;
+pub use parsimony::{ParsimonyError, WideBlock, recover_block, replace_block};
+pub use rc6::Rc6;
+pub use umac99::{NhError, NhShape};
+pub use umac99::{Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
+
+/// Writes a type's name and nothing of what it holds.
+macro_rules! silent {
+    ($($name:ident $(<$($parameter:ident: $bound:path),+>)?),+ $(,)?) => {$(
+        impl $(<$($parameter: $bound),+>)? core::fmt::Debug for $name $(<$($parameter),+>)? {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    )+};
+}
+use silent;

@@ -1,0 +1,1 @@
+../../../tagmac/tests/all/rust_crypto.rs

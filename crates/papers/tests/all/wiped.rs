@@ -1,0 +1,14 @@
+//! Where a key was, it is no longer once it is dropped; `wiped.rs` of the library says what that shows.
+
+use tagmac::cipher::{Aes128, BlockCipher};
+use tagmac_papers::{Cbc3, Rc6, WideBlock};
+
+use crate::wiping::{is_wiped, key};
+
+#[test]
+fn keys_leave_nothing() {
+    is_wiped("RC6", Rc6::<16>::new(&key()));
+    is_wiped("CBC3", Cbc3::<Aes128>::new(&key(), &key(), &key()));
+    is_wiped("CBC3 of RC6", Cbc3::<Rc6>::new(&key(), &key(), &key()));
+    is_wiped("the wide-block cipher", WideBlock::<Aes128>::new(&key(), &key()));
+}
