@@ -194,14 +194,8 @@ fn shift_rows(a: [u64; 4]) -> [u64; 4] {
 #[inline(never)]
 pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
     let Some((last, keys)) = keys.split_last() else { return };
-    /// A call: in the loop it would leave some of the planes no register, and take up to a tenth longer. Whether
-    /// compilers see that depends on who else calls it.
-    #[inline(never)]
-    fn called(a: &mut Planes, key: &Planes) {
-        round(a, key);
-    }
     for key in keys {
-        called(a, key);
+        round(a, key);
     }
     last_round(a, last);
 }
