@@ -145,27 +145,41 @@ impl Laws for Named {
         from_the_right: bool,
     ) -> Result<Tag, PartError> {
         let of = self.parts();
-        let mut start = 0;
-        let mut parts = Vec::new();
-        for &end in ends {
-            parts.push(of.new_part(start as u64, &message[start..end])?);
-            start = end;
-        }
-        let whole = if from_the_right {
-            let mut right = of.new_part(start as u64, &[])?;
-            for left in parts.into_iter().rev() {
-                right = of.join(left, &right)?;
-            }
-            right
-        } else {
-            let mut left = of.new_part(0, &[])?;
-            for right in &parts {
-                left = of.join(left, right)?;
-            }
-            left
-        };
-        of.finish(whole, &self.nonce, &message[start..])
+        let new = |at, bytes: &[u8]| of.new_part(at, bytes);
+        let (whole, rest) =
+            join(message, ends, from_the_right, new, |left, right| of.join(left, right))?;
+        of.finish(whole, &self.nonce, rest)
     }
+}
+
+/// The part of all bytes up to the last end, made of one part up to each, and the bytes behind it.
+fn join<'m, P>(
+    message: &'m [u8],
+    ends: &[usize],
+    from_the_right: bool,
+    new: impl Fn(u64, &[u8]) -> Result<P, PartError>,
+    join: impl Fn(P, &P) -> Result<P, PartError>,
+) -> Result<(P, &'m [u8]), PartError> {
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for &end in ends {
+        parts.push(new(start as u64, &message[start..end])?);
+        start = end;
+    }
+    let whole = if from_the_right {
+        let mut right = new(start as u64, &[])?;
+        for left in parts.into_iter().rev() {
+            right = join(left, &right)?;
+        }
+        right
+    } else {
+        let mut left = new(0, &[])?;
+        for right in &parts {
+            left = join(left, right)?;
+        }
+        left
+    };
+    Ok((whole, &message[start..]))
 }
 
 impl<M: Mac> Laws for Under<M> {
@@ -201,25 +215,10 @@ impl<M: Mac> Laws for Under<M> {
         from_the_right: bool,
     ) -> Result<Tag, PartError> {
         let hash = self.mac.hash();
-        let mut start = 0;
-        let mut parts = Vec::new();
-        for &end in ends {
-            parts.push(Part::new(hash, start as u64, &message[start..end])?);
-            start = end;
-        }
-        let whole = if from_the_right {
-            let mut right = Part::new(hash, start as u64, &[])?;
-            for left in parts.into_iter().rev() {
-                right = left.join(hash, &right)?;
-            }
-            right
-        } else {
-            let mut left = Part::new(hash, 0, &[])?;
-            for right in &parts {
-                left = left.join(hash, right)?;
-            }
-            left
-        };
-        whole.finish(&self.mac, &self.nonce, &message[start..])
+        let new = |at, bytes: &[u8]| Part::new(hash, at, bytes);
+        let (whole, rest) = join(message, ends, from_the_right, new, |left: Part<_>, right| {
+            left.join(hash, right)
+        })?;
+        whole.finish(&self.mac, &self.nonce, rest)
     }
 }
