@@ -25,6 +25,11 @@ from rust_source import Source, parts_of, pieces, renaming, spelled, words
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def is_within(path, places):
+    """Whether a file is one of the places, or in one that ends with a slash."""
+    return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
+
+
 def module(path):
     """A file as a path of modules, without the folders of its crate."""
     parts = path.removesuffix(".rs").split("/")

@@ -43,9 +43,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from anchors import Tree, anchor
+from anchors import Tree, anchor, is_within
 from products import REPO, TARGET
-from profiles import is_within, named_from_repo, read, shares
+from profiles import named_from_repo, read, shares
 from uncovered import FLAGS, REASONS, Excuses, has_level, judge
 
 SCRATCH = TARGET / "assure" / "coverage"

@@ -10,7 +10,7 @@ import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from anchors import ROOT, Tree, align, anchor, names_in, number_of
+from anchors import ROOT, Tree, align, anchor, is_within, names_in, number_of
 from rust_source import digest as digest_of
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
@@ -34,10 +34,6 @@ STRICT = [
 ALGO = ["crates/tagmac/src/algo/", "crates/papers/src/"]
 # Of the mutants in `ALGO` that can change a result, those that must be found, in percent.
 FLOOR = 95
-
-
-def is_within(path, places):
-    return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
 
 
 def tool():

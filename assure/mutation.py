@@ -41,8 +41,9 @@ from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from anchors import is_within
 from bugs import end
-from mutants import ALGO, ROOT, SCRATCH, STRICT, Ledger, is_within, judge, key_of, mutants
+from mutants import ALGO, ROOT, SCRATCH, STRICT, Ledger, judge, key_of, mutants
 from woven import PROFILE_OF_OTHERS, Group, Test, Woven, say, stem
 
 # Seconds of CPU time of all tests of a mutant.

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anchors import is_within
 from products import REPO
 
 # LLVM's kind of a region of code, among gaps and expansions.
@@ -110,10 +111,6 @@ def named_from_repo(name):
     """A path as `coverage.MEASURED` has it, if it is in the repository."""
     path = Path(os.path.normpath(name))
     return str(path.relative_to(REPO)) if path.is_relative_to(REPO) else str(path)
-
-
-def is_within(path, places):
-    return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
 
 
 def end_of_code(lines):

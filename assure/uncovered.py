@@ -6,9 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from anchors import align, names_in
+from anchors import align, is_within, names_in
 from products import REPO
-from profiles import is_within
 from rust_source import one_line, renaming, words
 
 REASONS = REPO / "assure" / "uncovered.json"
