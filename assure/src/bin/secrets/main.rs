@@ -31,7 +31,8 @@ use known::{Known, told};
 use stack::Stack;
 
 /// Each leaves a secret where one of the searches has to find it.
-const PLANTS: [&str; 7] = [
+const PLANTS: [&str; 8] = [
+    "row-without-stack",
     "block-freed-with-the-key",
     "copy-on-the-stack",
     "never-dropped",
@@ -113,7 +114,7 @@ fn known(algorithm: Algorithm, keys: &[Vec<u8>; 2]) -> Known {
     let mut known = Known::default();
     for case in [Case::Tag, Case::Stream] {
         let play = |key: &[u8], learn: &mut Learn<'_>| {
-            any::play(case, algorithm, Level::best(), &messages, key, learn);
+            drop(any::play(case, algorithm, Level::best(), &messages, key, learn));
         };
         known.extend(&learned(&mut Stack::new(), keys, id.as_bytes(), &play));
     }
@@ -157,7 +158,12 @@ impl Search<'_> {
             }
             let (job, make) = (self.job, case == Case::Make);
             let play = |key: &[u8], learn: &mut Learn<'_>| {
-                any::play(case, algorithm, level, &messages, key, learn);
+                let mac = any::play(case, algorithm, level, &messages, key, learn);
+                if job.planted("row-without-stack") {
+                    drop_elsewhere(mac);
+                } else {
+                    drop(mac);
+                }
                 if make {
                     plant(job, algorithm, key);
                 }
@@ -231,6 +237,12 @@ fn plant(job: &Job, algorithm: Algorithm, key: &[u8]) {
     if job.planted("without-zeroize") {
         black_box(assure::plain::tag(algorithm.name(), key, &[9; 16], &[0x11; 100]));
     }
+}
+
+/// What a row with `stack: 0` does: the key is wiped, and the stack of its calls is not.
+fn drop_elsewhere(mac: AnyMac) {
+    let mut mac = Some(mac);
+    Stack::new().run(&mut || drop(mac.take()));
 }
 
 #[inline(never)]
