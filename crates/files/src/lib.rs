@@ -18,6 +18,8 @@
 //! other languages are unknown here. What is remarked on meanwhile goes to the sink of [`diagnostic`], and
 //! how far it is to a [`progress::Progress`].
 
+#![forbid(unsafe_code)]
+
 pub mod atomic;
 pub mod audit;
 pub mod byte_order;
