@@ -13,7 +13,8 @@ use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
-use tagmac_files::{Error, Irregular, ReadError, open, url};
+use tagmac_files::url::ForeignUrl;
+use tagmac_files::{Error, Irregular, ReadError, open};
 
 use crate::allowance::{PROBABILITY, show_bound};
 use crate::args::{Check, MAX_OBJECTS};
@@ -312,9 +313,8 @@ impl Checker<'_> {
                 }
                 let hint = match error {
                     ReadError::Irregular(Irregular::Device) => "; --special reads devices".into(),
-                    ReadError::Missing(_) => {
-                        url::foreign(&line.name).map_or(String::new(), |hint| format!("; {hint}"))
-                    }
+                    ReadError::Missing(_) => ForeignUrl::from_name(&line.name)
+                        .map_or(String::new(), |url| format!("; {}", say::foreign_url(url))),
                     _ => String::new(),
                 };
                 self.explain(&line.name, &format!("{}{hint}", say::read(error)));

@@ -63,5 +63,5 @@ mod stack;
 pub mod url;
 pub mod walk;
 
-pub use error::{Error, ErrorKind, FileError, NoParts};
+pub use error::{Error, ErrorKind, FileError, NoParts, TooManyObjects};
 pub use read_error::{Irregular, ReadError};

@@ -158,5 +158,5 @@ impl Folder {
 /// The URL of a name.
 pub fn parse(name: &Path) -> Result<Url, Error> {
     Url::parse(name.as_os_str().as_bytes())
-        .map_err(|what| Error::usage(format_args!("{}: {what}", Escaped::name(name))))
+        .map_err(|error| Error::usage(format_args!("{}: {}", Escaped::name(name), say::url(error))))
 }
