@@ -8,7 +8,7 @@
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
-//! | keys | [`key`], [`key_file`], [`key_access`], [`key_source`], [`mac`] |
+//! | keys | [`raw_key`], [`key_file`], [`key_access`], [`key_source`], [`open_key`] |
 //! | what objects in stores are called | [`url`] |
 //! | many things at once, with the results in order | [`pool`] |
 //! | files that appear whole or not at all | [`new_file`], [`atomic`] |
@@ -36,23 +36,23 @@ pub mod folder;
 pub mod fuzzing;
 pub mod hex;
 pub mod identity;
-pub mod key;
 pub mod key_access;
 pub mod key_file;
 pub mod key_source;
 pub mod line;
 pub mod line_reader;
 mod listing;
-pub mod mac;
 pub mod manifest;
 pub mod memory;
 pub mod new_file;
 pub mod objects;
 pub mod open;
+pub mod open_key;
 pub mod overwrite;
 pub mod partial;
 pub mod pool;
 pub mod progress;
+pub mod raw_key;
 pub mod read;
 mod read_error;
 mod room;

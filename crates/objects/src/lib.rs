@@ -39,6 +39,6 @@ mod requests;
 mod retry;
 mod signer;
 
-pub use object::Facts;
+pub use object::ObjectVersion;
 pub use objects::{Bucket, Limits, Objects};
 pub use place::Prefix;
