@@ -3,22 +3,23 @@
 
 use std::collections::HashSet;
 
-use tagmac_files::dir::Kind;
+use tagmac_files::dir::EntryKind;
 use tagmac_files::fuzzing::entries;
 use tagmac_files::line_reader::Lines;
-use tagmac_files::manifest::header::{Header, MAGIC, Options};
+use tagmac_files::manifest::header::{Header, MAGIC, ManifestOptions};
 
 use crate::subject::any;
 
 pub fn run(data: &[u8]) {
     let Some((&[first, second], text)) = data.split_first_chunk() else { return };
-    let mac = any(first).mac();
+    let key = any(first).open_key();
     let has = |bit: u8| second >> bit & 1 == 1;
-    let options = Options { mode: has(0), mtime: has(1), special: has(2), one_file_system: has(3) };
-    let header = Header::new(&mac, options);
+    let options =
+        ManifestOptions { mode: has(0), mtime: has(1), special: has(2), one_file_system: has(3) };
+    let header = Header::new(&key, options);
     if text.starts_with(MAGIC.as_bytes()) {
         let mut lines = Lines::new(text, b'\n');
-        if let Ok(found) = Header::read(&mut lines, "it", &mac) {
+        if let Ok(found) = Header::read(&mut lines, "it", &key) {
             let written = found.text();
             // The last line of a text may have no end.
             let whole = text.starts_with(written.as_bytes());
@@ -42,11 +43,11 @@ pub fn run(data: &[u8]) {
             assert!(folders.contains(&path[..at]), "expected the folder before what is in it");
         }
         assert_ne!(last, Some(path), "expected each path once");
-        if entry.kind == Kind::Directory {
+        if entry.kind == EntryKind::Directory {
             assert!(folders.insert(path), "expected each folder once");
         }
-        assert_eq!(entry.target.is_some(), entry.kind == Kind::Link);
-        assert_eq!(entry.content.is_some(), entry.kind == Kind::File);
+        assert_eq!(entry.target.is_some(), entry.kind == EntryKind::Link);
+        assert_eq!(entry.content.is_some(), entry.kind == EntryKind::File);
         last = Some(path);
     }
     assert!(text.starts_with(again.strip_suffix(b"\n").unwrap_or(&again)), "expected the lines");
@@ -62,8 +63,10 @@ pub fn seeds() -> Vec<Vec<u8>> {
          pipe\t0600\t1.000000000\t-\t-\tp\nsocket\t4755\t1.000000000\t-\t-\ts"
     );
     let large = format!("file\t18446744073709551000\t{tag}\ta\nfile\t700\t{tag}\tb");
-    let header =
-        Header::new(&any(0).mac(), Options { mode: true, special: true, ..Options::default() });
+    let header = Header::new(
+        &any(0).open_key(),
+        ManifestOptions { mode: true, special: true, ..ManifestOptions::default() },
+    );
     [(0, plain), (7, all), (0, large), (5, header.text())]
         .map(|(options, text)| [&[0, options], text.as_bytes()].concat())
         .to_vec()

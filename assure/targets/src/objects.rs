@@ -1,7 +1,7 @@
 //! Manifests of objects. The first byte chooses: a root, of which the lines after the head are given, or a
 //! shard, of which the first line is the root's record. Both are sealed here, since no luck finds a seal.
 
-use tagmac_files::objects::{ManifestKey, Object, Record, Root, Shard};
+use tagmac_files::objects::{ManifestKey, Object, Root, Shard, ShardRecord};
 
 use crate::input::pattern;
 use crate::subject::any;
@@ -9,9 +9,9 @@ use crate::subject::any;
 pub fn run(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let subject = any(first >> 1);
-    let key = ManifestKey::new(subject.best(), &subject.key());
+    let key = ManifestKey::new(subject.best(), &subject.raw_key());
     for line in text.split(|&byte| byte == b'\n') {
-        if let Ok(record) = Record::parse(line) {
+        if let Ok(record) = ShardRecord::parse(line) {
             assert_eq!(record.to_line(), line, "expected only what is written");
             assert!(record.file_name().is_ascii());
         }
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
         let mut sealed = [head(&key, "root").as_bytes(), text].concat();
         key.close(&mut sealed);
         if let Ok(root) = Root::open(&key, sealed, "root") {
-            let records: Vec<Record> = root.records().collect();
+            let records: Vec<ShardRecord> = root.records().collect();
             assert_eq!(records.len() as u64, root.shards);
             assert_eq!(records.iter().map(|record| record.entries).sum::<u64>(), root.entries);
             assert_eq!(records.iter().map(|record| record.bytes).sum::<u64>(), root.bytes);
@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
     let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return };
     let (line, text) = (&text[..end], &text[end + 1..]);
     // The line has no length and no seal of its own: those of the shard are put in.
-    let Ok(mut record) = Record::parse(line) else { return };
+    let Ok(mut record) = ShardRecord::parse(line) else { return };
     let number = format!("shard: {}\n", record.number);
     let mut sealed = [head(&key, "shard").as_bytes(), number.as_bytes(), text].concat();
     record.seal = key.close(&mut sealed);

@@ -6,8 +6,8 @@ use std::time::UNIX_EPOCH;
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 use tagmac_any::{Algorithm, AnyMac, KeyFile};
-use tagmac_files::key::Key;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::raw_key::RawKey;
 
 use crate::input::pattern;
 
@@ -68,12 +68,12 @@ impl Subject {
         &self.macs[usize::from(choice) % self.macs.len()]
     }
 
-    pub fn key(&self) -> Key {
-        Key::new(self.algorithm, self.key.clone().into()).expect("its own key")
+    pub fn raw_key(&self) -> RawKey {
+        RawKey::new(self.algorithm, self.key.clone().into()).expect("its own key")
     }
 
     /// With what it takes to store things.
-    pub fn mac(&self) -> Mac {
-        Mac { mac: self.best().clone(), sealer: self.sealer.clone() }
+    pub fn open_key(&self) -> OpenKey {
+        OpenKey { mac: self.best().clone(), sealer: self.sealer.clone() }
     }
 }

@@ -26,10 +26,10 @@ impl Stored for Blob {
 pub fn run(data: &[u8]) {
     let input = &mut Input::new(data);
     let subject = with_parts(input.byte());
-    let mac = subject.mac();
-    let parts = mac.mac.parts().expect("it has parts");
+    let key = subject.open_key();
+    let parts = key.mac.parts().expect("it has parts");
     let block = parts.block();
-    let limit = mac.mac.max_message_bytes().unwrap_or(u64::MAX).min(1200) as usize;
+    let limit = key.mac.max_message_bytes().unwrap_or(u64::MAX).min(1200) as usize;
     let message = pattern(input.byte(), input.up_to(limit));
     let distinct = usize::from(parts.last_block_distinct());
     let most = message.len().saturating_sub(distinct) / block;
@@ -42,7 +42,7 @@ pub fn run(data: &[u8]) {
         let whole = if last { start.max(most * block) } else { end };
         let part = parts.new_part(start as u64, &message[start..whole]).expect("whole blocks");
         let tail = last.then(|| &message[whole..end]);
-        Partial::seal(&mac.mac, &mac.sealer, b"o@1", &part, tail).expect("a partial")
+        Partial::seal(&key.mac, &key.sealer, b"o@1", &part, tail).expect("a partial")
     };
     let partials: Vec<Vec<u8>> = cuts.windows(2).enumerate().map(seal).collect();
     // In any order, some of them not at all, some twice, one with a bit flipped.
@@ -62,14 +62,14 @@ pub fn run(data: &[u8]) {
     let once = |number: usize| chosen.iter().filter(|&&i| i == number).count() == 1;
     let all = chosen.len() == count && (0..count).all(once);
     let last_missing = Plant::LastMissing.is_set() && !chosen.contains(&(count - 1));
-    let found = combine(&mac, Expected::Any, &blobs, &subject.nonce);
+    let found = combine(&key, Expected::Any, &blobs, &subject.nonce);
     let accepted = found.is_ok() || last_missing && how % 4 == 2 && !flipped;
     let expected = all && !flipped;
     // An empty range beside another one makes no difference, wherever it is.
     let empty = cuts.windows(2).any(|range| range[0] == range[1]);
     assert!(accepted == expected || empty && !flipped, "{:?}", found.err());
     if let Ok(found) = found {
-        let tag = mac.mac.tag(&subject.nonce, &*message).expect("within the limit");
+        let tag = key.mac.tag(&subject.nonce, &*message).expect("within the limit");
         assert_eq!(found.tagged.tag, tag, "expected the tag of the message");
         assert_eq!((found.tagged.bytes, &*found.object), (message.len() as u64, &b"o@1"[..]));
     }

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a caller may do about a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// Nothing: the tag is not that of the message.
     Mismatch,
     /// Call rightly: an argument or the order of calls is wrong.
@@ -25,28 +25,28 @@ pub enum Kind {
     Internal,
 }
 
-/// One line that says why a call failed: what was expected, what was found. A [`Kind::Misuse`] unless
+/// One line that says why a call failed: what was expected, what was found. A [`FailureKind::Misuse`] unless
 /// [`of`](Failure::of) says otherwise.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
-    kind: Kind,
+    kind: FailureKind,
     line: String,
 }
 
 impl<E: Display> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure { kind: Kind::Misuse, line: error.to_string() }
+        Failure { kind: FailureKind::Misuse, line: error.to_string() }
     }
 }
 
 impl Failure {
     /// Of another kind.
-    pub fn of(self, kind: Kind) -> Failure {
+    pub fn of(self, kind: FailureKind) -> Failure {
         Failure { kind, ..self }
     }
 
     /// What the caller may do.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FailureKind {
         self.kind
     }
 
@@ -113,7 +113,7 @@ pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref().copied());
         let line = format!("internal error: {}", message.unwrap_or("a panic"));
-        Err(Failure::from(line).of(Kind::Internal))
+        Err(Failure::from(line).of(FailureKind::Internal))
     })
 }
 
@@ -234,8 +234,8 @@ mod tests {
         assert_eq!(says(guard(|| panic!("plain"))).as_c_str(), c"internal error: plain");
         assert_eq!(guard(|| Ok(3)), Ok(3));
         let kind = |failure: Result<(), Failure>| failure.unwrap_err().kind();
-        assert_eq!(kind(guard(|| panic!("plain"))), Kind::Internal);
-        assert_eq!(kind(guard(|| Err("wrong".into()))), Kind::Misuse);
+        assert_eq!(kind(guard(|| panic!("plain"))), FailureKind::Internal);
+        assert_eq!(kind(guard(|| Err("wrong".into()))), FailureKind::Misuse);
     }
 
     #[test]

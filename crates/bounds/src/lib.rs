@@ -61,6 +61,8 @@
 //!
 //! The terms of the cipher come on top. For the whole AES nothing much better is known than to try keys.
 
+#![forbid(unsafe_code)]
+
 pub mod elimac;
 mod keys;
 pub mod lightmac;

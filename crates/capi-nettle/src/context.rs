@@ -191,7 +191,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
         // SAFETY: the caller gives the bytes of a key.
         let key = unsafe { tagmac_border::bytes("the key", key, KEY) }?;
         let key = key.first_chunk().expect("the bytes of a key");
-        let mac = mac_of::<M, KEY>(key);
+        let kept = mac_of::<M, KEY>(key);
         // In place: a context that is moved leaves a key on the stack.
         // SAFETY: the caller gives room. Zeros are numbers, of which sums are too, and a context needs
         // no alignment.
@@ -202,7 +202,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
         context.mark.0 = M::MAGIC;
         context.key = *key;
         context.nonce_bytes.0 = 16;
-        context.sum.0 = mac.mac.hash().empty();
+        context.sum.0 = kept.mac.hash().empty();
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use tagmac::{Mismatch, Tag};
 use tagmac_any::{Algorithm, AnyMac, KeyFile, KeyId};
-use tagmac_border::{Failure, Kind, Room, bytes, ensure};
+use tagmac_border::{Failure, FailureKind, Room, bytes, ensure};
 
 use crate::global::{algorithm, level, name_of};
 use crate::slot::{Held, Shared, free, slot};
@@ -78,7 +78,7 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
 
 /// A key file that is missing or damaged.
 fn unusable(error: impl Display) -> Failure {
-    Failure::from(error.to_string()).of(Kind::Input)
+    Failure::from(error.to_string()).of(FailureKind::Input)
 }
 
 /// `name` is what messages call the file.

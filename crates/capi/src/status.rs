@@ -7,7 +7,7 @@ use tagmac::hazmat::PartError;
 use tagmac::{Error, Mismatch};
 use tagmac_any::meter::MeterError;
 use tagmac_any::{GradeError, SessionError};
-use tagmac_border::{Failure, Kind, guard};
+use tagmac_border::{Failure, FailureKind, guard};
 
 /// All went well.
 pub const TAGMAC_OK: c_int = 0;
@@ -40,11 +40,11 @@ thread_local! {
 fn run<T>(otherwise: impl FnOnce(c_int) -> T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     guard(body).unwrap_or_else(|failure| {
         let status = match failure.kind() {
-            Kind::Mismatch => TAGMAC_MISMATCH,
-            Kind::Misuse => TAGMAC_MISUSE,
-            Kind::Limit => TAGMAC_LIMIT,
-            Kind::Input => TAGMAC_INPUT,
-            Kind::Internal => TAGMAC_INTERNAL,
+            FailureKind::Mismatch => TAGMAC_MISMATCH,
+            FailureKind::Misuse => TAGMAC_MISUSE,
+            FailureKind::Limit => TAGMAC_LIMIT,
+            FailureKind::Input => TAGMAC_INPUT,
+            FailureKind::Internal => TAGMAC_INTERNAL,
         };
         // A thread that is about to end has no place for it any more.
         let _ = LAST.try_with(|last| *last.borrow_mut() = failure.into_line());
@@ -69,14 +69,14 @@ pub fn status(body: impl FnOnce() -> Result<(), Failure>) -> c_int {
 
 /// A wrong tag.
 pub fn mismatch() -> Failure {
-    Failure::from(Mismatch).of(Kind::Mismatch)
+    Failure::from(Mismatch).of(FailureKind::Mismatch)
 }
 
 /// What a MAC refuses.
 pub fn refused(error: Error) -> Failure {
     let kind = match error {
-        Error::TooLong { .. } | Error::NoncesUsedUp { .. } => Kind::Limit,
-        _ => Kind::Misuse,
+        Error::TooLong { .. } | Error::NoncesUsedUp { .. } => FailureKind::Limit,
+        _ => FailureKind::Misuse,
     };
     Failure::from(error).of(kind)
 }
@@ -85,12 +85,12 @@ pub fn refused(error: Error) -> Failure {
 pub fn refused_session(error: SessionError) -> Failure {
     let kind = match error {
         SessionError::Meter(MeterError::Mac(error)) => return refused(error),
-        SessionError::ReserveUsedUp | SessionError::Meter(_) => Kind::Limit,
+        SessionError::ReserveUsedUp | SessionError::Meter(_) => FailureKind::Limit,
         SessionError::SavedBytes { .. }
         | SessionError::SavedMagic
         | SessionError::SavedChecksum
-        | SessionError::ForeignKey { .. } => Kind::Input,
-        _ => Kind::Misuse,
+        | SessionError::ForeignKey { .. } => FailureKind::Input,
+        _ => FailureKind::Misuse,
     };
     Failure::from(error).of(kind)
 }
@@ -100,7 +100,7 @@ pub fn refused_grade(error: GradeError) -> Failure {
     match error {
         GradeError::Mismatch => mismatch(),
         GradeError::Refused(error) => refused_session(error.into()),
-        _ => Failure::from(error).of(Kind::Misuse),
+        _ => Failure::from(error).of(FailureKind::Misuse),
     }
 }
 

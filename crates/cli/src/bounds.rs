@@ -8,13 +8,13 @@ use tagmac_any::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, 
 use tagmac_files::Error;
 
 use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};
-use crate::args::{Bounds, Nonces};
+use crate::args::{BoundsArgs, Nonces};
 use crate::number::{show_count, show_probability, show_size};
 use crate::output;
 use crate::table::{self, table};
 
 /// Shows the bounds.
-pub fn run(args: &Bounds) -> Result<(), Error> {
+pub fn run(args: &BoundsArgs) -> Result<(), Error> {
     let rows = if args.algorithms.is_empty() {
         let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
         let bounded: Vec<Algorithm> = match args.tag_bits {
@@ -39,7 +39,7 @@ pub fn run(args: &Bounds) -> Result<(), Error> {
 }
 
 /// The theorem that bounds an algorithm with the tags that are asked for.
-fn theorem(args: &Bounds, algorithm: Algorithm) -> Result<Theorem, Error> {
+fn theorem(args: &BoundsArgs, algorithm: Algorithm) -> Result<Theorem, Error> {
     let Some(theorem) = algorithm.theorem() else {
         return Err(Error::usage(format_args!(
             "-a: {algorithm} has no bound here: CMAC and HMAC are not covered"
@@ -56,7 +56,7 @@ fn theorem(args: &Bounds, algorithm: Algorithm) -> Result<Theorem, Error> {
     }
 }
 
-impl Bounds {
+impl BoundsArgs {
     /// The probability asked for, or the usual one.
     fn probability(&self) -> f64 {
         self.probability.unwrap_or(PROBABILITY)
@@ -100,7 +100,7 @@ struct Row {
 
 /// The rows of the algorithms; `cut` has a length over an algorithm's limit cut to it.
 fn rows(
-    args: &Bounds,
+    args: &BoundsArgs,
     algorithms: impl Iterator<Item = Algorithm>,
     cut: bool,
 ) -> Result<Vec<Row>, Error> {
@@ -134,7 +134,7 @@ fn with_tag_bits(algorithm: Algorithm, theorem: Theorem, bits: usize) -> Result<
 
 impl Row {
     fn new(
-        args: &Bounds,
+        args: &BoundsArgs,
         algorithm: Algorithm,
         theorem: Theorem,
         length: u64,
@@ -157,8 +157,8 @@ impl Row {
         (self.algorithm.cipher_key_bits() as f64 - (keys as f64).log2()).max(0.0)
     }
 
-    fn record(&self, args: &Bounds) -> Record<'_> {
-        Record {
+    fn record(&self, args: &BoundsArgs) -> BoundsRecord<'_> {
+        BoundsRecord {
             algorithm: self.algorithm.name(),
             tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
             probability: args.probability(),
@@ -178,7 +178,7 @@ impl Row {
 
 /// A row as `--json` shows it.
 #[derive(Serialize)]
-struct Record<'a> {
+struct BoundsRecord<'a> {
     algorithm: &'static str,
     tag_bits: usize,
     probability: f64,
@@ -201,7 +201,7 @@ struct Record<'a> {
     plus: Vec<String>,
 }
 
-fn text(args: &Bounds, rows: &[Row]) -> String {
+fn text(args: &BoundsArgs, rows: &[Row]) -> String {
     let all = args.algorithms.is_empty();
     let bound = args.messages.map(|messages| format!("AFTER {}", show_count(messages)));
     let head = ["ALGORITHM", "LENGTH", "MESSAGES", "BYTES", "GUESSES"].map(String::from);
@@ -234,7 +234,7 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
 }
 
 /// What the table does not say of nonces and keys.
-fn notes(args: &Bounds, rows: &[Row]) -> String {
+fn notes(args: &BoundsArgs, rows: &[Row]) -> String {
     let nonces = match args.nonces() {
         _ if rows.iter().all(|row| row.nonces.is_none()) => "",
         Nonces::Random => {
@@ -253,7 +253,7 @@ fn notes(args: &Bounds, rows: &[Row]) -> String {
 }
 
 /// The line of the rows from one to another.
-fn line(args: &Bounds, first: &Row, last: &Row) -> Vec<String> {
+fn line(args: &BoundsArgs, first: &Row, last: &Row) -> Vec<String> {
     let both = |cell: fn(&Row) -> String| table::span(cell(first), cell(last));
     let cells = [
         table::name(first.algorithm, last.algorithm),

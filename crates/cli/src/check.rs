@@ -11,12 +11,13 @@ use tagmac_any::bounds::Workload;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress as _, Total};
-use tagmac_files::{Error, Irregular, ReadError, open, url};
+use tagmac_files::url::ForeignUrl;
+use tagmac_files::{Error, Irregular, ReadError, open};
 
 use crate::allowance::{PROBABILITY, show_bound};
-use crate::args::{Check, MAX_OBJECTS};
+use crate::args::{CheckArgs, MAX_OBJECTS};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
@@ -27,11 +28,11 @@ use crate::objects::Stores;
 use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, Stdin};
-use crate::record::{MalformedRecord, Record};
+use crate::record::{FileRecord, MalformedRecord};
 use crate::{say, stdio};
 
 /// Checks the lists. `Some(exit)` if not all is good.
-pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
+pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
     let lists = &args.lists;
     let (raw, nonce) = (args.raw_tag.is_some(), args.nonce_hex.is_some());
     for (given, what) in
@@ -50,19 +51,19 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     let names = lists.iter().filter(|_| raw).map(|name| &**name);
     let allowed = args.allow_url.iter().map(Path::new);
     let stores = Stores::open(names, allowed, (args.reading.num_threads, MAX_OBJECTS))?;
-    let mac = mac::make(&args.key.options(), args.status)?;
-    let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
+    let key = mac::open(&args.key.options(), args.status)?;
+    let nonce = mac::given_nonce(&key, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);
-    let mut reader = NamedReader::new(&mac, args.reading.num_threads, &bar, stores);
+    let mut reader = NamedReader::new(&key, args.reading.num_threads, &bar, stores);
     match stdin {
         Some(Stdin::Key) => reader.take_stdin("the key"),
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
         _ => {}
     }
     let seen = Seen::default();
-    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen, lost: false };
+    let mut checker = Checker { args, key: &key, nonce, reader, bar: &bar, seen, lost: false };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => {
@@ -80,7 +81,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
 }
 
 /// What there is to read, where the lists can be read twice.
-fn total(args: &Check) -> Total {
+fn total(args: &CheckArgs) -> Total {
     if args.raw_tag.is_some() {
         return read::total(&args.lists[0]);
     }
@@ -152,8 +153,8 @@ enum Verdict {
 }
 
 struct Checker<'a> {
-    args: &'a Check,
-    mac: &'a Mac,
+    args: &'a CheckArgs,
+    key: &'a OpenKey,
     /// The nonce of the only line, if it was given.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
@@ -242,7 +243,7 @@ impl Checker<'_> {
             return Ok(line);
         }
         line.nonce = line.nonce.or_else(|| self.nonce.map(<[u8]>::to_vec));
-        let algorithm = self.mac.mac.algorithm();
+        let algorithm = self.key.mac.algorithm();
         if algorithm.check_nonce(line.nonce.as_deref().unwrap_or_default().len()).is_ok() {
             return Ok(line);
         }
@@ -258,7 +259,7 @@ impl Checker<'_> {
 
     /// The algorithm of the line, if it is not the one in use.
     fn other_algorithm<'l>(&self, line: &Line<'l>) -> Option<&'l str> {
-        line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(self.mac.mac.algorithm()))
+        line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(self.key.mac.algorithm()))
     }
 
     fn malformed(&mut self, list: &Path, line: u64, reason: String, tell: bool) {
@@ -312,9 +313,8 @@ impl Checker<'_> {
                 }
                 let hint = match error {
                     ReadError::Irregular(Irregular::Device) => "; --special reads devices".into(),
-                    ReadError::Missing(_) => {
-                        url::foreign(&line.name).map_or(String::new(), |hint| format!("; {hint}"))
-                    }
+                    ReadError::Missing(_) => ForeignUrl::from_name(&line.name)
+                        .map_or(String::new(), |url| format!("; {}", say::foreign_url(url))),
                     _ => String::new(),
                 };
                 self.explain(&line.name, &format!("{}{hint}", say::read(error)));
@@ -329,7 +329,7 @@ impl Checker<'_> {
     /// The tag's algorithm and length come from the key and the flags: a line that has others
     /// could be an attempt to have the file checked by something weaker.
     fn verdict(&mut self, line: &Line<'_>) -> Verdict {
-        let mac = &self.mac.mac;
+        let mac = &self.key.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
             let found = Escaped::text(found.as_bytes());
@@ -373,7 +373,7 @@ impl Checker<'_> {
     /// Wrong tags may be guesses. Warns if one of so many would have passed with more than the usual
     /// probability.
     fn warn_of_guesses(&self) {
-        let (mac, Seen { guesses, longest, .. }) = (&self.mac.mac, &self.seen);
+        let (mac, Seen { guesses, longest, .. }) = (&self.key.mac, &self.seen);
         let theorem = mac.algorithm().theorem();
         let theorem = theorem.and_then(|theorem| theorem.with_tag_bits(mac.tag_bits() as u32).ok());
         let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
@@ -421,7 +421,7 @@ impl Checker<'_> {
         if !self.args.json {
             return output::verdict(&line.name, text);
         }
-        output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
+        output::json(&FileRecord { bytes, reason, ..FileRecord::of_line(line, self.key, status) })
     }
 
     /// The summary of a list, in the words of GNU's tools.
@@ -451,7 +451,7 @@ impl Checker<'_> {
             "computed checksums did NOT match",
         );
         if counts.wrong >= 2 && counts.wrong == counts.verified && !silent {
-            let key = self.mac.key_id();
+            let key = self.key.key_id();
             diagnostic(format_args!("{list}: no tag matches: check that key {key} made this list"));
         }
         if unverified && !silent {

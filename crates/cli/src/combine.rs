@@ -5,14 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac_files::Error;
 use tagmac_files::partial::{self, Expected};
 
-use crate::args::Combine;
+use crate::args::CombineArgs;
 use crate::exit::Exit;
 use crate::mac;
 use crate::names;
 use crate::tag_line::{self, Form};
 
 /// Prints the tag of the object that the partials make.
-pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
+pub fn run(args: &CombineArgs) -> Result<Option<Exit>, Error> {
     for partial in &args.partials {
         if partial.as_os_str() == "-" {
             return Err(Error::usage(
@@ -22,19 +22,19 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         }
         names::file(partial)?;
     }
-    let mac = mac::make(&args.key.options(), false)?;
-    mac.parts()?;
-    let nonce = match mac::given_nonce(&mac, args.nonce_hex.as_deref(), None)? {
+    let key = mac::open(&args.key.options(), false)?;
+    key.parts()?;
+    let nonce = match mac::given_nonce(&key, args.nonce_hex.as_deref(), None)? {
         Some(given) => given.to_vec(),
-        None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
+        None => key.mac.algorithm().random_nonce().map_err(Error::io)?,
     };
     let expected = match &args.object {
         Some(object) => Expected::Name(object.as_bytes()),
         None => Expected::Any,
     };
-    let combined = partial::combine(&mac, expected, &args.partials, &nonce)?;
+    let combined = partial::combine(&key, expected, &args.partials, &nonce)?;
     let name = args.name.as_ref().map_or(&*combined.object, |name| name.as_bytes());
     let form = Form { json: args.json, ..Form::default() };
-    tag_line::print(form, &mac, name, &nonce, &combined.tagged)?;
+    tag_line::print(form, &key, name, &nonce, &combined.tagged)?;
     Ok(None)
 }

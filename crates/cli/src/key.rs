@@ -13,10 +13,10 @@ use std::process::Command;
 use tagmac_any::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::key::Key;
 use tagmac_files::key_access;
 pub use tagmac_files::key_source::Format;
 use tagmac_files::key_source::{KeySourceError, KeyText};
+use tagmac_files::raw_key::RawKey;
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
@@ -31,7 +31,7 @@ const DEFAULT: &str = "TAGMAC_KEY_FILE";
 const SHORT: usize = 16;
 
 /// Which key to take.
-pub struct Options<'a> {
+pub struct KeyOptions<'a> {
     /// Where it is; if nothing is said, where the environment says.
     pub source: Option<Source<'a>>,
     /// What is there.
@@ -42,7 +42,7 @@ pub struct Options<'a> {
     pub allow_short: bool,
 }
 
-impl Options<'_> {
+impl KeyOptions<'_> {
     /// Whether the key comes from standard input.
     pub fn is_stdin(&self) -> bool {
         matches!(self.source, Some(Source::Fd(0)))
@@ -75,8 +75,8 @@ impl fmt::Display for Source<'_> {
 }
 
 /// Gets the key that the command line asks for.
-pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
-    let Options { ref source, format, algorithm, allow_short } = *options;
+pub fn get(options: &KeyOptions<'_>, silent: bool) -> Result<RawKey, Error> {
+    let KeyOptions { ref source, format, algorithm, allow_short } = *options;
     let source = Source::or_default(source.clone())?;
     if format != Format::Auto && algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
@@ -96,7 +96,7 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
         )));
     }
     let bytes = Zeroizing::new(file.key().to_vec());
-    Key::new(file.algorithm(), bytes).map_err(|what| wrong(&what))
+    RawKey::new(file.algorithm(), bytes).map_err(|what| wrong(&what))
 }
 
 impl Source<'_> {

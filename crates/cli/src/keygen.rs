@@ -8,13 +8,13 @@ use tagmac_files::overwrite::Overwrite;
 use tagmac_files::{Error, new_file};
 
 use crate::allowance::{Allowance, PROBABILITY};
-use crate::args::Keygen;
+use crate::args::KeygenArgs;
 use crate::diagnostic::diagnostic;
 use crate::number::{show_count, show_probability, show_size};
 use crate::{mac, names, output};
 
 /// Makes a key, writes its file, prints its id.
-pub fn run(args: &Keygen) -> Result<(), Error> {
+pub fn run(args: &KeygenArgs) -> Result<(), Error> {
     let name = Escaped::name(&args.output);
     names::output("-o", &args.output)?;
     names::file(&args.output)?;

@@ -6,13 +6,13 @@ use tagmac_any::{Algorithm, AnyMac, Capabilities};
 use tagmac_files::Error;
 
 use crate::allowance::Allowance;
-use crate::args::List;
+use crate::args::ListArgs;
 use crate::number::{show_count, show_size};
 use crate::table::{name, same_family, span, table};
 use crate::{mac, output};
 
 /// Shows the algorithms.
-pub fn run(args: &List) -> Result<(), Error> {
+pub fn run(args: &ListArgs) -> Result<(), Error> {
     let level = mac::level()?;
     if args.json {
         return Algorithm::all().try_for_each(|algorithm| output::json(&Row::of(algorithm, level)));

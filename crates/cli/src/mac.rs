@@ -7,8 +7,8 @@ use tagmac::isa::Level;
 use tagmac_any::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::key::Key;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::raw_key::RawKey;
 
 use crate::key;
 
@@ -17,9 +17,9 @@ pub const SHORT: usize = 64;
 const LEVEL: &str = "TAGMAC_LEVEL";
 
 /// Which MAC to make.
-pub struct Options<'a> {
+pub struct MacOptions<'a> {
     /// The key.
-    pub key: key::Options<'a>,
+    pub key: key::KeyOptions<'a>,
     /// The length of the tags in bits; the algorithm's longest if not given.
     pub tag_bits: Option<usize>,
     /// Whether tags may be shorter than 64 bits.
@@ -29,11 +29,11 @@ pub struct Options<'a> {
 /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
 /// nonce, so that one has to be given.
 pub fn given_nonce<'n>(
-    mac: &Mac,
+    key: &OpenKey,
     given: Option<&'n [u8]>,
     alone: Option<&str>,
 ) -> Result<Option<&'n [u8]>, Error> {
-    let algorithm = mac.mac.algorithm();
+    let algorithm = key.mac.algorithm();
     if let Some(nonce) = given {
         let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
         return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
@@ -57,13 +57,13 @@ pub fn level() -> Result<Level, Error> {
     })
 }
 
-/// Gets the key and makes the MAC. `silent` keeps warnings back.
-pub fn make(options: &Options<'_>, silent: bool) -> Result<Mac, Error> {
-    make_with_key(options, silent).map(|(mac, _)| mac)
+/// Gets the key and opens it. `silent` keeps warnings back.
+pub fn open(options: &MacOptions<'_>, silent: bool) -> Result<OpenKey, Error> {
+    open_with_raw(options, silent).map(|(key, _)| key)
 }
 
-/// The same, with the key, from which others can be derived.
-pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), Error> {
+/// The same, with the key's bytes, from which others can be derived.
+pub fn open_with_raw(options: &MacOptions<'_>, silent: bool) -> Result<(OpenKey, RawKey), Error> {
     let level = level()?;
     // What is wrong whatever the key is said before the key is asked for.
     if let Some(bits) = options.tag_bits {
@@ -72,20 +72,20 @@ pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), 
     if let Some(algorithm) = options.key.algorithm {
         tag_bits(options, algorithm)?;
     }
-    let key = key::get(&options.key, silent)?;
-    let bits = tag_bits(options, key.algorithm)?;
-    Ok((Mac::new(&key, bits, level)?, key))
+    let raw = key::get(&options.key, silent)?;
+    let bits = tag_bits(options, raw.algorithm)?;
+    Ok((OpenKey::new(&raw, bits, level)?, raw))
 }
 
-/// Gets the key and makes the MAC with its longest tags.
-pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
-    let (level, key) = (level()?, key::get(options, false)?);
-    let bits = key.algorithm.default_tag_bits();
-    Mac::new(&key, bits, level)
+/// Gets the key and opens it for the algorithm's longest tags.
+pub fn open_full(options: &key::KeyOptions<'_>) -> Result<OpenKey, Error> {
+    let (level, raw) = (level()?, key::get(options, false)?);
+    let bits = raw.algorithm.default_tag_bits();
+    OpenKey::new(&raw, bits, level)
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.
-fn tag_bits(options: &Options<'_>, algorithm: Algorithm) -> Result<usize, Error> {
+fn tag_bits(options: &MacOptions<'_>, algorithm: Algorithm) -> Result<usize, Error> {
     let bits = options.tag_bits.unwrap_or(algorithm.default_tag_bits());
     algorithm
         .check_tag_bits(bits)
@@ -94,7 +94,11 @@ fn tag_bits(options: &Options<'_>, algorithm: Algorithm) -> Result<usize, Error>
     Ok(bits)
 }
 
-fn long_enough(options: &Options<'_>, what: impl fmt::Display, bits: usize) -> Result<(), Error> {
+fn long_enough(
+    options: &MacOptions<'_>,
+    what: impl fmt::Display,
+    bits: usize,
+) -> Result<(), Error> {
     if bits >= SHORT || options.allow_short {
         return Ok(());
     }

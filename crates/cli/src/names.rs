@@ -5,8 +5,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::{Error, url};
+use tagmac_files::url::{self, ForeignUrl};
+
+use crate::say;
 
 /// Refuses `-` where a file is to be made.
 pub fn output(option: &str, path: &Path) -> Result<(), Error> {
@@ -26,8 +29,10 @@ pub fn directory(path: &Path) -> Result<(), Error> {
 
 /// Refuses the URL of what is no object here, unless a file has that name.
 pub fn object(path: &Path) -> Result<(), Error> {
-    match url::foreign(path.as_os_str().as_bytes()).filter(|_| is_free(path)) {
-        Some(hint) => Err(Error::usage(format_args!("{}: {hint}", Escaped::name(path)))),
+    match ForeignUrl::from_name(path.as_os_str().as_bytes()).filter(|_| is_free(path)) {
+        Some(url) => {
+            Err(Error::usage(format_args!("{}: {}", Escaped::name(path), say::foreign_url(url))))
+        }
         None => Ok(()),
     }
 }

@@ -10,11 +10,11 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::{Error, folder, new_file};
 
-use crate::args::{Args, Man};
+use crate::args::{Args, ManArgs};
 use crate::output;
 
 /// Prints a manual page, or writes all.
-pub fn man(args: &Man) -> Result<(), Error> {
+pub fn man(args: &ManArgs) -> Result<(), Error> {
     let mut command = Args::command();
     command.build();
     if let Some(folder) = &args.output {

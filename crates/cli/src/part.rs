@@ -3,11 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::overwrite::Overwrite;
-use tagmac_files::partial::{Range, Ranged, check_object, piped};
+use tagmac_files::partial::{PartRange, Ranged, check_object, piped};
 use tagmac_files::progress::Total;
 use tagmac_files::{Error, new_file};
 
-use crate::args::{MAX_OBJECTS, Part};
+use crate::args::{MAX_OBJECTS, PartArgs};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
@@ -18,11 +18,11 @@ use crate::read::stdin_once;
 use crate::{say, stdio};
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
-pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
+pub fn run(args: &PartArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::file(&args.output)?;
     names::object(&args.file)?;
-    let Part { start, at, length, last, .. } = *args;
+    let PartArgs { start, at, length, last, .. } = *args;
     let file = &*args.file;
     let stores =
         Stores::open([file].into_iter(), [].into_iter(), (args.reading.num_threads, MAX_OBJECTS))?;
@@ -40,19 +40,19 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
         check_object(object)?;
     }
     stdin_once(&args.key.options(), [&args.file])?;
-    let mac = mac::full(&args.key.options())?;
-    let range = Range { object, file, start, at, length, last };
+    let key = mac::open_full(&args.key.options())?;
+    let range = PartRange { object, file, start, at, length, last };
     let progress = Progress::new(args.reading.progress);
     let partial = if let Some(stores) = stores {
         new_file::refuse_existing(&args.output)?;
         let bar = progress.start("hashing", Total::one(length));
-        stores.partial(&mac, &bar, range)
+        stores.partial(&key, &bar, range)
     } else if file.as_os_str() == "-" {
         new_file::refuse_existing(&args.output)?;
         let bar = progress.start("hashing", Total::one(length));
-        piped(&mac, range, &mut stdio::Stdin, &bar)
+        piped(&key, range, &mut stdio::Stdin, &bar)
     } else {
-        let ranged = Ranged::open(&mac, range)?;
+        let ranged = Ranged::open(&key, range)?;
         new_file::refuse_existing(&args.output)?;
         let bar = progress.start("hashing", ranged.total());
         ranged.partial(args.reading.num_threads, &bar)

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tagmac_files::checkpoint::Checkpointer;
 use tagmac_files::identity::Identity;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress, Total};
-use tagmac_files::read::{Reader, Tagged};
+use tagmac_files::read::{FileReader, Tagged};
 use tagmac_files::{Error, ReadError, open};
 
 use crate::given::given;
@@ -20,9 +20,9 @@ use crate::stdio;
 
 /// Reads what is named, for one MAC.
 pub struct NamedReader<'a> {
-    mac: &'a Mac,
+    key: &'a OpenKey,
     progress: &'a dyn Progress,
-    reader: Reader<'a>,
+    reader: FileReader<'a>,
     /// The stores that the user named.
     stores: Option<Stores>,
     /// What has taken up standard input.
@@ -51,7 +51,7 @@ pub enum Stdin {
 
 /// Refuses a command line that uses standard input twice.
 pub fn stdin_once<'a>(
-    key: &key::Options<'_>,
+    key: &key::KeyOptions<'_>,
     names: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Option<Stdin>, Error> {
     let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
@@ -81,13 +81,13 @@ impl<'a> NamedReader<'a> {
     /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
     /// byte.
     pub fn new(
-        mac: &'a Mac,
+        key: &'a OpenKey,
         threads: usize,
         progress: &'a dyn Progress,
         stores: Option<Stores>,
     ) -> NamedReader<'a> {
-        let reader = Reader::new(&mac.mac, threads, progress);
-        NamedReader { mac, progress, reader, stores, stdin: None, output: output() }
+        let reader = FileReader::new(&key.mac, threads, progress);
+        NamedReader { key, progress, reader, stores, stdin: None, output: output() }
     }
 
     /// Marks standard input as taken up.
@@ -108,7 +108,7 @@ impl<'a> NamedReader<'a> {
         if is_url(path) {
             let allows = |stores: &&Stores| by == Named::User || stores.allows(path);
             let stores = self.stores.as_ref().filter(allows).ok_or_else(not_allowed)?;
-            return stores.tag(self.mac, self.progress, path, nonce);
+            return stores.tag(self.key, self.progress, path, nonce);
         }
         let (file, before) = match by {
             Named::User => given(path)?,

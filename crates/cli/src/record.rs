@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use tagmac_files::line::Line;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 
 /// What became of a file.
 #[derive(Serialize)]
-pub struct Record<'a> {
+pub struct FileRecord<'a> {
     /// The name; what is not UTF-8 in it is replaced.
     pub path: Cow<'a, str>,
     /// The name's bytes in hex, if it is not UTF-8.
@@ -49,19 +49,19 @@ pub struct MalformedRecord<'a> {
     pub reason: String,
 }
 
-impl<'a> Record<'a> {
+impl<'a> FileRecord<'a> {
     /// A record of a file, with nothing said yet of its tag.
-    pub fn new(name: &'a [u8], mac: &'a Mac, status: &'a str) -> Record<'a> {
+    pub fn new(name: &'a [u8], key: &'a OpenKey, status: &'a str) -> FileRecord<'a> {
         let path = String::from_utf8_lossy(name);
         let path_hex = matches!(path, Cow::Owned(_)).then(|| base16ct::lower::encode_string(name));
-        Record {
+        FileRecord {
             path,
             path_hex,
-            algorithm: mac.mac.algorithm().name(),
+            algorithm: key.mac.algorithm().name(),
             tag: None,
             nonce: None,
-            bits: mac.mac.tag_bits(),
-            key_id: mac.key_id().to_string(),
+            bits: key.mac.tag_bits(),
+            key_id: key.key_id().to_string(),
             bytes: None,
             status,
             reason: None,
@@ -69,9 +69,9 @@ impl<'a> Record<'a> {
     }
 
     /// A record of a file and of the tag in its line.
-    pub fn of_line(line: &'a Line<'_>, mac: &'a Mac, status: &'a str) -> Record<'a> {
+    pub fn of_line(line: &'a Line<'_>, key: &'a OpenKey, status: &'a str) -> FileRecord<'a> {
         let hex = |bytes: &Vec<u8>| base16ct::lower::encode_string(bytes);
         let (tag, nonce) = (Some(hex(&line.tag)), line.nonce.as_ref().map(hex));
-        Record { tag, nonce, ..Record::new(&line.name, mac, status) }
+        FileRecord { tag, nonce, ..FileRecord::new(&line.name, key, status) }
     }
 }

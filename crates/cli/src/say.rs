@@ -8,6 +8,7 @@ use tagmac_files::key_source::KeySourceError;
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::partial::{CombineError, Edge, Named, RangeError, Wanted};
 use tagmac_files::sidecar::{Interrupted, UpdateError};
+use tagmac_files::url::{ForeignUrl, UrlError};
 use tagmac_files::{Error, ReadError};
 
 /// The line of an error.
@@ -20,6 +21,7 @@ pub fn line(error: &Error) -> String {
         Error::NoParts(_) => {
             format!("{error}; 'tagmac list' marks the algorithms that can with 'parts'")
         }
+        Error::TooManyObjects(_) => format!("{error}; --max-objects allows them"),
         Error::File(file) => format!("{}: {}", Escaped::name(&file.path), read(&file.error)),
         _ => error.to_string(),
     }
@@ -33,6 +35,22 @@ pub fn read(error: &ReadError) -> String {
         ReadError::Checkpoint(_, error) => {
             error.downcast_ref().map_or_else(|| error.to_string(), line)
         }
+        _ => error.to_string(),
+    }
+}
+
+/// The hint for a URL that no store here reads.
+pub fn foreign_url(url: ForeignUrl) -> String {
+    match url {
+        ForeignUrl::Web => format!("{url}; 'curl URL | tagmac tag' reads those"),
+        _ => url.to_string(),
+    }
+}
+
+/// The reason why a name is not the URL of an object.
+pub fn url(error: UrlError) -> String {
+    match error {
+        UrlError::Foreign(url) => foreign_url(url),
         _ => error.to_string(),
     }
 }

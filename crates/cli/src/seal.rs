@@ -2,12 +2,12 @@
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::manifest::header::Options;
+use tagmac_files::manifest::header::ManifestOptions;
 use tagmac_files::objects::{ManifestKey, Totals, Writer};
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
-use crate::args::Seal;
+use crate::args::SealArgs;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
@@ -16,7 +16,7 @@ use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 
 /// Seals a directory or a bucket. `Some(exit)` if not all of it could be.
-pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
+pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::object(&args.output)?;
     names::directory(&args.directory)?;
@@ -32,16 +32,16 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
             Escaped::name(&args.output)
         )));
     }
-    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
-    let Seal { mode, mtime, special, one_file_system, .. } = *args;
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let SealArgs { mode, mtime, special, one_file_system, .. } = *args;
     let options = SealOptions {
         directory: &args.directory,
         output: &args.output,
-        sealed: Options { mode, mtime, special, one_file_system },
+        sealed: ManifestOptions { mode, mtime, special, one_file_system },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,
     };
-    let sealing = Sealing::new(&mac, &key, options)?;
+    let sealing = Sealing::new(&key, &raw, options)?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { sealing.total()? } else { Total::UNKNOWN };
     let bar = progress.start("sealing", total);
@@ -53,7 +53,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
 }
 
 /// Seals the objects below a URL.
-fn objects(args: &Seal, stores: &Stores) -> Result<Option<Exit>, Error> {
+fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let files_alone = [
         (args.mode, "--mode"),
         (args.mtime, "--mtime"),
@@ -66,12 +66,12 @@ fn objects(args: &Seal, stores: &Stores) -> Result<Option<Exit>, Error> {
         )));
     }
     stores.check_outside(&args.output, &args.directory)?;
-    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
-    let key = ManifestKey::new(&mac.mac, &key);
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let manifest_key = ManifestKey::new(&key.mac, &raw);
     let place = stores.place(&args.output)?;
-    let mut writer = Writer::new(&key, &*place, true)?;
+    let mut writer = Writer::new(&manifest_key, &*place, true)?;
     let bar = Progress::new(args.reading.progress).start("sealing", Total::UNKNOWN);
-    let sealed = stores.seal(&mac, &bar, &args.directory, args.skip_unreadable, &mut writer);
+    let sealed = stores.seal(&key, &bar, &args.directory, args.skip_unreadable, &mut writer);
     let failed = match sealed {
         Err(error) => Some(error),
         Ok(unreadable) if unreadable > 0 && !args.skip_unreadable => {

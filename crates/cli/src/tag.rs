@@ -6,15 +6,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::checkpoint::Checkpointer;
-use tagmac_files::dir::{DirTree, Kind};
+use tagmac_files::dir::{DirTree, EntryKind};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::read::Tagged;
 use tagmac_files::walk::{self, Walk};
 use tagmac_files::{Error, ReadError};
 
-use crate::args::Tag;
+use crate::args::TagArgs;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
@@ -23,12 +23,12 @@ use crate::objects::{Stores, is_url};
 use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, is_dir};
-use crate::record::Record;
+use crate::record::FileRecord;
 use crate::say;
 use crate::tag_line::{self, Form};
 
 /// Tags the files. `Some(exit)` if not all could be.
-pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
+pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     let files = &args.files;
     let (nonce, keeps) = (args.nonce_hex.is_some(), args.checkpoint.is_some());
     for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (keeps, "--checkpoint")] {
@@ -52,22 +52,22 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let limits = (args.reading.num_threads, args.listing.max_objects);
     let stores = Stores::open(names, iter::empty(), limits)?;
     read::stdin_once(&args.key.only.options(), files)?;
-    let mac = mac::make(&args.key.options(), false)?;
+    let key = mac::open(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
-    let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), alone)?;
+    let nonce = mac::given_nonce(&key, args.nonce_hex.as_deref(), alone)?;
     if keeps {
-        mac.parts()?;
+        key.parts()?;
     }
     let checkpointer =
-        args.checkpoint.as_ref().map(|path| Checkpointer::new(&mac, path, args.checkpoint_every));
+        args.checkpoint.as_ref().map(|path| Checkpointer::new(&key, path, args.checkpoint_every));
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
-    let reader = NamedReader::new(&mac, args.reading.num_threads, &bar, stores.clone());
+    let reader = NamedReader::new(&key, args.reading.num_threads, &bar, stores.clone());
     let exit = None;
     let mut tagger =
-        Tagger { args, mac: &mac, nonce, reader, stores, checkpointer, bar: &bar, exit };
+        Tagger { args, key: &key, nonce, reader, stores, checkpointer, bar: &bar, exit };
     for file in files {
         tagger.name(file)?;
     }
@@ -75,7 +75,7 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
 }
 
 /// What there is to read.
-fn total(args: &Tag) -> Total {
+fn total(args: &TagArgs) -> Total {
     let one = |name: &PathBuf| {
         if args.recursive && is_url(name) {
             return Total::UNKNOWN;
@@ -84,14 +84,14 @@ fn total(args: &Tag) -> Total {
             return read::total(name);
         }
         let walk = DirTree::open(name).map(|tree| Walk::new(tree, Vec::new()));
-        walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == Kind::File))
+        walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == EntryKind::File))
     };
     args.files.iter().map(one).fold(Total::NONE, Total::and)
 }
 
 struct Tagger<'a> {
-    args: &'a Tag,
-    mac: &'a Mac,
+    args: &'a TagArgs,
+    key: &'a OpenKey,
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
@@ -138,7 +138,7 @@ impl<'a> Tagger<'a> {
     /// All objects below a URL.
     fn below(&mut self, url: &Path) -> Result<(), Error> {
         let Some(stores) = self.stores.clone() else { return Ok(()) };
-        stores.tag_below(self.mac, self.bar, url, |path, made| {
+        stores.tag_below(self.key, self.bar, url, |path, made| {
             // It would end the line, and begin another one with any name and tag.
             let made = match self.args.zero && path.as_os_str().as_bytes().contains(&0) {
                 true => Err(ReadError::Io(io::Error::other(
@@ -161,7 +161,7 @@ impl<'a> Tagger<'a> {
     ) -> Result<(Vec<u8>, Tagged), ReadError> {
         let nonce = match self.nonce {
             Some(given) => given.to_vec(),
-            None => self.mac.mac.algorithm().random_nonce()?,
+            None => self.key.mac.algorithm().random_nonce()?,
         };
         let tagged = tag(&mut self.reader, self.checkpointer.as_mut(), &nonce)?;
         Ok((nonce, tagged))
@@ -192,7 +192,7 @@ impl<'a> Tagger<'a> {
             return output::write(tagged.tag.as_bytes());
         }
         let form = Form { json: args.json, zero: args.zero, untagged: args.untagged };
-        tag_line::print(form, self.mac, file.as_os_str().as_bytes(), nonce, tagged)
+        tag_line::print(form, self.key, file.as_os_str().as_bytes(), nonce, tagged)
     }
 
     fn unreadable(&mut self, file: &Path, error: &ReadError) -> Result<(), Error> {
@@ -210,6 +210,6 @@ impl<'a> Tagger<'a> {
             return Ok(());
         }
         let (name, reason) = (file.as_os_str().as_bytes(), Some(why));
-        output::json(&Record { reason, ..Record::new(name, self.mac, "unreadable") })
+        output::json(&FileRecord { reason, ..FileRecord::new(name, self.key, "unreadable") })
     }
 }

@@ -2,11 +2,11 @@
 
 use tagmac_files::Error;
 use tagmac_files::line::{End, Line};
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::read::Tagged;
 
 use crate::output;
-use crate::record::Record;
+use crate::record::FileRecord;
 
 /// How the line is written.
 #[derive(Clone, Copy, Default)]
@@ -22,20 +22,20 @@ pub struct Form {
 /// Prints the line of a file's tag. `nonce` is empty for deterministic MACs.
 pub fn print(
     form: Form,
-    mac: &Mac,
+    key: &OpenKey,
     name: &[u8],
     nonce: &[u8],
     tagged: &Tagged,
 ) -> Result<(), Error> {
     let line = Line {
-        algorithm: (!form.untagged).then_some(mac.mac.algorithm().name()),
+        algorithm: (!form.untagged).then_some(key.mac.algorithm().name()),
         nonce: Some(nonce.to_vec()).filter(|nonce| !nonce.is_empty()),
         name: name.into(),
         tag: tagged.tag.as_bytes().to_vec(),
     };
     if form.json {
         let bytes = Some(tagged.bytes);
-        return output::json(&Record { bytes, ..Record::of_line(&line, mac, "tagged") });
+        return output::json(&FileRecord { bytes, ..FileRecord::of_line(&line, key, "tagged") });
     }
     output::line(&line, End::new(form.zero))
 }

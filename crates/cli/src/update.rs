@@ -7,7 +7,7 @@ use std::path::Path;
 use tagmac_files::sidecar::{self, Edit, Sidecar, Updated};
 use tagmac_files::{Error, open};
 
-use crate::args::Update;
+use crate::args::UpdateArgs;
 use crate::exit::Exit;
 use crate::mac;
 use crate::names;
@@ -17,7 +17,7 @@ use crate::stdio;
 use crate::tag_line::{self, Form};
 
 /// Follows one edit, or makes the sidecar, and prints the file's line.
-pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
+pub fn run(args: &UpdateArgs) -> Result<Option<Exit>, Error> {
     let path = &*args.file;
     if path.as_os_str() == "-" {
         return Err(Error::usage("expected a file, found '-': standard input has no edits"));
@@ -26,7 +26,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let patch = args.edit.patch()?;
     patch.iter().try_for_each(|(_, patch)| names::file(patch))?;
     stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
-    let mac = mac::make(&args.key.options(), false)?;
+    let key = mac::open(&args.key.options(), false)?;
     let open = || input(patch.as_ref().map_or(path, |(_, patch)| patch));
     let edit = match (&patch, args.edit.range, args.edit.truncate) {
         (Some((offset, name)), ..) => Some(Edit::Patch { offset: *offset, name, open: &open }),
@@ -46,9 +46,9 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         threads: args.reading.num_threads,
     };
     let progress = Progress::new(args.reading.progress);
-    let Updated { tagged, nonce } = sidecar::update(&mac, &update, &progress)?;
+    let Updated { tagged, nonce } = sidecar::update(&key, &update, &progress)?;
     let form = Form { json: args.json, zero: args.zero, untagged: false };
-    tag_line::print(form, &mac, path.as_os_str().as_bytes(), &nonce, &tagged)?;
+    tag_line::print(form, &key, path.as_os_str().as_bytes(), &nonce, &tagged)?;
     Ok(None)
 }
 

@@ -4,6 +4,8 @@
 //! measured points, [`Spans`] bars on a logarithmic scale, and [`Panels`] the borders of regions, in several
 //! panels with one legend. A new kind of picture is a file that draws on the canvas, with the palette's colours.
 
+#![forbid(unsafe_code)]
+
 mod bars;
 mod canvas;
 mod chart;

@@ -28,8 +28,8 @@ use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::identity::Identity;
-use crate::mac::Mac;
 use crate::open;
+use crate::open_key::OpenKey;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
@@ -50,12 +50,12 @@ const SHARE: u32 = 20;
 
 /// Keeps the checkpoint of one file's tag.
 pub struct Checkpointer<'a> {
-    mac: &'a Mac,
+    key: &'a OpenKey,
     path: &'a Path,
     /// Bytes between two saves.
     every: Option<u64>,
     /// The file, once it is open.
-    facts: Option<Facts>,
+    facts: Option<SavedStat>,
     clock: Mutex<Clock>,
     pieces: Mutex<Pieces>,
     /// The checkpoint as it is now, locked.
@@ -140,13 +140,13 @@ impl Pieces {
 
 /// What is sealed in a checkpoint: of which file, its beginning, and pieces of that.
 struct Contents {
-    facts: Facts,
+    facts: SavedStat,
     part: AnyPart,
     pieces: Pieces,
 }
 
 impl Contents {
-    fn load(parts: Parts<'_>, facts: Facts, input: &mut Reader<'_>) -> Option<Contents> {
+    fn load(parts: Parts<'_>, facts: SavedStat, input: &mut Reader<'_>) -> Option<Contents> {
         let part = parts.load(input).ok()?;
         let pieces = Pieces::load(parts, input, part.end())?;
         let fits = part.start() == 0 && part.end() <= facts.bytes.saturating_sub(1);
@@ -163,7 +163,7 @@ impl Contents {
 /// The bytes that are sealed in a checkpoint, read and written again.
 pub(crate) fn again(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     let (input, mut out) = (&mut Reader::new(text), Writer::default());
-    let facts = Facts::load(input)?;
+    let facts = SavedStat::load(input)?;
     Contents::load(parts, facts, input)?.save(parts, &mut out).expect("parts of this MAC");
     Some(out.as_bytes().to_vec())
 }
@@ -177,7 +177,7 @@ pub struct PendingSave {
 /// What tells whether a file is still the same. The inode's number and its device are not among it:
 /// some file systems number anew with each mount, and who changes a file changes its times.
 #[derive(Clone, PartialEq, Eq)]
-struct Facts {
+struct SavedStat {
     name: PathBuf,
     bytes: u64,
     modified: (i64, i64),
@@ -185,9 +185,9 @@ struct Facts {
     changed: (i64, i64),
 }
 
-impl Facts {
-    fn from_metadata(name: PathBuf, file: &Metadata) -> Facts {
-        Facts {
+impl SavedStat {
+    fn from_metadata(name: PathBuf, file: &Metadata) -> SavedStat {
+        SavedStat {
             name,
             bytes: file.len(),
             modified: (file.mtime(), file.mtime_nsec()),
@@ -202,15 +202,15 @@ impl Facts {
         }
     }
 
-    fn load(input: &mut Reader<'_>) -> Option<Facts> {
+    fn load(input: &mut Reader<'_>) -> Option<SavedStat> {
         let name = OsStr::from_bytes(input.length_prefixed()?).into();
         let bytes = input.number()?;
         let mut time = || Some((input.number()? as i64, input.number()? as i64));
-        Some(Facts { name, bytes, modified: time()?, changed: time()? })
+        Some(SavedStat { name, bytes, modified: time()?, changed: time()? })
     }
 
     /// What is no longer as it was.
-    fn differ(&self, now: &Facts) -> Option<String> {
+    fn differ(&self, now: &SavedStat) -> Option<String> {
         if self.bytes != now.bytes {
             Some(format!("it had {} bytes and has {}", self.bytes, now.bytes))
         } else if self.modified != now.modified {
@@ -226,11 +226,11 @@ impl Facts {
 impl<'a> Checkpointer<'a> {
     /// Keeps the checkpoint in the file `path`, and saves it after each `every` bytes, or every 5
     /// seconds.
-    pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
+    pub fn new(key: &'a OpenKey, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
         let (clock, held) = (Mutex::new(clock), Mutex::new(None));
-        Checkpointer { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
+        Checkpointer { key, path, every, facts: None, clock, pieces: Mutex::default(), held }
     }
 
     /// What is known of the file's beginning: nothing, if there is no checkpoint yet. Then one is written
@@ -241,9 +241,10 @@ impl<'a> Checkpointer<'a> {
         file: &File,
         now: &Metadata,
     ) -> Result<AnyPart, ReadError> {
-        let facts = self.facts.insert(Facts::from_metadata(fs::canonicalize(name)?, now)).clone();
+        let facts =
+            self.facts.insert(SavedStat::from_metadata(fs::canonicalize(name)?, now)).clone();
         let Some(checkpoint) = self.open()? else {
-            let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
+            let parts = self.key.mac.parts().ok_or(SaveError::NoSavedState)?;
             let whole = parts.new_part(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
@@ -282,7 +283,7 @@ impl<'a> Checkpointer<'a> {
         &self,
         checkpoint: &File,
         file: &File,
-        now: &Facts,
+        now: &SavedStat,
     ) -> Result<(AnyPart, Pieces), Error> {
         let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
@@ -292,7 +293,7 @@ impl<'a> Checkpointer<'a> {
         let id = id.map(KeyId::from).ok_or_else(|| {
             self.mismatch("expected a checkpoint of this version, found something else")
         })?;
-        let own = self.mac.key_id();
+        let own = self.key.key_id();
         if id != own {
             return Err(self.key(format_args!(
                 "expected a checkpoint sealed under this key (id {own}), found one sealed under the \
@@ -300,17 +301,17 @@ impl<'a> Checkpointer<'a> {
             )));
         }
         let altered = || self.mismatch("the checkpoint is damaged; remove it to start over");
-        let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
+        let (parts, algorithm) = (self.key.parts()?, self.key.mac.algorithm());
         let sums = [MAX_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
         let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
         checkpoint.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
         if saved.len() as u64 > most {
             return Err(altered());
         }
-        let opened = self.mac.sealer.open(&[PURPOSE, id.to_string().as_bytes()], &saved[head..]);
+        let opened = self.key.sealer.open(&[PURPOSE, id.to_string().as_bytes()], &saved[head..]);
         let opened = opened.map_err(|_| altered())?;
         let input = &mut Reader::new(&opened);
-        let then = Facts::load(input).ok_or_else(altered)?;
+        let then = SavedStat::load(input).ok_or_else(altered)?;
         if then.name != now.name {
             let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
             let what = format_args!("expected a checkpoint of {now}, found one of {then}");
@@ -360,7 +361,7 @@ impl<'a> Checkpointer<'a> {
         if let Some(facts) = &self.facts {
             facts.save(&mut secret);
         }
-        let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
+        let parts = self.key.mac.parts().ok_or(SaveError::NoSavedState)?;
         parts.save(whole, &mut secret)?;
         self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
         Ok(PendingSave { secret, started })
@@ -392,8 +393,8 @@ impl<'a> Checkpointer<'a> {
     }
 
     fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {
-        let id = self.mac.key_id();
-        let sealed = self.mac.sealer.seal(&[PURPOSE, id.to_string().as_bytes()], secret.as_bytes());
+        let id = self.key.key_id();
+        let sealed = self.key.sealer.seal(&[PURPOSE, id.to_string().as_bytes()], secret.as_bytes());
         let sealed = sealed.map_err(io::Error::other)?;
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
         file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
@@ -407,7 +408,7 @@ impl<'a> Checkpointer<'a> {
     /// Refuses a file that is no longer the one that was opened.
     pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
         let Some(before) = &self.facts else { return Ok(()) };
-        match before.differ(&Facts::from_metadata(before.name.clone(), after)) {
+        match before.differ(&SavedStat::from_metadata(before.name.clone(), after)) {
             None => Ok(()),
             Some(found) => {
                 Err(Error::io(format_args!("the file changed while it was read: {found}")).into())
@@ -459,7 +460,7 @@ mod tests {
         let parts = mac.parts().expect("parts");
         let accepts = |bytes: u64, whole: (u64, u64), pieces: &[(u64, u64)], more: &[u8]| {
             let (name, mut out) = (PathBuf::from("f"), Writer::default());
-            Facts { name, bytes, modified: (1, 2), changed: (3, 4) }.save(&mut out);
+            SavedStat { name, bytes, modified: (1, 2), changed: (3, 4) }.save(&mut out);
             let save = |(start, end): (u64, u64), out: &mut Writer| {
                 let part = parts.new_part(start, &vec![3; (end - start) as usize]);
                 parts.save(&part.expect("aligned"), out).expect("of this MAC");

@@ -27,7 +27,7 @@ const MAX_OPEN: usize = 12;
 
 /// What an entry of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A regular file.
     File,
     /// A directory.
@@ -44,37 +44,37 @@ pub enum Kind {
     BlockDevice,
 }
 
-impl Kind {
+impl EntryKind {
     /// Whether it is a pipe, a socket or a device, none of which is ever opened.
     pub fn is_special(self) -> bool {
-        !matches!(self, Kind::File | Kind::Directory | Kind::Link)
+        !matches!(self, EntryKind::File | EntryKind::Directory | EntryKind::Link)
     }
 
     /// The kind that the system means; `None` for what has no name here.
-    pub fn from_file_type(file: FileType) -> Option<Kind> {
+    pub fn from_file_type(file: FileType) -> Option<EntryKind> {
         Some(match file {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Directory,
-            FileType::Symlink => Kind::Link,
-            FileType::Fifo => Kind::Pipe,
-            FileType::Socket => Kind::Socket,
-            FileType::CharacterDevice => Kind::CharDevice,
-            FileType::BlockDevice => Kind::BlockDevice,
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Link,
+            FileType::Fifo => EntryKind::Pipe,
+            FileType::Socket => EntryKind::Socket,
+            FileType::CharacterDevice => EntryKind::CharDevice,
+            FileType::BlockDevice => EntryKind::BlockDevice,
             _ => return None,
         })
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for EntryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::File => "a file",
-            Kind::Directory => "a directory",
-            Kind::Link => "a symbolic link",
-            Kind::Pipe => "a pipe",
-            Kind::Socket => "a socket",
-            Kind::CharDevice => "a character device",
-            Kind::BlockDevice => "a block device",
+            EntryKind::File => "a file",
+            EntryKind::Directory => "a directory",
+            EntryKind::Link => "a symbolic link",
+            EntryKind::Pipe => "a pipe",
+            EntryKind::Socket => "a socket",
+            EntryKind::CharDevice => "a character device",
+            EntryKind::BlockDevice => "a block device",
         })
     }
 }
@@ -93,11 +93,11 @@ pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// What the system says of an entry.
+/// The metadata of an entry, as the system reports it.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct FileStat {
     /// What it is; `None` for what has no name here.
-    pub kind: Option<Kind>,
+    pub kind: Option<EntryKind>,
     /// Its size in bytes.
     pub size: u64,
     /// Permissions, with the bits of set-user-id and its like.
@@ -110,12 +110,12 @@ pub struct Facts {
     pub identity: Identity,
 }
 
-impl Facts {
+impl FileStat {
     /// Of what the system says.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-    pub fn from_stat(stat: &Stat) -> Facts {
-        Facts {
-            kind: Kind::from_file_type(FileType::from_raw_mode(stat.st_mode)),
+    pub fn from_stat(stat: &Stat) -> FileStat {
+        FileStat {
+            kind: EntryKind::from_file_type(FileType::from_raw_mode(stat.st_mode)),
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o7777,
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
@@ -125,9 +125,9 @@ impl Facts {
     }
 
     /// Of an open file.
-    pub fn from_metadata(file: &Metadata) -> Facts {
-        Facts {
-            kind: Kind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
+    pub fn from_metadata(file: &Metadata) -> FileStat {
+        FileStat {
+            kind: EntryKind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
             size: file.len(),
             mode: file.mode() & 0o7777,
             mtime: (file.mtime(), file.mtime_nsec() as u32),
@@ -137,13 +137,13 @@ impl Facts {
     }
 
     /// Of what a path stands for.
-    pub fn at(path: &Path) -> io::Result<Facts> {
-        Ok(Facts::from_stat(&fs::stat(path)?))
+    pub fn at(path: &Path) -> io::Result<FileStat> {
+        Ok(FileStat::from_stat(&fs::stat(path)?))
     }
 
     /// Of something open.
-    pub fn from_fd(fd: impl AsFd) -> io::Result<Facts> {
-        Ok(Facts::from_stat(&fs::fstat(fd)?))
+    pub fn from_fd(fd: impl AsFd) -> io::Result<FileStat> {
+        Ok(FileStat::from_stat(&fs::fstat(fd)?))
     }
 }
 
@@ -172,8 +172,8 @@ impl DirTree {
 
     /// Refuses a tree whose name leads to another directory by now, or to none.
     pub fn in_place(&self, root: &Path) -> io::Result<()> {
-        let held = Facts::from_fd(self.root())?.identity;
-        match Facts::at(root) {
+        let held = FileStat::from_fd(self.root())?.identity;
+        match FileStat::at(root) {
             Ok(there) if there.identity == held => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Err(io::Error::other(
@@ -224,20 +224,20 @@ impl DirTree {
         let file = match faults::open_in(folder, name, flags, Mode::empty()) {
             // What a link and a socket answer.
             Err(Errno::LOOP | Errno::NXIO) => {
-                return Err(replaced(Kind::File, self.facts(path)?.kind));
+                return Err(replaced(EntryKind::File, self.facts(path)?.kind));
             }
             file => File::from(file.map_err(io::Error::from)?),
         };
         let facts = file.metadata()?;
-        same_kind(Kind::File, Facts::from_metadata(&facts).kind)?;
+        same_kind(EntryKind::File, FileStat::from_metadata(&facts).kind)?;
         Ok((file, facts))
     }
 
     /// What the system says of an entry.
-    pub fn facts(&mut self, path: &[u8]) -> io::Result<Facts> {
+    pub fn facts(&mut self, path: &[u8]) -> io::Result<FileStat> {
         let (folder, name) = split(path);
         let folder = self.directory(folder)?;
-        Ok(Facts::from_stat(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        Ok(FileStat::from_stat(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Where a symbolic link leads.
@@ -253,11 +253,11 @@ impl DirTree {
 }
 
 /// Refuses what has taken the place of an entry since the directory was listed.
-pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), ReadError> {
+pub fn same_kind(listed: EntryKind, found: Option<EntryKind>) -> Result<(), ReadError> {
     if found == Some(listed) { Ok(()) } else { Err(replaced(listed, found)) }
 }
 
-fn replaced(listed: Kind, found: Option<Kind>) -> ReadError {
+fn replaced(listed: EntryKind, found: Option<EntryKind>) -> ReadError {
     let found = found.map_or("something else".into(), |kind| kind.to_string());
     ReadError::Io(io::Error::other(format!(
         "expected {listed}, as listed, found {found}: the tree changed while it was read"

@@ -31,6 +31,8 @@ pub enum Error {
     NoParts(NoParts),
     /// A file could not be opened or read.
     File(Box<FileError>),
+    /// A listing has more objects than it may have.
+    TooManyObjects(Box<TooManyObjects>),
     /// All else: its kind, and its line.
     Other(ErrorKind, String),
 }
@@ -85,6 +87,7 @@ impl Error {
             Error::Manifest(error) => error.kind(),
             Error::NoParts(_) => ErrorKind::Usage,
             Error::File(error) => error.error.kind(),
+            Error::TooManyObjects(_) => ErrorKind::Io,
             Error::Other(kind, _) => *kind,
         }
     }
@@ -99,6 +102,7 @@ impl fmt::Display for Error {
             Error::Manifest(error) => error.fmt(f),
             Error::NoParts(error) => error.fmt(f),
             Error::File(error) => error.fmt(f),
+            Error::TooManyObjects(error) => error.fmt(f),
             Error::Other(_, message) => f.write_str(message),
         }
     }
@@ -137,6 +141,12 @@ impl From<ManifestError> for Error {
     }
 }
 
+impl From<TooManyObjects> for Error {
+    fn from(error: TooManyObjects) -> Error {
+        Error::TooManyObjects(Box::new(error))
+    }
+}
+
 impl From<NoParts> for Error {
     fn from(error: NoParts) -> Error {
         Error::NoParts(error)
@@ -171,3 +181,21 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+/// A listing has more objects than it may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooManyObjects {
+    /// The URL that the objects are below.
+    pub url: String,
+    /// The number that is allowed.
+    pub max: u64,
+}
+
+impl fmt::Display for TooManyObjects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (url, max) = (Escaped::bytes(self.url.as_bytes()), self.max);
+        write!(f, "{url}: expected at most {max} objects in the listing, found more")
+    }
+}
+
+impl std::error::Error for TooManyObjects {}

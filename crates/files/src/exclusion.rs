@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::dir::Facts;
+use crate::dir::FileStat;
 use crate::folder;
 use crate::identity::Identity;
 
@@ -23,7 +23,7 @@ impl Exclusion {
     /// The last name of a path, in the directory that is there now.
     pub fn new(path: &Path) -> io::Result<Exclusion> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        let folder = Facts::at(folder::parent(path))?.identity;
+        let folder = FileStat::at(folder::parent(path))?.identity;
         Ok(Exclusion { folder, name, begins: false, only: None })
     }
 

@@ -8,7 +8,7 @@
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
-//! | keys | [`key`], [`key_file`], [`key_access`], [`key_source`], [`mac`] |
+//! | keys | [`raw_key`], [`key_file`], [`key_access`], [`key_source`], [`open_key`] |
 //! | what objects in stores are called | [`url`] |
 //! | many things at once, with the results in order | [`pool`] |
 //! | files that appear whole or not at all | [`new_file`], [`atomic`] |
@@ -17,6 +17,8 @@
 //! file. Errors are facts that display as one line; the options of the command and the arguments of
 //! other languages are unknown here. What is remarked on meanwhile goes to the sink of [`diagnostic`], and
 //! how far it is to a [`progress::Progress`].
+
+#![forbid(unsafe_code)]
 
 pub mod atomic;
 pub mod audit;
@@ -34,23 +36,23 @@ pub mod folder;
 pub mod fuzzing;
 pub mod hex;
 pub mod identity;
-pub mod key;
 pub mod key_access;
 pub mod key_file;
 pub mod key_source;
 pub mod line;
 pub mod line_reader;
 mod listing;
-pub mod mac;
 pub mod manifest;
 pub mod memory;
 pub mod new_file;
 pub mod objects;
 pub mod open;
+pub mod open_key;
 pub mod overwrite;
 pub mod partial;
 pub mod pool;
 pub mod progress;
+pub mod raw_key;
 pub mod read;
 mod read_error;
 mod room;
@@ -61,5 +63,5 @@ mod stack;
 pub mod url;
 pub mod walk;
 
-pub use error::{Error, ErrorKind, FileError, NoParts};
+pub use error::{Error, ErrorKind, FileError, NoParts, TooManyObjects};
 pub use read_error::{Irregular, ReadError};

@@ -19,7 +19,7 @@ use crate::identity::Identity;
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::dir::{Facts, Kind};
+use crate::dir::{EntryKind, FileStat};
 
 /// The names in a directory.
 pub struct Listing {
@@ -50,13 +50,13 @@ pub struct Names {
 struct Place {
     start: u32,
     len: u16,
-    kind: Kind,
+    kind: EntryKind,
 }
 
 impl Listing {
     /// A listing of the directory `fd`, of which nothing is read yet.
     pub fn new(fd: BorrowedFd<'_>) -> io::Result<Listing> {
-        let Facts { identity, ctime, .. } = Facts::from_fd(fd)?;
+        let FileStat { identity, ctime, .. } = FileStat::from_fd(fd)?;
         Ok(Listing {
             identity,
             ctime,
@@ -75,7 +75,7 @@ impl Listing {
     }
 
     /// The next of the names that are held.
-    pub fn next_name(&mut self) -> Option<(&[u8], Kind)> {
+    pub fn next_name(&mut self) -> Option<(&[u8], EntryKind)> {
         let place = self.names.places.get(self.next)?;
         self.next += 1;
         Some((self.names.text(place), place.kind))
@@ -159,7 +159,7 @@ impl Listing {
         }
         self.more |= scratch.cut(room);
         self.names = scratch.copy();
-        let now = Facts::from_fd(fd)?;
+        let now = FileStat::from_fd(fd)?;
         // One reading sees a directory as well as any; what comes of several has to fit together.
         let others = (now.identity, now.ctime) != (self.identity, self.ctime);
         if others && (self.more || !first) {
@@ -178,7 +178,7 @@ impl Names {
         self.bytes.len() + self.places.len() * size_of::<Place>()
     }
 
-    fn push(&mut self, name: &[u8], kind: Kind) {
+    fn push(&mut self, name: &[u8], kind: EntryKind) {
         self.places.push(Place { start: self.bytes.len() as u32, len: name.len() as u16, kind });
         self.bytes.extend_from_slice(name);
     }
@@ -218,13 +218,13 @@ impl Names {
 }
 
 /// What a name is of; `None` if it is gone.
-fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Option<Kind>> {
-    let kind = match Kind::from_file_type(told) {
+fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Option<EntryKind>> {
+    let kind = match EntryKind::from_file_type(told) {
         Some(kind) => return Ok(Some(kind)),
         // The file system leaves it to the entry itself to tell.
         None => match fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
-            stat => Facts::from_stat(&stat?).kind,
+            stat => FileStat::from_stat(&stat?).kind,
         },
     };
     kind.map(Some).ok_or_else(|| {

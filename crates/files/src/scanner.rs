@@ -3,16 +3,16 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::dir::{DirTree, Facts, Kind, same_kind};
+use crate::dir::{DirTree, EntryKind, FileStat, same_kind};
 use crate::identity::Identity;
-use crate::mac::Mac;
+use crate::open_key::OpenKey;
 use crate::progress::Progress;
-use crate::read::{self, Reader};
+use crate::read::{self, FileReader};
 use crate::read_error::ReadError;
 use tagmac_any::AnyMac;
 
 use crate::manifest::entry::{Content, Entry};
-use crate::manifest::header::Options;
+use crate::manifest::header::ManifestOptions;
 
 /// Files from this size on are read by all threads together, smaller ones by one thread each.
 const LARGE: u64 = 2 << 20;
@@ -20,9 +20,9 @@ const LARGE: u64 = 2 << 20;
 /// Looks at the entries of a tree.
 pub struct Scanner<'a> {
     tree: DirTree,
-    reader: Reader<'a>,
+    reader: FileReader<'a>,
     mac: &'a AnyMac,
-    options: Options,
+    options: ManifestOptions,
     /// Leaves large files to another.
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
@@ -51,16 +51,16 @@ impl<'a> Scanners<'a> {
     /// Scanners with `threads` threads in all, 0 for as many as there are cores.
     pub fn new(
         tree: &DirTree,
-        mac: &'a Mac,
-        options: Options,
+        key: &'a OpenKey,
+        options: ManifestOptions,
         threads: usize,
         bar: &'a dyn Progress,
         skip_reading: &'a AtomicBool,
     ) -> io::Result<Scanners<'a>> {
         let threads = read::threads(threads);
-        let mac = &mac.mac;
+        let mac = &key.mac;
         let scanner = |threads, small| {
-            let reader = Reader::new(mac, threads, bar);
+            let reader = FileReader::new(mac, threads, bar);
             Ok(Scanner { tree: tree.again()?, reader, mac, options, small, skip_reading })
         };
         // A MAC without parts reads a large file on one thread in any case.
@@ -73,7 +73,12 @@ impl<'a> Scanners<'a> {
 impl Scanner<'_> {
     /// Looks at an entry of a kind. A file is not read if its size is not that of `expected`, and
     /// is tagged under its nonce.
-    pub fn scan(&mut self, path: &[u8], kind: Kind, expected: Option<&Content>) -> Observation {
+    pub fn scan(
+        &mut self,
+        path: &[u8],
+        kind: EntryKind,
+        expected: Option<&Content>,
+    ) -> Observation {
         match self.entry(path, kind, expected) {
             Ok(Some(entry)) => Observation::Entry(entry),
             Ok(None) => Observation::Large,
@@ -84,10 +89,10 @@ impl Scanner<'_> {
     fn entry(
         &mut self,
         path: &[u8],
-        kind: Kind,
+        kind: EntryKind,
         expected: Option<&Content>,
     ) -> Result<Option<Entry>, ReadError> {
-        let Options { mode, mtime, .. } = self.options;
+        let ManifestOptions { mode, mtime, .. } = self.options;
         let mut entry = Entry {
             kind,
             // Who asks has it, and what a thread allocates and another frees stays with the thread.
@@ -97,9 +102,9 @@ impl Scanner<'_> {
             content: None,
             target: None,
         };
-        let facts = if kind == Kind::File {
+        let facts = if kind == EntryKind::File {
             let (file, before) = self.tree.file(path)?;
-            let facts = Facts::from_metadata(&before);
+            let facts = FileStat::from_metadata(&before);
             let size = self.reader.size(&file, &before);
             let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
             let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
@@ -120,19 +125,19 @@ impl Scanner<'_> {
             }
             entry.content = Some(content);
             Some(facts)
-        } else if kind == Kind::Link || mode || mtime {
+        } else if kind == EntryKind::Link || mode || mtime {
             let facts = self.tree.facts(path)?;
             same_kind(kind, facts.kind)?;
             Some(facts)
         } else {
             None
         };
-        if kind == Kind::Link {
+        if kind == EntryKind::Link {
             entry.target = Some(self.tree.target(path)?);
         }
         if let Some(facts) = facts {
-            entry.mode = Some(facts.mode).filter(|_| mode && kind != Kind::Link);
-            entry.mtime = Some(facts.mtime).filter(|_| mtime && kind != Kind::Directory);
+            entry.mode = Some(facts.mode).filter(|_| mode && kind != EntryKind::Link);
+            entry.mtime = Some(facts.mtime).filter(|_| mtime && kind != EntryKind::Directory);
         }
         Ok(Some(entry))
     }

@@ -5,23 +5,23 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::diagnostic::diagnostic;
-use crate::dir::{DirTree, Kind};
+use crate::dir::{DirTree, EntryKind};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::key::Key;
-use crate::mac::Mac;
 use crate::manifest::ManifestError;
 use crate::manifest::entry::Entry;
-use crate::manifest::header::{Header, Options};
+use crate::manifest::header::{Header, ManifestOptions};
 use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
 use crate::manifest::seal_mac;
 use crate::manifest::writer::Writer;
+use crate::open_key::OpenKey;
 use crate::pool;
 use crate::progress::{Progress, Total, stopped};
+use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner, Scanners};
-use crate::walk::{self, Found, Walk, below};
+use crate::walk::{self, Walk, WalkItem, below};
 
 /// What to seal, and how.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct SealOptions<'a> {
     /// The manifest to write.
     pub output: &'a Path,
     /// What is sealed beside names and contents.
-    pub sealed: Options,
+    pub sealed: ManifestOptions,
     /// Seals the rest where entries cannot be read.
     pub skip_unreadable: bool,
     /// How many threads read, 0 for as many as there are cores.
@@ -40,7 +40,7 @@ pub struct SealOptions<'a> {
 
 /// A manifest in the making.
 pub struct Sealing<'a> {
-    mac: &'a Mac,
+    key: &'a OpenKey,
     options: SealOptions<'a>,
     tree: DirTree,
     writer: Writer,
@@ -68,12 +68,16 @@ pub struct SealCounts {
 
 impl<'a> Sealing<'a> {
     /// Opens the directory and begins the manifest, which is nowhere until it is whole.
-    pub fn new(mac: &'a Mac, key: &Key, options: SealOptions<'a>) -> Result<Sealing<'a>, Error> {
+    pub fn new(
+        key: &'a OpenKey,
+        raw: &RawKey,
+        options: SealOptions<'a>,
+    ) -> Result<Sealing<'a>, Error> {
         let tree = DirTree::open(options.directory).map_err(|error| failed(&options, error))?;
-        let header = Header::new(mac, options.sealed);
-        let writer = Writer::create(options.output, header, &seal_mac(key))?;
+        let header = Header::new(key, options.sealed);
+        let writer = Writer::create(options.output, header, &seal_mac(raw))?;
         let exclusions = writer.exclusions()?;
-        Ok(Sealing { mac, options, tree, writer, exclusions })
+        Ok(Sealing { key, options, tree, writer, exclusions })
     }
 
     fn walk(&self) -> Result<Walk, Error> {
@@ -92,7 +96,7 @@ impl<'a> Sealing<'a> {
         let (root, options) = (self.options.directory, self.options.sealed);
         let will_fail = AtomicBool::new(false);
         let threads = self.options.threads;
-        let scanners = Scanners::new(&self.tree, self.mac, options, threads, progress, &will_fail);
+        let scanners = Scanners::new(&self.tree, self.key, options, threads, progress, &will_fail);
         let Scanners { mut main, mut others } =
             scanners.map_err(|error| failed(&self.options, error))?;
         let walk = self.walk()?;
@@ -100,31 +104,31 @@ impl<'a> Sealing<'a> {
         let mut sealer = Sealer { options: self.options, progress, writer: self.writer, counts };
         let mut skipped = 0;
         let jobs = walk.filter_map(|found| match found {
-            Found::Entry { path, kind } if kind.is_special() && !options.special => {
+            WalkItem::Entry { path, kind } if kind.is_special() && !options.special => {
                 skipped += 1;
                 walk::say_skipped(&below(root, &path), kind);
                 None
             }
-            Found::Entry { path, kind } => Some((path, Ok(kind))),
-            Found::UnreadableDir { path, error } | Found::Partly { path, error } => {
+            WalkItem::Entry { path, kind } => Some((path, Ok(kind))),
+            WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
                 Some((path, Err(error)))
             }
-            Found::Mount { path } => {
+            WalkItem::Mount { path } => {
                 remark_mount(&below(root, &path));
                 None
             }
-            Found::Excluded { path, exclusion: 0 } => {
+            WalkItem::Excluded { path, exclusion: 0 } => {
                 remark_manifest(&below(root, &path));
                 None
             }
-            Found::Excluded { path, exclusion: 2 } => {
+            WalkItem::Excluded { path, exclusion: 2 } => {
                 remark_leftover(&below(root, &path));
                 None
             }
             // What is not yet the manifest.
-            Found::Excluded { .. } => None,
+            WalkItem::Excluded { .. } => None,
         });
-        let scan = |scanner: &mut Scanner<'_>, (path, kind): (Vec<u8>, io::Result<Kind>)| {
+        let scan = |scanner: &mut Scanner<'_>, (path, kind): (Vec<u8>, io::Result<EntryKind>)| {
             let observed = match kind {
                 Ok(kind) => scanner.scan(&path, kind, None),
                 Err(error) => Observation::Unreadable(error.into()),
@@ -134,7 +138,7 @@ impl<'a> Sealing<'a> {
         pool::in_order(&mut others, jobs, scan, |(path, observed)| {
             stopped(progress)?;
             let observed = match observed {
-                Observation::Large => main.scan(&path, Kind::File, None),
+                Observation::Large => main.scan(&path, EntryKind::File, None),
                 other => other,
             };
             match observed {
@@ -168,9 +172,9 @@ impl Sealer<'_> {
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let counts = &mut self.counts;
         match entry.kind {
-            Kind::File => counts.files += 1,
-            Kind::Directory => counts.directories += 1,
-            Kind::Link => counts.links += 1,
+            EntryKind::File => counts.files += 1,
+            EntryKind::Directory => counts.directories += 1,
+            EntryKind::Link => counts.links += 1,
             _ => counts.special += 1,
         }
         counts.bytes += entry.content.as_ref().map_or(0, |content| content.size);

@@ -40,39 +40,105 @@ pub fn is_url(name: &[u8]) -> bool {
     is(FILE) || SCHEMES.iter().any(|(start, _)| is(start))
 }
 
-/// What to write instead of a URL, a web address or an ARN that no store here reads.
-pub fn foreign(name: &[u8]) -> Option<&'static str> {
-    let start = |text: &str| {
-        name.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
-    };
-    if is_url(name) {
-        return None;
-    }
-    if start("arn:") {
-        return Some("expected s3://BUCKET/KEY, found an ARN");
-    }
-    if start("http://") || start("https://") {
-        return Some(
-            "expected a file, or s3://, gs:// or az:// with bucket and key, found a web address; \
-             'curl URL | tagmac tag' reads those",
-        );
-    }
-    let colon = name.iter().position(|&byte| byte == b':')?;
-    let (scheme, rest) = name.split_at(colon);
-    let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    let letter = scheme.first().is_some_and(u8::is_ascii_alphabetic);
-    if !(letter && scheme.iter().all(is_scheme) && rest.starts_with(b"://")) {
-        return None;
-    }
-    Some(match &*scheme.to_ascii_lowercase() {
-        b"s3" | b"s3a" | b"s3n" => "expected s3://BUCKET/KEY, found another name of it",
-        b"gs" | b"gcs" => "expected gs://BUCKET/KEY, found another name of it",
-        b"az" | b"azure" | b"adl" | b"abfs" | b"abfss" | b"wasb" | b"wasbs" => {
-            "expected az://CONTAINER/KEY, found another name of it"
-        }
-        _ => "expected a file, or s3://, gs:// or az:// with bucket and key, found another URL",
-    })
+/// A URL, a web address or an ARN that no store here reads. It displays as what to write instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignUrl {
+    /// An ARN.
+    Arn,
+    /// A web address.
+    Web,
+    /// Another name of a scheme that stores here have.
+    OtherName(Scheme),
+    /// A URL of something else.
+    Other,
 }
+
+impl ForeignUrl {
+    /// The kind of a name that no store here reads; `None` for a file's name or an object's URL.
+    pub fn from_name(name: &[u8]) -> Option<ForeignUrl> {
+        let start = |text: &str| {
+            name.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
+        };
+        if is_url(name) {
+            return None;
+        }
+        if start("arn:") {
+            return Some(ForeignUrl::Arn);
+        }
+        if start("http://") || start("https://") {
+            return Some(ForeignUrl::Web);
+        }
+        let colon = name.iter().position(|&byte| byte == b':')?;
+        let (scheme, rest) = name.split_at(colon);
+        let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+        let letter = scheme.first().is_some_and(u8::is_ascii_alphabetic);
+        if !(letter && scheme.iter().all(is_scheme) && rest.starts_with(b"://")) {
+            return None;
+        }
+        Some(match &*scheme.to_ascii_lowercase() {
+            b"s3" | b"s3a" | b"s3n" => ForeignUrl::OtherName(Scheme::S3),
+            b"gs" | b"gcs" => ForeignUrl::OtherName(Scheme::Gs),
+            b"az" | b"azure" | b"adl" | b"abfs" | b"abfss" | b"wasb" | b"wasbs" => {
+                ForeignUrl::OtherName(Scheme::Az)
+            }
+            _ => ForeignUrl::Other,
+        })
+    }
+}
+
+impl fmt::Display for ForeignUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ForeignUrl::Arn => "expected s3://BUCKET/KEY, found an ARN",
+            ForeignUrl::Web => {
+                "expected a file, or s3://, gs:// or az:// with bucket and key, found a web address"
+            }
+            ForeignUrl::OtherName(Scheme::S3) => {
+                "expected s3://BUCKET/KEY, found another name of it"
+            }
+            ForeignUrl::OtherName(Scheme::Gs) => {
+                "expected gs://BUCKET/KEY, found another name of it"
+            }
+            ForeignUrl::OtherName(Scheme::Az) => {
+                "expected az://CONTAINER/KEY, found another name of it"
+            }
+            ForeignUrl::Other => {
+                "expected a file, or s3://, gs:// or az:// with bucket and key, found another URL"
+            }
+        })
+    }
+}
+
+/// The reason why a name is not the URL of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlError {
+    /// The name is not UTF-8.
+    NotUtf8,
+    /// The URL is that of a file.
+    File,
+    /// The URL is one that no store here reads.
+    Foreign(ForeignUrl),
+    /// The name has no scheme.
+    NoScheme,
+    /// The bucket is empty or has other characters; this is how the URL starts.
+    Bucket(&'static str),
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UrlError::NotUtf8 => f.write_str("expected a URL in UTF-8, as keys of objects are"),
+            UrlError::File => f.write_str("expected the file's path, found a URL of it"),
+            UrlError::Foreign(foreign) => foreign.fmt(f),
+            UrlError::NoScheme => f.write_str("expected s3://, gs:// or az://"),
+            UrlError::Bucket(start) => {
+                write!(f, "expected {start}BUCKET/KEY, with a bucket of letters, digits, - . _")
+            }
+        }
+    }
+}
+
+impl std::error::Error for UrlError {}
 
 /// What is wrong with a key that has dot segments.
 pub const DOT_SEGMENTS: &str =
@@ -85,24 +151,21 @@ pub fn has_dot_segments(key: &str) -> bool {
 }
 
 impl Url {
-    /// Reads a URL; or what was expected instead.
-    pub fn parse(name: &[u8]) -> Result<Url, String> {
-        let text =
-            str::from_utf8(name).map_err(|_| "expected a URL in UTF-8, as keys of objects are")?;
+    /// Reads a URL.
+    pub fn parse(name: &[u8]) -> Result<Url, UrlError> {
+        let text = str::from_utf8(name).map_err(|_| UrlError::NotUtf8)?;
         let found = SCHEMES.iter().find(|(start, _)| text.starts_with(start));
         let (start, scheme) = *found.ok_or(match text.starts_with(FILE) {
             // A path is opened with more care than a library for stores has for it.
-            true => "expected the file's path, found a URL of it",
-            false => foreign(name).unwrap_or("expected s3://, gs:// or az://"),
+            true => UrlError::File,
+            false => ForeignUrl::from_name(name).map_or(UrlError::NoScheme, UrlError::Foreign),
         })?;
         let rest = &text[start.len()..];
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         // It becomes part of a host's name or of a path, and has none of their marks.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if bucket.is_empty() || bucket.starts_with('.') || !bucket.chars().all(is_plain) {
-            return Err(format!(
-                "expected {start}BUCKET/KEY, with a bucket of letters, digits, - . _"
-            ));
+            return Err(UrlError::Bucket(start));
         }
         let root = format!("{start}{bucket}/");
         Ok(Url { scheme, bucket: bucket.into(), key: key.into(), root })
@@ -181,15 +244,15 @@ mod tests {
             ("s3n://b/k", "expected s3://BUCKET/KEY"),
             ("S3://b/k", "expected s3://BUCKET/KEY"),
             ("arn:aws:s3:::b/k", "expected s3://BUCKET/KEY, found an ARN"),
-            ("https://b.s3.amazonaws.com/k", "'curl URL | tagmac tag'"),
-            ("HTTP://host/", "'curl URL | tagmac tag'"),
+            ("https://b.s3.amazonaws.com/k", "found a web address"),
+            ("HTTP://host/", "found a web address"),
             ("gcs://b/k", "expected gs://"),
             ("abfss://c@a.dfs.core.windows.net/k", "expected az://"),
             ("hdfs://host/k", "found another URL"),
         ] {
-            let found = foreign(name.as_bytes()).unwrap();
-            assert!(found.contains(hint), "{name}: {found}");
-            assert_eq!(Url::parse(name.as_bytes()).unwrap_err(), found);
+            let found = ForeignUrl::from_name(name.as_bytes()).unwrap();
+            assert!(found.to_string().contains(hint), "{name}: {found}");
+            assert_eq!(Url::parse(name.as_bytes()).unwrap_err(), UrlError::Foreign(found));
         }
         let files = [
             "",
@@ -205,7 +268,7 @@ mod tests {
             "arn",
         ];
         for name in files {
-            assert_eq!(foreign(name.as_bytes()), None, "{name}");
+            assert_eq!(ForeignUrl::from_name(name.as_bytes()), None, "{name}");
         }
     }
 

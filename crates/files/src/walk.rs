@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::diagnostic;
-use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
+use crate::dir::{DirTree, EntryKind, FileStat, MAX_PATH};
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::listing::{Listing, Names};
@@ -29,15 +29,15 @@ use crate::read_error::ReadError;
 /// third of what they leave of six times as many: one to two times the room.
 const ROOM: usize = 4 << 20;
 
-/// What a walk comes upon.
+/// An item of a walk.
 #[derive(Debug)]
-pub enum Found {
+pub enum WalkItem {
     /// An entry; the path begins below the root.
     Entry {
         /// Its path.
         path: Vec<u8>,
         /// What it is.
-        kind: Kind,
+        kind: EntryKind,
     },
     /// A directory, already told of, that cannot be listed.
     UnreadableDir {
@@ -102,7 +102,7 @@ impl Walk {
 
     /// The same, and other file systems are not entered.
     pub fn on_one_file_system(mut self) -> io::Result<Walk> {
-        self.device = Some(Facts::from_fd(self.tree.root())?.identity.device);
+        self.device = Some(FileStat::from_fd(self.tree.root())?.identity.device);
         Ok(self)
     }
 
@@ -134,7 +134,7 @@ impl Walk {
     }
 
     /// What the last reading left out.
-    fn partly(&mut self, first: bool) -> Option<Found> {
+    fn partly(&mut self, first: bool) -> Option<WalkItem> {
         let listing = &mut self.frames.last_mut()?.listing;
         let what = match listing.too_long() {
             _ if listing.changed() => "the directory changed while it was read".into(),
@@ -143,7 +143,7 @@ impl Walk {
             }
             _ => return None,
         };
-        Some(Found::Partly { path: self.path.clone(), error: io::Error::other(what) })
+        Some(WalkItem::Partly { path: self.path.clone(), error: io::Error::other(what) })
     }
 
     /// Whether what is at the path is the file that an exclusion is of, if it is of one.
@@ -152,19 +152,19 @@ impl Walk {
         self.excluded[exclusion].only.is_none_or(is_it)
     }
 
-    fn closed(&self, error: io::Error) -> Found {
-        Found::UnreadableDir { path: self.path.clone(), error }
+    fn closed(&self, error: io::Error) -> WalkItem {
+        WalkItem::UnreadableDir { path: self.path.clone(), error }
     }
 }
 
 impl Iterator for Walk {
-    type Item = Found;
+    type Item = WalkItem;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<WalkItem> {
         if mem::take(&mut self.enter) {
             match self.list() {
                 Ok(true) => {}
-                Ok(false) => return Some(Found::Mount { path: self.path.clone() }),
+                Ok(false) => return Some(WalkItem::Mount { path: self.path.clone() }),
                 Err(error) => return Some(self.closed(error)),
             }
             if let Some(partly) = self.partly(true) {
@@ -185,10 +185,10 @@ impl Iterator for Walk {
                     self.excluded.iter().position(|exclusion| exclusion.has(folder, name))
                     && self.is_the_one(exclusion, &path)
                 {
-                    return Some(Found::Excluded { path, exclusion });
+                    return Some(WalkItem::Excluded { path, exclusion });
                 }
-                self.enter = kind == Kind::Directory;
-                return Some(Found::Entry { path, kind });
+                self.enter = kind == EntryKind::Directory;
+                return Some(WalkItem::Entry { path, kind });
             }
             if !listing.has_more() {
                 self.frames.pop();
@@ -207,11 +207,11 @@ impl Iterator for Walk {
 
 /// What there is in a tree, as far as it can be had: entries of the kinds that count, and the bytes
 /// of its files.
-pub fn total(walk: Walk, counts: impl Fn(Kind) -> bool) -> Total {
+pub fn total(walk: Walk, counts: impl Fn(EntryKind) -> bool) -> Total {
     let Ok(mut tree) = walk.tree.again() else { return Total::UNKNOWN };
     let one = |found| match found {
-        Found::Entry { path, kind } if counts(kind) => Total::one(Some(match kind {
-            Kind::File => tree.facts(&path).map_or(0, |facts| facts.size),
+        WalkItem::Entry { path, kind } if counts(kind) => Total::one(Some(match kind {
+            EntryKind::File => tree.facts(&path).map_or(0, |facts| facts.size),
             _ => 0,
         })),
         _ => Total::NONE,
@@ -232,20 +232,22 @@ pub fn files<E>(
     };
     for found in walk {
         match found {
-            Found::Entry { path, kind: Kind::File } => each(&below(root, &path), tree.file(&path))?,
-            Found::Entry { kind: Kind::Directory, .. } => {}
-            Found::Entry { path, kind } => say_skipped(&below(root, &path), kind),
-            Found::UnreadableDir { path, error } | Found::Partly { path, error } => {
+            WalkItem::Entry { path, kind: EntryKind::File } => {
+                each(&below(root, &path), tree.file(&path))?
+            }
+            WalkItem::Entry { kind: EntryKind::Directory, .. } => {}
+            WalkItem::Entry { path, kind } => say_skipped(&below(root, &path), kind),
+            WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
                 each(&below(root, &path), Err(error.into()))?
             }
-            Found::Mount { .. } | Found::Excluded { .. } => {}
+            WalkItem::Mount { .. } | WalkItem::Excluded { .. } => {}
         }
     }
     Ok(())
 }
 
 /// Says that an entry is skipped for what it is.
-pub fn say_skipped(path: &Path, kind: Kind) {
+pub fn say_skipped(path: &Path, kind: EntryKind) {
     let name = Escaped::name(path);
     diagnostic(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
 }
@@ -263,7 +265,7 @@ mod tests {
     fn paths(root: &Path) -> Vec<Vec<u8>> {
         let walk = Walk::new(DirTree::open(root).unwrap(), Vec::new());
         walk.map(|found| match found {
-            Found::Entry { path, .. } => path,
+            WalkItem::Entry { path, .. } => path,
             other => panic!("{other:?}"),
         })
         .collect()
@@ -293,9 +295,9 @@ mod tests {
         walk.frames.iter().map(|frame| frame.listing.held()).sum()
     }
 
-    fn entry(found: Found) -> Vec<u8> {
+    fn entry(found: WalkItem) -> Vec<u8> {
         match found {
-            Found::Entry { path, .. } => path,
+            WalkItem::Entry { path, .. } => path,
             other => panic!("{other:?}"),
         }
     }
@@ -363,7 +365,7 @@ mod tests {
         let (mut rest, mut told) = (Vec::new(), 0);
         for found in walk {
             match found {
-                Found::Partly { path, error } => {
+                WalkItem::Partly { path, error } => {
                     told += 1;
                     assert!(path.is_empty());
                     assert!(error.to_string().contains("changed while it was read"));
@@ -393,8 +395,8 @@ mod tests {
         let mut partly = Vec::new();
         let walk = Walk::new(tree.again().unwrap(), Vec::new());
         let entries = walk.filter_map(|found| match found {
-            Found::Entry { path, .. } => Some(path),
-            Found::Partly { path, error } => {
+            WalkItem::Entry { path, .. } => Some(path),
+            WalkItem::Partly { path, error } => {
                 partly.push((path, error.to_string()));
                 None
             }

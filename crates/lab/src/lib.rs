@@ -3,6 +3,8 @@
 //! For cryptographers, teachers and reviewers. Nothing here is for real keys: the lab takes them as
 //! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
 
+#![forbid(unsafe_code)]
+
 pub mod attacks;
 mod batch;
 pub mod blocks;

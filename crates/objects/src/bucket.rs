@@ -1,7 +1,7 @@
 //! All objects below a prefix: their listing, and work on each.
 
 use tagmac_files::pool;
-use tagmac_files::{Error, ReadError};
+use tagmac_files::{Error, ReadError, TooManyObjects};
 use tokio::task::JoinHandle;
 
 use crate::failure::Failure;
@@ -111,13 +111,10 @@ impl Listing {
                 )));
             }
             self.objects += 1;
-            let most = self.bucket.objects.max_objects();
-            if self.objects > most {
-                return Err(Error::io(format_args!(
-                    "{}: expected at most {most} objects in the listing, found more; --max-objects \
-                     allows them",
-                    shown(&self.bucket.url(&self.prefix).to_string())
-                )));
+            let max = self.bucket.objects.max_objects();
+            if self.objects > max {
+                let url = self.bucket.url(&self.prefix).to_string();
+                return Err(TooManyObjects { url, max }.into());
             }
             self.last = Some(object.key.clone());
             if object.key != self.prefix {

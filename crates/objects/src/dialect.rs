@@ -6,7 +6,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use crate::failure::Failure;
 use crate::listing::Form;
-use crate::object::{Facts, Over};
+use crate::object::{ObjectVersion, Over};
 
 /// How a store is spoken with.
 pub struct Dialect {
@@ -103,9 +103,9 @@ impl Dialect {
     }
 
     /// What an answer's headers say of an object of `size` bytes.
-    pub fn facts(&self, headers: &HeaderMap, size: u64) -> Facts {
+    pub fn facts(&self, headers: &HeaderMap, size: u64) -> ObjectVersion {
         let text = |name: &str| Some(String::from(headers.get(name)?.to_str().ok()?));
-        Facts {
+        ObjectVersion {
             size,
             etag: text("etag").filter(|etag| etag.len() > 2),
             version: text(self.version_header).filter(|version| version != "null"),
@@ -125,17 +125,17 @@ mod tests {
 
     #[test]
     fn what_is_replaced_is_named_to_the_store() {
-        let this = |etag: &str, version: Option<&str>| Facts {
+        let this = |etag: &str, version: Option<&str>| ObjectVersion {
             etag: Some(etag.into()),
             version: version.map(String::from),
-            ..Facts::default()
+            ..ObjectVersion::default()
         };
         for dialect in [&S3, &AZURE] {
             assert_eq!(dialect.condition(Over::Nothing).unwrap()[IF_NONE_MATCH], "*");
             let facts = this("\"e\"", None);
             assert_eq!(dialect.condition(Over::This(&facts)).unwrap()[IF_MATCH], "\"e\"");
             assert!(dialect.condition(Over::Anything).unwrap().is_empty());
-            for facts in [this("W/\"e\"", None), Facts::default()] {
+            for facts in [this("W/\"e\"", None), ObjectVersion::default()] {
                 let refused = dialect.condition(Over::This(&facts)).unwrap_err();
                 assert!(matches!(refused, Failure::Final(what) if what.contains("a strong ETag")));
             }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_etag_with_a_line_break_makes_no_header() {
-        let facts = Facts { etag: Some("\"e\n\"".into()), ..Facts::default() };
+        let facts = ObjectVersion { etag: Some("\"e\n\"".into()), ..ObjectVersion::default() };
         assert!(S3.condition(Over::This(&facts)).is_err());
     }
 }

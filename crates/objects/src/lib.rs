@@ -18,6 +18,8 @@
 //! `If-Match`, and by the version where the store has versions, which content it is for, so that an
 //! object that changes meanwhile is named and never mixed.
 
+#![forbid(unsafe_code)]
+
 mod aws;
 pub mod bucket;
 mod config;
@@ -37,6 +39,6 @@ mod requests;
 mod retry;
 mod signer;
 
-pub use object::Facts;
+pub use object::ObjectVersion;
 pub use objects::{Bucket, Limits, Objects};
 pub use place::Prefix;

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use crate::object::{Facts, Listed};
+use crate::object::{Listed, ObjectVersion};
 
 /// Longer keys than any store has: 1024 bytes.
 const MAX_KEY: usize = 4096;
@@ -164,7 +164,7 @@ impl Object {
             true => etag,
             false => format!("\"{etag}\""),
         });
-        Ok(Some(Listed { key, facts: Facts { size, etag, version: None } }))
+        Ok(Some(Listed { key, facts: ObjectVersion { size, etag, version: None } }))
     }
 }
 

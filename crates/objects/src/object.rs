@@ -7,7 +7,7 @@ use crate::failure::Failure;
 
 /// What tells a content of an object from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ObjectVersion {
     /// The size in bytes.
     pub size: u64,
     /// The store's name for the content, with its quotes.
@@ -16,14 +16,14 @@ pub struct Facts {
     pub version: Option<String>,
 }
 
-impl Facts {
+impl ObjectVersion {
     /// An ETag that a request can be bound to.
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|etag| !etag.starts_with("W/"))
     }
 
     /// Whether what was found is the content that was expected.
-    pub fn is(&self, found: &Facts) -> bool {
+    pub fn is(&self, found: &ObjectVersion) -> bool {
         let versions = self.version.as_ref().zip(found.version.as_ref());
         self.size == found.size
             && (self.etag.is_none() || self.etag == found.etag)
@@ -49,7 +49,7 @@ pub struct Listed {
     /// Its key.
     pub key: String,
     /// What the listing says of it.
-    pub facts: Facts,
+    pub facts: ObjectVersion,
 }
 
 /// What a written object may take the place of.
@@ -58,7 +58,7 @@ pub enum Over<'a> {
     /// No other one.
     Nothing,
     /// The content that is known by these facts.
-    This(&'a Facts),
+    This(&'a ObjectVersion),
     /// Whatever is there.
     Anything,
 }
@@ -83,7 +83,7 @@ impl Span {
 /// The bytes of an object, or of a range of it.
 pub struct Body {
     /// What they are of.
-    pub facts: Facts,
+    pub facts: ObjectVersion,
     /// Where the first one is in the object.
     pub start: u64,
     /// The bytes.
@@ -94,9 +94,9 @@ pub struct Body {
 mod tests {
     use super::*;
 
-    fn facts(size: u64, etag: &str, version: &str) -> Facts {
+    fn facts(size: u64, etag: &str, version: &str) -> ObjectVersion {
         let some = |text: &str| Some(text.into()).filter(|text: &String| !text.is_empty());
-        Facts { size, etag: some(etag), version: some(version) }
+        ObjectVersion { size, etag: some(etag), version: some(version) }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tagmac_files::objects::{MAX_ROOT_BYTES, Place, ROOT, exists, replaced, too_l
 use tagmac_files::{Error, ReadError};
 
 use crate::failure::{CHANGED, Failure};
-use crate::object::{Facts, Over, Span};
+use crate::object::{ObjectVersion, Over, Span};
 use crate::objects::Bucket;
 use crate::range::{self, persistently};
 
@@ -38,7 +38,7 @@ impl Prefix {
     }
 
     /// A whole file and what is known of it, if there is one.
-    fn content(&self, file: &str, max: u64) -> Result<Option<(Facts, Vec<u8>)>, Error> {
+    fn content(&self, file: &str, max: u64) -> Result<Option<(ObjectVersion, Vec<u8>)>, Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let read = async {
             let facts = persistently(bucket, || bucket.store.facts(&key)).await?;

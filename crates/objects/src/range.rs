@@ -3,7 +3,7 @@
 use tagmac_files::ReadError;
 
 use crate::failure::{CHANGED, Failure};
-use crate::object::{Body, Facts, Span};
+use crate::object::{Body, ObjectVersion, Span};
 use crate::objects::Bucket;
 use crate::pace::Pace;
 use crate::retry::Tries;
@@ -13,7 +13,7 @@ const MORE: &str = "expected the range that was asked for, found more: the store
 
 impl Bucket {
     /// What is known of an object.
-    pub fn facts(&self, key: &str) -> Result<Facts, ReadError> {
+    pub fn facts(&self, key: &str) -> Result<ObjectVersion, ReadError> {
         let facts = persistently(self, || self.store.facts(key));
         Ok(self.objects.runtime().block_on(facts)?)
     }
@@ -51,7 +51,7 @@ pub async fn read(
     bucket: &Bucket,
     key: &str,
     span: Span,
-    expected: &Facts,
+    expected: &ObjectVersion,
     mut take: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let Span { start, end } = span;
@@ -129,7 +129,7 @@ async fn pieces(
 }
 
 /// What is known of the object after an answer. Refuses one of another content or place.
-fn same(known: Facts, body: &Body, at: u64) -> Result<Facts, Failure> {
+fn same(known: ObjectVersion, body: &Body, at: u64) -> Result<ObjectVersion, Failure> {
     let found = &body.facts;
     if !known.is(found) {
         return Err(CHANGED);
@@ -140,5 +140,5 @@ fn same(known: Facts, body: &Body, at: u64) -> Result<Facts, Failure> {
             body.start
         )));
     }
-    Ok(Facts { version: found.version.clone().or(known.version), ..known })
+    Ok(ObjectVersion { version: found.version.clone().or(known.version), ..known })
 }

@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::dialect::{Dialect, value};
 use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::{self, Page};
-use crate::object::{Body, Facts, Over, Span};
+use crate::object::{Body, ObjectVersion, Over, Span};
 use crate::pace::Pace;
 use tagmac_files::url::{DOT_SEGMENTS, Url, has_dot_segments};
 
@@ -50,7 +50,12 @@ impl Store {
     }
 
     /// The bytes of a range of the content that is expected.
-    pub async fn get(&self, key: &str, span: Span, expected: &Facts) -> Result<Body, Failure> {
+    pub async fn get(
+        &self,
+        key: &str,
+        span: Span,
+        expected: &ObjectVersion,
+    ) -> Result<Body, Failure> {
         let mut headers = HeaderMap::new();
         if let Some(range) = span.header() {
             headers.insert(RANGE, range.parse().map_err(final_error)?);
@@ -73,7 +78,7 @@ impl Store {
     }
 
     /// What is known of an object.
-    pub async fn facts(&self, key: &str) -> Result<Facts, Failure> {
+    pub async fn facts(&self, key: &str) -> Result<ObjectVersion, Failure> {
         let response = self.object(Method::HEAD, key, None, HeaderMap::new(), Bytes::new()).await?;
         let headers = response.headers();
         // Azure has folders that are named as objects are.
@@ -129,7 +134,7 @@ impl Store {
         &self,
         method: Method,
         key: &str,
-        expected: Option<&Facts>,
+        expected: Option<&ObjectVersion>,
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<HttpResponse, Failure> {
@@ -137,7 +142,7 @@ impl Store {
             return Err(Failure::Final(DOT_SEGMENTS.into()));
         }
         let mut uri = format!("{}/{}", self.config.endpoint, utf8_percent_encode(key, PATH));
-        if let Some(etag) = expected.and_then(Facts::strong_etag) {
+        if let Some(etag) = expected.and_then(ObjectVersion::strong_etag) {
             headers.insert(IF_MATCH, value(etag)?);
         }
         if let Some(version) = expected.and_then(|facts| facts.version.as_deref()) {

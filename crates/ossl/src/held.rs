@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{RwLock, TryLockError};
 
-use tagmac_border::{Failure, Kind, guard};
+use tagmac_border::{Failure, FailureKind, guard};
 
 use crate::core::Core;
 
@@ -126,7 +126,7 @@ fn refused<G>(error: TryLockError<G>) -> Failure {
         }
         TryLockError::Poisoned(_) => {
             Failure::from("internal error: an earlier call on this context panicked")
-                .of(Kind::Internal)
+                .of(FailureKind::Internal)
         }
     }
 }

@@ -31,15 +31,17 @@ mod nh;
 mod parsimony;
 mod rc6;
 mod umac99;
+mod wide_block;
 
 pub use cbc3::Cbc3;
 #[cfg(feature = "digest")]
 pub use digest::Cbc3Stream;
 pub use nh::Nh;
-pub use parsimony::{ParsimonyError, WideBlock, recover_block, replace_block};
+pub use parsimony::{ParsimonyError, recover_block, replace_block};
 pub use rc6::Rc6;
 pub use umac99::{NhError, NhShape};
 pub use umac99::{Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
+pub use wide_block::WideBlock;
 
 /// Writes a type's name and nothing of what it holds.
 macro_rules! silent {

@@ -162,7 +162,7 @@ mod parts {
     use pyo3::prelude::*;
     use tagmac::{Error, Tag};
     use tagmac_files::ReadError;
-    use tagmac_files::read::Reader;
+    use tagmac_files::read::FileReader;
 
     use super::{Job, changed};
     use crate::error::refused;
@@ -182,7 +182,7 @@ mod parts {
     pub fn tag(py: Python<'_>, job: Job<'_>, file: &File, size: u64) -> PyResult<Tag> {
         let Job { mac, nonce, threads, watch } = job;
         watch.tell(py)?;
-        let tag = py.detach(|| Reader::new(mac, threads, &watch).tag_bytes(file, size, nonce));
+        let tag = py.detach(|| FileReader::new(mac, threads, &watch).tag_bytes(file, size, nonce));
         let tag = tag.map_err(|error| {
             watch.failed(|| match error {
                 ReadError::Missing(error) | ReadError::Io(error) => error.into(),

@@ -36,9 +36,9 @@ use crate::secret::Secret;
 pub struct Key {
     secret: Arc<Secret>,
     mac: AnyMac,
-    /// The same with what seals sums, once that is needed.
+    /// The same with the sealer of sums, once that is needed.
     #[cfg(unix)]
-    sealing: OnceLock<Arc<tagmac_files::mac::Mac>>,
+    open_key: OnceLock<Arc<tagmac_files::open_key::OpenKey>>,
 }
 
 impl Key {
@@ -49,25 +49,25 @@ impl Key {
             secret,
             mac,
             #[cfg(unix)]
-            sealing: OnceLock::new(),
+            open_key: OnceLock::new(),
         })
     }
 
-    /// The key's MAC with what seals sums.
+    /// The key's MAC with the sealer of sums.
     #[cfg(unix)]
-    pub fn sealing(&self) -> &Arc<tagmac_files::mac::Mac> {
-        self.sealing.get_or_init(|| {
+    pub fn open_key(&self) -> &Arc<tagmac_files::open_key::OpenKey> {
+        self.open_key.get_or_init(|| {
             let (mac, sealer) = (self.mac.clone(), self.secret.sealer().clone());
-            Arc::new(tagmac_files::mac::Mac { mac, sealer })
+            Arc::new(tagmac_files::open_key::OpenKey { mac, sealer })
         })
     }
 
-    /// The key, for what derives others from it.
+    /// The key's bytes with their algorithm, from which other keys are derived.
     #[cfg(unix)]
-    pub fn stored(&self) -> tagmac_files::key::Key {
+    pub fn raw_key(&self) -> tagmac_files::raw_key::RawKey {
         let (algorithm, bytes) =
             (self.secret.file().algorithm(), self.secret.file().key().to_vec().into());
-        tagmac_files::key::Key { algorithm, bytes }
+        tagmac_files::raw_key::RawKey { algorithm, bytes }
     }
 
     /// The key's bytes.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
-use tagmac_files::manifest::header::Options;
+use tagmac_files::manifest::header::ManifestOptions;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use crate::error::failed;
@@ -34,17 +34,17 @@ pub fn seal(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Sealed> {
-    let (mac, own) = (key.get().sealing(), key.get().stored());
+    let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
     let options = SealOptions {
         directory: &directory,
         output: &manifest,
-        sealed: Options { mode, mtime, special, one_file_system },
+        sealed: ManifestOptions { mode, mtime, special, one_file_system },
         skip_unreadable,
         threads,
     };
     let watch = Watch::new(progress, true);
     let work = || {
-        let sealing = Sealing::new(mac, &own, options)?;
+        let sealing = Sealing::new(open_key, &raw_key, options)?;
         if watch.is_heard() {
             let total = sealing.total()?;
             watch.set_total(total.bytes, total.files);
@@ -126,11 +126,11 @@ pub fn audit(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<AuditReport> {
-    let (mac, own) = (key.get().sealing(), key.get().stored());
+    let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
     let watch = Watch::new(progress, true);
     let (mut counts, mut differences) = (Counts::default(), Vec::new());
     let work = || {
-        let mut audit = TreeAudit::open(mac, &own, &manifest, &directory)?;
+        let mut audit = TreeAudit::open(open_key, &raw_key, &manifest, &directory)?;
         audit.exclude(Ok(Vec::new()))?;
         let total = audit.total();
         watch.set_total(total.bytes, total.files);

@@ -10,7 +10,7 @@ use tagmac_files::Error;
 use tagmac_files::audit::{paired, planned};
 use tagmac_files::manifest::entry::Content;
 use tagmac_files::objects::{
-    ManifestKey, Object, ROOT, Record, Root, RootBuilder, Shard, ShardBuilder,
+    ManifestKey, Object, ROOT, Root, RootBuilder, Shard, ShardBuilder, ShardRecord,
 };
 
 use crate::error::failed;
@@ -68,7 +68,7 @@ type RecordFields<'py> = (u64, u64, u64, u64, Bound<'py, PyBytes>, Bound<'py, Py
 /// What a record says: number, length, entries, bytes, first and last name.
 #[pyfunction]
 pub fn record_fields<'py>(py: Python<'py>, record: &[u8]) -> PyResult<RecordFields<'py>> {
-    let Record { number, length, entries, bytes, first, last, .. } = parse(record)?;
+    let ShardRecord { number, length, entries, bytes, first, last, .. } = parse(record)?;
     let [first, last] = [first, last].map(|name| PyBytes::new(py, &name));
     Ok((number, length, entries, bytes, first, last))
 }
@@ -200,9 +200,10 @@ fn contents<'a>(
 
 fn manifest_key(key: &Bound<'_, Key>) -> ManifestKey {
     let key = key.get();
-    ManifestKey::new(key.mac(), &key.stored())
+    ManifestKey::new(key.mac(), &key.raw_key())
 }
 
-fn parse(record: &[u8]) -> PyResult<Record> {
-    Record::parse(record).map_err(|why| PyValueError::new_err(format!("a shard's record: {why}")))
+fn parse(record: &[u8]) -> PyResult<ShardRecord> {
+    ShardRecord::parse(record)
+        .map_err(|why| PyValueError::new_err(format!("a shard's record: {why}")))
 }

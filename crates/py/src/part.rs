@@ -10,7 +10,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
 use tagmac::save::Zeroizing;
 use tagmac_files::Error;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::{self, Expected, Opened, PartStream, Stored, split_version, versioned};
 
 use crate::batch::Batch;
@@ -37,7 +37,7 @@ pub struct Part {
 }
 
 enum State {
-    Open(PartStream<Arc<Mac>>),
+    Open(PartStream<Arc<OpenKey>>),
     /// Sealed, with the byte after the range.
     Sealed(u64),
 }
@@ -55,7 +55,7 @@ impl Part {
     ) -> PyResult<Part> {
         let name =
             versioned(&text("object", object)?, &text("version", version)?).map_err(failed)?;
-        let stream = PartStream::new(key.get().sealing().clone(), name.clone(), start, last);
+        let stream = PartStream::new(key.get().open_key().clone(), name.clone(), start, last);
         let stream = stream.map_err(failed)?;
         let algorithm = key.get().mac().algorithm();
         let (algorithm, block) = (algorithm.name(), algorithm.block().unwrap_or_default());
@@ -69,7 +69,7 @@ impl Part {
     fn open(key: &Bound<'_, Key>, blob: &Bound<'_, PyAny>) -> PyResult<Partial> {
         let bytes = bytes(blob)?;
         let blob = Blob { index: None, bytes: &bytes };
-        let opened = partial::open(key.get().sealing(), &blob).map_err(failed)?;
+        let opened = partial::open(key.get().open_key(), &blob).map_err(failed)?;
         Ok(Partial { algorithm: key.get().mac().algorithm().name(), opened })
     }
 
@@ -227,11 +227,11 @@ pub fn combine<'py>(
     object: Option<&Bound<'py, PyAny>>,
     version: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mac = key.get().sealing();
-    let algorithm = mac.mac.algorithm();
+    let open_key = key.get().open_key();
+    let algorithm = open_key.mac.algorithm();
     let nonce = nonce_of(algorithm, nonce)?;
     algorithm.check_nonce(nonce.len()).map_err(refused)?;
-    mac.parts().map_err(failed)?;
+    open_key.parts().map_err(failed)?;
     let object = object.map(|object| text("object", object)).transpose()?;
     let version = version.map(|version| text("version", version)).transpose()?;
     let expected = Expected::Object { object: object.as_deref(), version: version.as_deref() };
@@ -239,7 +239,8 @@ pub fn combine<'py>(
     let blobs = blobs.slices()?;
     let blobs = blobs.iter().enumerate();
     let blobs = collected(blobs.map(|(i, bytes)| Blob { index: Some(i), bytes }))?;
-    let combined = py.detach(|| partial::combine(mac, expected, &blobs, &nonce)).map_err(failed)?;
+    let combined =
+        py.detach(|| partial::combine(open_key, expected, &blobs, &nonce)).map_err(failed)?;
     Ok(PyBytes::new(py, combined.tagged.tag.as_bytes()))
 }
 

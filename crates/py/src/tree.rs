@@ -8,7 +8,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tagmac_files::Error;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::sidecar::{Edit, Sidecar, Update, update};
 
 use crate::buffer::bytes;
@@ -24,7 +24,7 @@ use crate::progress::{Watch, Watched};
 /// for a deterministic MAC, and the tag of the file after.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Tree {
-    mac: Arc<Mac>,
+    key: Arc<OpenKey>,
     path: PathBuf,
     threads: usize,
     progress: Option<Py<PyAny>>,
@@ -93,7 +93,7 @@ impl Tree {
                 Work::Undo => Some(Edit::Undo),
             };
             let (file, threads, expect) = (&*self.path, self.threads, expect.as_deref());
-            update(&self.mac, &Update { file, sidecar, edit, expect, leaf, threads }, &watched)
+            update(&self.key, &Update { file, sidecar, edit, expect, leaf, threads }, &watched)
         };
         let updated = py.detach(run).map_err(|error| watch.failed(|| failed(error)))?;
         let (nonce, tag) = (&updated.nonce, updated.tagged.tag);
@@ -111,7 +111,7 @@ impl Tree {
         threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> Tree {
-        Tree { mac: key.get().sealing().clone(), path, threads, progress }
+        Tree { key: key.get().open_key().clone(), path, threads, progress }
     }
 
     /// Makes the sidecar of a file, which it reads once and accepts as it is. Raises ValueError if
@@ -210,7 +210,7 @@ impl Tree {
     /// The algorithm.
     #[getter]
     fn name(&self) -> &'static str {
-        self.mac.mac.algorithm().name()
+        self.key.mac.algorithm().name()
     }
 
     /// The callback may lead back to here: a method of what has the tree. Without this both, and the key,

@@ -89,9 +89,9 @@ impl fmt::Debug for Session {
 }
 
 /// What tags the messages, from this nonce on.
-fn sequence(mac: &AnyMac, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
-    mac.algorithm.check_nonce(next.len())?;
-    mac.mac.clone().sequence(next)
+fn sequence(any: &AnyMac, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
+    any.algorithm.check_nonce(next.len())?;
+    any.mac.clone().sequence(next)
 }
 
 impl AnyMac {

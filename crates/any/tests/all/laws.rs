@@ -292,11 +292,11 @@ fn any_cut_around_the_end_of_poly64() {
     const END: usize = 1 << 24;
     fn holds<M: Mac>(mac: M, nonce: M::Nonce, length: usize) {
         let (message, level) = (message(length), mac.hash().level());
-        let mac = under(mac, nonce);
-        let tag = mac.tag((&message).into()).expect("no limit");
+        let law = under(mac, nonce);
+        let tag = law.tag((&message).into()).expect("no limit");
         for cut in [END - 2048, END - 1, END, END + 1, END + 1024, END + 2048] {
             let (left, right) = message.split_at(cut.min(length));
-            assert!(mac.streamed(&[left, right]) == Ok(tag), "{length} cut at {cut} on {level}");
+            assert!(law.streamed(&[left, right]) == Ok(tag), "{length} cut at {cut} on {level}");
         }
         let most = length / 2048 * 2048;
         for ends in [
@@ -309,12 +309,12 @@ fn any_cut_around_the_end_of_poly64() {
         ] {
             let ends: Vec<usize> = ends.into_iter().map(|end| end.min(most)).collect();
             for from_the_right in [false, true] {
-                let joined = mac.joined(&message, &ends, from_the_right);
+                let joined = law.joined(&message, &ends, from_the_right);
                 assert!(joined == Ok(tag), "{length} joined at {ends:?} on {level}");
             }
         }
         for count in [2, 3] {
-            let threads = threads::tag(&mac.mac, &mac.nonce, &message, count);
+            let threads = threads::tag(&law.mac, &law.nonce, &message, count);
             assert!(threads == Ok(tag), "{length} on {count} threads on {level}");
         }
     }

@@ -391,10 +391,9 @@ fn macs_with_nonces_and_macs_by_name() {
 
     let budget = Budget::new(POLY1305, 1500, probability).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);
-    let mac = Metered::new(&poly, budget, Usage::default());
-    let mac = mac.unwrap();
-    assert!(mac.mac().tag_with(&[1; 16], b"m").is_ok());
-    assert_eq!(mac.usage(), Usage::default(), "the MAC inside does not count");
+    let metered = Metered::new(&poly, budget, Usage::default()).unwrap();
+    assert!(metered.mac().tag_with(&[1; 16], b"m").is_ok());
+    assert_eq!(metered.usage(), Usage::default(), "the MAC inside does not count");
 
     for algorithm in Algorithm::all() {
         let Some(theorem) = algorithm.theorem() else { continue };

@@ -11,9 +11,9 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
-pub use seal::{Audit, Seal};
+pub use seal::{AuditArgs, SealArgs};
 pub use shared::MAX_OBJECTS;
-use shared::{AlgorithmParser, Key, KeyOnly, Listing, Nonce, Reading};
+use shared::{AlgorithmParser, KeyArgs, KeyOnlyArgs, ListingArgs, Nonce, ReadingArgs};
 
 /// The command line.
 #[derive(Parser)]
@@ -31,47 +31,47 @@ pub struct Args {
 pub enum Command {
     /// Make a key
     #[command(after_help = help::KEYGEN)]
-    Keygen(Keygen),
+    Keygen(KeygenArgs),
     /// Tag files
     #[command(after_help = help::TAG)]
-    Tag(Tag),
+    Tag(TagArgs),
     /// Check files against the tags in a list
     #[command(alias = "verify", after_help = help::CHECK)]
-    Check(Check),
+    Check(CheckArgs),
     /// Write a manifest of a directory, closed by one tag; nothing is encrypted
     #[command(after_help = help::SEAL)]
-    Seal(Seal),
+    Seal(SealArgs),
     /// Check a directory against its manifest
     #[command(after_help = help::AUDIT)]
-    Audit(Audit),
+    Audit(AuditArgs),
     /// Hash a range of an object into a small sealed file, on any machine
     #[command(after_help = help::PART)]
-    Part(Part),
+    Part(PartArgs),
     /// Make an object's tag from the files that 'part' made
     #[command(after_help = help::COMBINE)]
-    Combine(Combine),
+    Combine(CombineArgs),
     /// Update a large file's tag after an edit, without reading all of the file
     #[command(after_help = help::UPDATE)]
-    Update(Update),
+    Update(UpdateArgs),
     /// Show the algorithms
     #[command(after_help = help::LIST)]
-    List(List),
+    List(ListArgs),
     /// Show how much one key may authenticate
     #[command(after_help = help::BOUNDS)]
-    Bounds(Bounds),
+    Bounds(BoundsArgs),
     /// Check this build and this machine against known answers
     #[command(after_help = help::SELFTEST)]
     Selftest,
     /// Print completions for a shell
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Print a manual page, or write all of them, in roff
     #[command(after_help = help::MAN)]
-    Man(Man),
+    Man(ManArgs),
 }
 
 /// `tagmac keygen`
 #[derive(Group)]
-pub struct Keygen {
+pub struct KeygenArgs {
     /// The algorithm that the key is for
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, default_value_t)]
@@ -83,10 +83,10 @@ pub struct Keygen {
 
 /// `tagmac tag`
 #[derive(Group)]
-pub struct Tag {
+pub struct TagArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// Tag the files below each directory, in order of their names. Links inside are not followed;
     /// what is skipped is named
     #[arg(short, long, conflicts_with = "raw")]
@@ -117,10 +117,10 @@ pub struct Tag {
     pub checkpoint_every: Option<u64>,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// How to list.
     #[command(flatten)]
-    pub listing: Listing,
+    pub listing: ListingArgs,
     /// The files, or URLs of objects; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub files: Vec<PathBuf>,
@@ -128,10 +128,10 @@ pub struct Tag {
 
 /// `tagmac check`
 #[derive(Group)]
-pub struct Check {
+pub struct CheckArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// Do not print lines for files that verify
     #[arg(long)]
     pub quiet: bool,
@@ -168,7 +168,7 @@ pub struct Check {
     pub nonce_hex: Option<Nonce>,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// The lists; '-' is standard input
     #[arg(value_name = "LIST", default_value = "-")]
     pub lists: Vec<PathBuf>,
@@ -176,10 +176,10 @@ pub struct Check {
 
 /// `tagmac part`
 #[derive(Group)]
-pub struct Part {
+pub struct PartArgs {
     /// The key.
     #[command(flatten)]
-    pub key: KeyOnly,
+    pub key: KeyOnlyArgs,
     /// Where the range starts in the object: a multiple of the algorithm's block, see 'tagmac list'
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub start: u64,
@@ -203,7 +203,7 @@ pub struct Part {
     pub output: PathBuf,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// The object, or a file that has the range, see --at; '-' is standard input, which begins with
     /// the range
     #[arg(value_name = "FILE")]
@@ -212,13 +212,13 @@ pub struct Part {
 
 /// `tagmac update`
 #[derive(Group)]
-pub struct Update {
+pub struct UpdateArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// The edit.
     #[command(flatten)]
-    pub edit: Edit,
+    pub edit: EditArgs,
     /// The tag that the last update printed: refuse a file and sidecar that were rolled back
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub expect: Option<Nonce>,
@@ -234,7 +234,7 @@ pub struct Update {
     pub json: bool,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// The file; its sidecar is FILE.tagmac
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -242,10 +242,10 @@ pub struct Update {
 
 /// `tagmac combine`
 #[derive(Group)]
-pub struct Combine {
+pub struct CombineArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// Accept only partials of this object; by default of any one object
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
@@ -267,7 +267,7 @@ pub struct Combine {
 /// One edit, or none.
 #[derive(Group)]
 #[group(id = "edit", multiple = false)]
-pub struct Edit {
+pub struct EditArgs {
     /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, if the leaves there have not
     /// changed; '-' is standard input
     #[arg(long, num_args = 2, value_names = ["OFFSET", "PATCHFILE"], help_heading = "Edit")]
@@ -280,7 +280,7 @@ pub struct Edit {
     #[arg(long, value_name = "LENGTH", value_parser = number::size, help_heading = "Edit")]
     pub truncate: Option<u64>,
     /// Accept these bytes as they are now, and all others in their leaves
-    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = Edit::span, help_heading = "Edit")]
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = EditArgs::span, help_heading = "Edit")]
     pub range: Option<(u64, u64)>,
     /// Finish an interrupted edit, and keep bytes that other programs wrote
     #[arg(long, help_heading = "Edit")]
@@ -290,7 +290,7 @@ pub struct Edit {
     pub undo: bool,
 }
 
-impl Edit {
+impl EditArgs {
     fn span(text: &str) -> Result<(u64, u64), &'static str> {
         let wrong = "expected an offset and a length, such as 4096:512 or 1MiB:4KiB";
         let (offset, length) = text.split_once(':').ok_or(wrong)?;
@@ -310,7 +310,7 @@ impl Edit {
 
 /// `tagmac list`
 #[derive(Group)]
-pub struct List {
+pub struct ListArgs {
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
@@ -318,7 +318,7 @@ pub struct List {
 
 /// `tagmac bounds`
 #[derive(Group)]
-pub struct Bounds {
+pub struct BoundsArgs {
     /// The algorithm, by default all. May be given several times
     #[arg(short, long = "algorithm", value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true)]
@@ -358,14 +358,14 @@ pub enum Nonces {
 
 /// `tagmac completions`
 #[derive(Group)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
 }
 
 /// `tagmac man`
 #[derive(Group)]
-pub struct Man {
+pub struct ManArgs {
     /// The page of this command instead of the main one
     #[arg(value_name = "COMMAND", action = ArgAction::Set)]
     pub command: Option<String>,

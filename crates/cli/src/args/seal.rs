@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, ValueHint};
 
-use super::shared::{Key, Listing, Reading};
+use super::shared::{KeyArgs, ListingArgs, ReadingArgs};
 
 /// `tagmac seal`
 #[derive(Group)]
-pub struct Seal {
+pub struct SealArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// The manifest to write; an existing one is replaced atomically
     #[arg(short, long, value_name = "MANIFEST")]
     pub output: PathBuf,
@@ -37,10 +37,10 @@ pub struct Seal {
     pub skip_unreadable: bool,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// How to list.
     #[command(flatten)]
-    pub listing: Listing,
+    pub listing: ListingArgs,
     /// The directory, or the URL that objects are below
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
@@ -48,10 +48,10 @@ pub struct Seal {
 
 /// `tagmac audit`
 #[derive(Group)]
-pub struct Audit {
+pub struct AuditArgs {
     /// The key.
     #[command(flatten)]
-    pub key: Key,
+    pub key: KeyArgs,
     /// Print no summary if nothing differs, and with --json no unchanged entries
     #[arg(long)]
     pub quiet: bool,
@@ -64,10 +64,10 @@ pub struct Audit {
     pub combined: Option<PathBuf>,
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// How to list.
     #[command(flatten)]
-    pub listing: Listing,
+    pub listing: ListingArgs,
     /// The manifest that 'tagmac seal' wrote
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,

@@ -16,10 +16,10 @@ use crate::progress::When;
 
 /// The key and what is made with it.
 #[derive(Group)]
-pub struct Key {
+pub struct KeyArgs {
     /// The key.
     #[command(flatten)]
-    pub only: KeyOnly,
+    pub only: KeyOnlyArgs,
     /// The length of the tags in bits; by default the algorithm's longest
     #[arg(long, value_name = "BITS", value_parser = number::bits, help_heading = "Key")]
     pub tag_bits: Option<usize>,
@@ -28,20 +28,20 @@ pub struct Key {
     pub allow_short: bool,
 }
 
-impl Key {
+impl KeyArgs {
     /// What that says of the MAC.
-    pub fn options(&self) -> mac::Options<'_> {
-        let Key { ref only, tag_bits, allow_short } = *self;
-        mac::Options { key: only.options(), tag_bits, allow_short }
+    pub fn options(&self) -> mac::MacOptions<'_> {
+        let KeyArgs { ref only, tag_bits, allow_short } = *self;
+        mac::MacOptions { key: only.options(), tag_bits, allow_short }
     }
 }
 
 /// The key.
 #[derive(Group)]
-pub struct KeyOnly {
+pub struct KeyOnlyArgs {
     /// Where it is.
     #[command(flatten)]
-    pub source: KeySource,
+    pub source: KeySourceArgs,
     /// Format of the key: auto is a key file from 'tagmac keygen'; raw, hex and base64 are bare keys
     /// and need -a. In hex and base64 the newline at the end is ignored, and lines of one length are
     /// joined
@@ -58,16 +58,16 @@ pub struct KeyOnly {
     pub allow_short_key: bool,
 }
 
-impl KeyOnly {
+impl KeyOnlyArgs {
     /// What that says of the key.
-    pub fn options(&self) -> key::Options<'_> {
-        let KeySource { key_file, key_fd, key_env, key_cmd } = &self.source;
+    pub fn options(&self) -> key::KeyOptions<'_> {
+        let KeySourceArgs { key_file, key_fd, key_env, key_cmd } = &self.source;
         let file = key_file.as_deref().map(|path| Source::File(path.into()));
         let source = file
             .or(key_fd.map(Source::Fd))
             .or(key_env.as_deref().map(Source::Env))
             .or(key_cmd.as_deref().map(Source::Cmd));
-        key::Options {
+        key::KeyOptions {
             source,
             format: self.key_format,
             algorithm: self.algorithm,
@@ -79,7 +79,7 @@ impl KeyOnly {
 /// Where the key is: in one place.
 #[derive(Group)]
 #[group(multiple = false)]
-pub struct KeySource {
+pub struct KeySourceArgs {
     /// The key file
     #[arg(short, long, value_name = "FILE", help_heading = "Key")]
     pub key_file: Option<PathBuf>,
@@ -117,7 +117,7 @@ impl Deref for Nonce {
 
 /// How files are read.
 #[derive(Group)]
-pub struct Reading {
+pub struct ReadingArgs {
     /// Threads for a large file; 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
     #[arg(overrides_with = "num_threads")]
@@ -135,7 +135,7 @@ pub const MAX_OBJECTS: u64 = 100_000_000;
 
 /// How the objects below a URL are listed.
 #[derive(Group)]
-pub struct Listing {
+pub struct ListingArgs {
     /// Refuse a listing of a URL with more objects than this
     #[arg(long, value_name = "N", default_value_t = MAX_OBJECTS, help_heading = "Reading")]
     pub max_objects: u64,

@@ -11,7 +11,7 @@ use tagmac_files::exclusion::Exclusion;
 use tagmac_files::line::{self, End};
 use tagmac_files::overwrite::Overwrite;
 
-use crate::args::Audit;
+use crate::args::AuditArgs;
 use crate::output;
 
 /// Where the report goes.
@@ -26,7 +26,7 @@ pub enum Combined {
 
 impl Combined {
     /// As the command line says.
-    pub fn new(args: &Audit) -> Result<Combined, Error> {
+    pub fn new(args: &AuditArgs) -> Result<Combined, Error> {
         let Some(path) = &args.combined else { return Ok(Combined::Nowhere) };
         if path.as_os_str() == "-" {
             if args.json {

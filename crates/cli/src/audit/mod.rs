@@ -9,7 +9,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::progress::Total;
 
-use crate::args;
+use crate::args::AuditArgs;
 use crate::exit::Exit;
 use crate::mac;
 use crate::names;
@@ -19,7 +19,7 @@ use combined::Combined;
 use report::Report;
 
 /// Audits a directory or a bucket. `Some(exit)` if not all is as it was sealed.
-pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
+pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     if args.manifest.as_os_str() == "-" {
         return Err(Error::usage(
             "expected the manifest's file, found '-': its tag is checked before any line is used, so \
@@ -40,11 +40,11 @@ pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
             Escaped::name(&args.directory)
         )));
     }
-    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
-    let mut audit = TreeAudit::open(&mac, &key, &args.manifest, &args.directory)?;
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let mut audit = TreeAudit::open(&key, &raw, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
     audit.exclude(combined.exclusions())?;
-    let mut report = Report::new(args, &mac, audit.manifest().seal, combined);
+    let mut report = Report::new(args, &key, audit.manifest().seal, combined);
     let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
     let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
     let audited = audit.run(args.reading.num_threads, &bar, put)?;
@@ -53,18 +53,18 @@ pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
 }
 
 /// Audits the objects below a URL.
-fn objects(args: &args::Audit, stores: &Stores) -> Result<Option<Exit>, Error> {
-    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
-    let key = ManifestKey::new(&mac.mac, &key);
+fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let manifest_key = ManifestKey::new(&key.mac, &raw);
     stores.check_outside(&args.manifest, &args.directory)?;
     let place = stores.place(&args.manifest)?;
-    let manifest = ObjectManifest::open(&key, &*place)?;
-    let mut report = Report::new(args, &mac, manifest.root.seal, Combined::new(args)?);
+    let manifest = ObjectManifest::open(&manifest_key, &*place)?;
+    let mut report = Report::new(args, &key, manifest.root.seal, Combined::new(args)?);
     let root = &manifest.root;
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
     let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
-    let renames_complete = stores.audit(&mac, &bar, &manifest, &args.directory, put)?;
+    let renames_complete = stores.audit(&key, &bar, &manifest, &args.directory, put)?;
     drop(bar);
     Ok(report.finish(0, renames_complete))
 }

@@ -7,9 +7,9 @@ use tagmac::Tag;
 use tagmac_files::Error;
 use tagmac_files::audit::{Change, Counts, Status};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 
-use crate::args::Audit;
+use crate::args::AuditArgs;
 use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
@@ -18,8 +18,8 @@ use crate::say;
 
 /// Where verdicts go.
 pub struct Report<'a> {
-    args: &'a Audit,
-    mac: &'a Mac,
+    args: &'a AuditArgs,
+    key: &'a OpenKey,
     /// The tag that closes the manifest.
     seal: Tag,
     combined: Combined,
@@ -30,7 +30,7 @@ pub struct Report<'a> {
 
 /// An entry as `--json` shows it.
 #[derive(Serialize)]
-struct Record<'a> {
+struct EntryRecord<'a> {
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<String>,
@@ -46,7 +46,7 @@ struct Record<'a> {
     reason: Option<&'a str>,
 }
 
-/// A difference in a [`Record`].
+/// A difference in an [`EntryRecord`].
 #[derive(Serialize)]
 struct ChangeRecord<'a> {
     what: &'static str,
@@ -97,8 +97,8 @@ struct Summary<'a> {
 
 impl<'a> Report<'a> {
     /// A report on the standard output, and in the file of `--combined`.
-    pub fn new(args: &'a Audit, mac: &'a Mac, seal: Tag, combined: Combined) -> Report<'a> {
-        Report { args, mac, seal, combined, counts: Counts::default(), lost: false }
+    pub fn new(args: &'a AuditArgs, key: &'a OpenKey, seal: Tag, combined: Combined) -> Report<'a> {
+        Report { args, key, seal, combined, counts: Counts::default(), lost: false }
     }
 
     /// Takes the verdict on an entry of a kind, which is a word.
@@ -152,7 +152,7 @@ impl<'a> Report<'a> {
     }
 
     fn json(&self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
-        let mut record = Record {
+        let mut record = EntryRecord {
             path: String::from_utf8_lossy(path),
             path_hex: None,
             kind,
@@ -203,9 +203,9 @@ impl<'a> Report<'a> {
             let told = output::json(&Summary {
                 summary: sums,
                 renames_complete: all,
-                algorithm: self.mac.mac.algorithm().name(),
-                bits: self.mac.mac.tag_bits(),
-                key_id: self.mac.key_id().to_string(),
+                algorithm: self.key.mac.algorithm().name(),
+                bits: self.key.mac.tag_bits(),
+                key_id: self.key.key_id().to_string(),
                 seal: self.seal.to_string(),
                 status,
             });

@@ -11,11 +11,11 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use tagmac_files::Error;
 
-use crate::args::{Args, Completions};
+use crate::args::{Args, CompletionsArgs};
 use crate::output;
 
 /// Prints the script for a shell.
-pub fn run(args: &Completions) -> Result<(), Error> {
+pub fn run(args: &CompletionsArgs) -> Result<(), Error> {
     output::write(&script(args.shell))
 }
 

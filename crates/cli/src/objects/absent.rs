@@ -5,9 +5,9 @@ use std::path::Path;
 
 use tagmac_files::audit::Put;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::Mac;
 use tagmac_files::objects::{ObjectManifest, Place, Writer};
-use tagmac_files::partial::Range;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::partial::PartRange;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
 use tagmac_files::{Error, ReadError};
@@ -41,7 +41,13 @@ impl Stores {
     }
 
     /// The tag of an object.
-    pub fn tag(&self, _: &Mac, _: &dyn Progress, _: &Path, _: &[u8]) -> Result<Tagged, ReadError> {
+    pub fn tag(
+        &self,
+        _: &OpenKey,
+        _: &dyn Progress,
+        _: &Path,
+        _: &[u8],
+    ) -> Result<Tagged, ReadError> {
         match self.0 {}
     }
 
@@ -58,7 +64,7 @@ impl Stores {
     /// Seals all objects below a URL.
     pub fn seal(
         &self,
-        _: &Mac,
+        _: &OpenKey,
         _: &dyn Progress,
         _: &Path,
         _: bool,
@@ -70,7 +76,7 @@ impl Stores {
     /// Audits all objects below a URL.
     pub fn audit(
         &self,
-        _: &Mac,
+        _: &OpenKey,
         _: &dyn Progress,
         _: &ObjectManifest<'_>,
         _: &Path,
@@ -80,14 +86,19 @@ impl Stores {
     }
 
     /// The partial of a range of an object.
-    pub fn partial(&self, _: &Mac, _: &dyn Progress, _: Range<'_>) -> Result<Vec<u8>, Error> {
+    pub fn partial(
+        &self,
+        _: &OpenKey,
+        _: &dyn Progress,
+        _: PartRange<'_>,
+    ) -> Result<Vec<u8>, Error> {
         match self.0 {}
     }
 
     /// The tags of all objects below a URL.
     pub fn tag_below(
         &self,
-        _: &Mac,
+        _: &OpenKey,
         _: &dyn Progress,
         _: &Path,
         _: impl FnMut(&Path, Result<(Vec<u8>, Tagged), ReadError>) -> Result<(), Error>,

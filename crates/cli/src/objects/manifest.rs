@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tagmac::Tag;
 use tagmac_files::audit::{BucketAudit, Put};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::Mac;
 use tagmac_files::objects::{self, Object, ObjectManifest, Tagger, Unread, Writer};
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::url::{DOT_SEGMENTS, has_dot_segments};
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::Listed;
-use tagmac_objects::read::Reader;
-use tagmac_objects::{Bucket, Facts};
+use tagmac_objects::read::ObjectReader;
+use tagmac_objects::{Bucket, ObjectVersion};
 
 use crate::diagnostic::diagnostic;
 use crate::objects::is_url;
@@ -40,21 +40,21 @@ impl Stores {
     /// they are not to be left out, the manifest is worth nothing unless it is 0.
     pub fn seal(
         &self,
-        mac: &Mac,
+        open_key: &OpenKey,
         progress: &dyn Progress,
         name: &Path,
         skip_unreadable: bool,
         writer: &mut Writer<'_>,
     ) -> Result<u64, Error> {
         let folder = self.folder(name)?;
-        let reader = Reader::new(mac, progress);
+        let reader = ObjectReader::new(open_key, progress);
         let will_fail = AtomicBool::new(false);
         let read = |listed: &Listed| {
             let Listed { key, facts } = listed;
             if will_fail.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let nonce = mac.mac.algorithm().random_nonce()?;
+            let nonce = open_key.mac.algorithm().random_nonce()?;
             let tagged = reader.tag(&folder.bucket, key, facts, &nonce)?;
             Ok(Some((nonce, tagged)))
         };
@@ -84,7 +84,7 @@ impl Stores {
     /// Audits all objects below a URL. Whether all renamed ones were looked for.
     pub fn audit(
         &self,
-        mac: &Mac,
+        open_key: &OpenKey,
         progress: &dyn Progress,
         manifest: &ObjectManifest<'_>,
         name: &Path,
@@ -97,20 +97,25 @@ impl Stores {
             let name = key.as_bytes()[prefix.len()..].to_vec();
             Ok(objects::Listed { name, size: facts.size, about: facts })
         });
-        let tagger = || ObjectTagger { reader: Reader::new(mac, progress), bucket, prefix };
+        let tagger =
+            || ObjectTagger { reader: ObjectReader::new(open_key, progress), bucket, prefix };
         let mut others: Vec<_> = (0..self.requests()).map(|_| tagger()).collect();
         BucketAudit { manifest, progress }.run(found, &mut tagger(), &mut others, put)
     }
 }
 
 struct ObjectTagger<'a> {
-    reader: Reader<'a>,
+    reader: ObjectReader<'a>,
     bucket: &'a Bucket,
     prefix: &'a str,
 }
 
-impl Tagger<Facts> for ObjectTagger<'_> {
-    fn tag(&mut self, object: &objects::Listed<Facts>, nonce: &[u8]) -> Result<Tag, Unread> {
+impl Tagger<ObjectVersion> for ObjectTagger<'_> {
+    fn tag(
+        &mut self,
+        object: &objects::Listed<ObjectVersion>,
+        nonce: &[u8],
+    ) -> Result<Tag, Unread> {
         let name = String::from_utf8_lossy(&object.name);
         let key = format!("{}{name}", self.prefix);
         let tagged = self.reader.tag(self.bucket, &key, &object.about, nonce);

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use tagmac_any::Partial;
-use tagmac_files::mac::Mac;
-use tagmac_files::partial::{Edge, Range, RangeError, aligned, versioned};
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::partial::{Edge, PartRange, RangeError, aligned, versioned};
 use tagmac_files::progress::Progress;
 use tagmac_files::{Error, ReadError};
-use tagmac_objects::{Facts, read};
+use tagmac_objects::{ObjectVersion, read};
 
 use crate::objects::stores::Stores;
 
@@ -16,13 +16,13 @@ impl Stores {
     /// object is called by its key and version.
     pub fn partial(
         &self,
-        mac: &Mac,
+        open_key: &OpenKey,
         progress: &dyn Progress,
-        range: Range<'_>,
+        range: PartRange<'_>,
     ) -> Result<Vec<u8>, Error> {
-        let parts = mac.parts()?;
-        aligned(mac, Edge::Start, parts.block() as u64, range.start)?;
-        let length = range.inner_length(mac, parts.block() as u64)?;
+        let parts = open_key.parts()?;
+        aligned(open_key, Edge::Start, parts.block() as u64, range.start)?;
+        let length = range.inner_length(open_key, parts.block() as u64)?;
         let (bucket, key) = self.object(range.file)?;
         let failed = |error: ReadError| range.failed(error);
         let facts = bucket.facts(&key).map_err(failed)?;
@@ -42,21 +42,21 @@ impl Stores {
             [] => name(range.file, &key, &facts)?,
             given => given.to_vec(),
         };
-        let wanted = read::Range { start: span.start, at: span.at, bytes: span.bytes };
-        let reader = read::Reader::new(mac, progress);
+        let wanted = read::MessageRange { start: span.start, at: span.at, bytes: span.bytes };
+        let reader = read::ObjectReader::new(open_key, progress);
         let (mut part, tail) = reader.part(&bucket, &key, &facts, wanted).map_err(failed)?;
         if !range.last {
             parts.extend(&mut part, &tail).map_err(Error::io)?;
         }
         progress.file();
         let tail = range.last.then_some(&**tail);
-        let sealed = Partial::seal(&mac.mac, &mac.sealer, &object, &part, tail);
+        let sealed = Partial::seal(&open_key.mac, &open_key.sealer, &object, &part, tail);
         Ok(sealed.map_err(RangeError::Seal)?)
     }
 }
 
 /// What the partials of an object's content are called, on whatever machine they are made.
-fn name(url: &Path, key: &str, facts: &Facts) -> Result<Vec<u8>, Error> {
+fn name(url: &Path, key: &str, facts: &ObjectVersion) -> Result<Vec<u8>, Error> {
     match facts.version_name() {
         Some(version) => Ok(versioned(key.as_bytes(), version.as_bytes())?),
         None => Err(Error::usage(format_args!(

@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::Mac;
 use tagmac_files::objects::{self, Place};
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
 use tagmac_files::url::Url;
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::{self, Listed};
-use tagmac_objects::read::Reader;
+use tagmac_objects::read::ObjectReader;
 use tagmac_objects::{Bucket, Limits, Objects, Prefix};
 
 use crate::objects::is_url;
@@ -55,7 +55,7 @@ impl Stores {
     /// The tag of an object.
     pub fn tag(
         &self,
-        mac: &Mac,
+        open_key: &OpenKey,
         progress: &dyn Progress,
         name: &Path,
         nonce: &[u8],
@@ -67,21 +67,21 @@ impl Stores {
         }
         let bucket = self.objects.bucket(&url).map_err(failed)?;
         let facts = bucket.facts(&url.key)?;
-        Reader::new(mac, progress).tag(&bucket, &url.key, &facts, nonce)
+        ObjectReader::new(open_key, progress).tag(&bucket, &url.key, &facts, nonce)
     }
 
     /// The tags of all objects below a URL, each under a nonce of its own, in byte order of the keys.
     pub fn tag_below(
         &self,
-        mac: &Mac,
+        open_key: &OpenKey,
         progress: &dyn Progress,
         name: &Path,
         mut each: impl FnMut(&Path, Result<(Vec<u8>, Tagged), ReadError>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let folder = self.folder(name)?;
-        let reader = Reader::new(mac, progress);
+        let reader = ObjectReader::new(open_key, progress);
         let read = |listed: &Listed| {
-            let nonce = mac.mac.algorithm().random_nonce()?;
+            let nonce = open_key.mac.algorithm().random_nonce()?;
             let tagged = reader.tag(&folder.bucket, &listed.key, &listed.facts, &nonce)?;
             Ok((nonce, tagged))
         };
@@ -158,5 +158,5 @@ impl Folder {
 /// The URL of a name.
 pub fn parse(name: &Path) -> Result<Url, Error> {
     Url::parse(name.as_os_str().as_bytes())
-        .map_err(|what| Error::usage(format_args!("{}: {what}", Escaped::name(name))))
+        .map_err(|error| Error::usage(format_args!("{}: {}", Escaped::name(name), say::url(error))))
 }

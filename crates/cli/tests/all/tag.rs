@@ -281,7 +281,11 @@ fn names_that_mean_something_else_are_explained() {
         ("tag -k k s3n://b/k", "s3n://b/k: expected s3://BUCKET/KEY"),
         ("tag -k k -r S3://b/k", "S3://b/k: expected s3://BUCKET/KEY"),
         ("tag -k k m arn:aws:s3:::b/k", "arn:aws:s3:::b/k: expected s3://BUCKET/KEY, found an ARN"),
-        ("tag -k k https://host/f", "https://host/f: expected a file, or s3://"),
+        (
+            "tag -k k https://host/f",
+            "https://host/f: expected a file, or s3://, gs:// or az:// with bucket and key, found a web \
+             address; 'curl URL | tagmac tag' reads those",
+        ),
         ("seal -k k hdfs://h/d -o n", "hdfs://h/d: expected a file, or s3://"),
         ("seal -k k t -o https://b/m", "https://b/m: expected a file, or s3://"),
         ("audit -k k gcs://b/m t", "gcs://b/m: expected gs://BUCKET/KEY"),

@@ -7,17 +7,17 @@ use crate::audit::pair::{self, Pair};
 use crate::audit::scanned::{Both, NewFile, missing};
 use crate::audit::source::Item;
 use crate::audit::{Change, Status};
-use crate::dir::{self, Kind};
+use crate::dir::{self, EntryKind};
 use crate::error::Error;
 use crate::manifest::Entries;
 use crate::manifest::entry::word;
 use crate::manifest::listed::{remark_manifest, remark_mount};
 use crate::read_error::ReadError;
 use crate::scanner::Scanner;
-use crate::walk::{self, Found, Walk, below};
+use crate::walk::{self, Walk, WalkItem, below};
 
 /// A walk, which has no errors of its own.
-type Walked = Map<Walk, fn(Found) -> Result<Found, Error>>;
+type Walked = Map<Walk, fn(WalkItem) -> Result<WalkItem, Error>>;
 
 /// The entries of a tree and of its manifest.
 pub struct Merge<'a> {
@@ -45,19 +45,19 @@ impl<'a> Merge<'a> {
 
     /// Reports what a walk finds besides entries, and returns a directory that cannot be listed, or
     /// not wholly, and why.
-    fn aside(&mut self, found: Found) -> Option<(Vec<u8>, String)> {
+    fn aside(&mut self, found: WalkItem) -> Option<(Vec<u8>, String)> {
         match found {
-            Found::UnreadableDir { path, error } => {
+            WalkItem::UnreadableDir { path, error } => {
                 let why = ReadError::from(error).to_string();
                 self.closed = Some((path.clone(), why.clone()));
                 return Some((path, why));
             }
-            Found::Partly { path, error } => {
+            WalkItem::Partly { path, error } => {
                 return Some((path, ReadError::from(error).to_string()));
             }
-            Found::Mount { path } => remark_mount(&below(self.root, &path)),
-            Found::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
-            Found::Excluded { .. } | Found::Entry { .. } => {}
+            WalkItem::Mount { path } => remark_mount(&below(self.root, &path)),
+            WalkItem::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
+            WalkItem::Excluded { .. } | WalkItem::Entry { .. } => {}
         }
         None
     }
@@ -68,36 +68,37 @@ impl<'a> Iterator for Merge<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let is_aside = |found: &Result<Found, _>| !matches!(found, Ok(Found::Entry { .. }));
+            let is_aside =
+                |found: &Result<WalkItem, _>| !matches!(found, Ok(WalkItem::Entry { .. }));
             if let Some(Ok(found)) = self.found.next_if(is_aside) {
                 match self.aside(found) {
                     None => continue,
                     Some((path, why)) => {
-                        let kind = word(Kind::Directory);
+                        let kind = word(EntryKind::Directory);
                         return Some(Ok(Item::Settled(path, kind, Status::Unreadable(why))));
                     }
                 }
             }
             let pair = pair::next(&mut self.sealed, &mut self.found, |sealed, found| match found {
-                Found::Entry { path, .. } => dir::order(&sealed.path, path),
+                WalkItem::Entry { path, .. } => dir::order(&sealed.path, path),
                 _ => unreachable!("what is no entry was taken before"),
             });
             return Some(Ok(match pair? {
                 Err(error) => return Some(Err(error)),
-                Ok(Pair::Both(sealed, Found::Entry { kind, .. })) if kind == sealed.kind => {
+                Ok(Pair::Both(sealed, WalkItem::Entry { kind, .. })) if kind == sealed.kind => {
                     // The walk reports it before all else of the directory. It may report one of a
                     // directory above here too.
-                    let is_closed = |found: &Result<Found, _>| match found {
-                        Ok(Found::UnreadableDir { path, .. } | Found::Partly { path, .. }) => {
-                            *path == sealed.path
-                        }
+                    let is_closed = |found: &Result<WalkItem, _>| match found {
+                        Ok(
+                            WalkItem::UnreadableDir { path, .. } | WalkItem::Partly { path, .. },
+                        ) => *path == sealed.path,
                         _ => false,
                     };
                     let closed = self.found.next_if(is_closed).and_then(Result::ok);
                     let unlisted = closed.and_then(|found| self.aside(found)).map(|(_, why)| why);
                     Item::Both(Both { sealed, unlisted })
                 }
-                Ok(Pair::Both(sealed, Found::Entry { kind, .. })) => {
+                Ok(Pair::Both(sealed, WalkItem::Entry { kind, .. })) => {
                     let (sealed, path) = (word(sealed.kind), sealed.path);
                     let change = Change::new("kind", sealed, word(kind));
                     Item::Settled(path, word(kind), Status::Changed(vec![change]))
@@ -109,8 +110,8 @@ impl<'a> Iterator for Merge<'a> {
                     }
                     _ => missing(sealed),
                 },
-                Ok(Pair::Found(Found::Entry { path, kind })) => match kind {
-                    Kind::File => Item::New(NewFile::new(path)),
+                Ok(Pair::Found(WalkItem::Entry { path, kind })) => match kind {
+                    EntryKind::File => Item::New(NewFile::new(path)),
                     kind if kind.is_special() && !self.special => {
                         self.skipped += 1;
                         walk::say_skipped(&below(self.root, &path), kind);

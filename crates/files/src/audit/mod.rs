@@ -18,7 +18,7 @@ use crate::pool;
 use crate::progress::{Progress, stopped};
 pub use bucket::BucketAudit;
 pub use change::Change;
-use renames::{Found, Renames};
+use renames::{RenameOutcome, Renames};
 pub use renames::{paired, planned};
 use source::{Item, Source, Sources};
 pub use status::{Counts, Put, Status};
@@ -62,9 +62,11 @@ fn audit<S: Source>(
     })?;
     let sources = Sources { main, others };
     let complete = renames.resolve(nonces, sources, |found| match found {
-        Found::Renamed { from, to, changes } => put(to, S::FILE, Status::Renamed(from, changes)),
-        Found::New(name) => put(name, S::FILE, Status::New),
-        Found::Missing(name) => put(name, S::FILE, Status::Missing),
+        RenameOutcome::Renamed { from, to, changes } => {
+            put(to, S::FILE, Status::Renamed(from, changes))
+        }
+        RenameOutcome::New(name) => put(name, S::FILE, Status::New),
+        RenameOutcome::Missing(name) => put(name, S::FILE, Status::Missing),
     });
     // A file that was not read may be reported neither as new nor as missing.
     stopped(progress)?;

@@ -29,8 +29,8 @@ pub struct Renames<S: Source> {
     new_room: Room,
 }
 
-/// What came out.
-pub enum Found<'a> {
+/// The outcome for one file.
+pub enum RenameOutcome<'a> {
     /// A new file is a missing one.
     Renamed {
         /// The missing one.
@@ -78,7 +78,7 @@ impl<S: Source> Renames<S> {
         self,
         nonces: bool,
         sources: Sources<'_, S>,
-        mut each: impl FnMut(Found<'_>),
+        mut each: impl FnMut(RenameOutcome<'_>),
     ) -> bool {
         let Renames { missing, new, missing_room, new_room } = self;
         let Sources { main, others } = sources;
@@ -90,9 +90,9 @@ impl<S: Source> Renames<S> {
                     found[number] = true;
                     let Lost { name: from, metadata: sealed, .. } = &missing[number];
                     let changes = S::changes(sealed, &metadata);
-                    each(Found::Renamed { from, to: name, changes });
+                    each(RenameOutcome::Renamed { from, to: name, changes });
                 }
-                None => each(Found::New(name)),
+                None => each(RenameOutcome::New(name)),
             }
         };
         if nonces {
@@ -138,7 +138,7 @@ impl<S: Source> Renames<S> {
             let Ok(()) = pool::in_batches(S::BATCH, others, new.into_iter(), read, done);
         }
         let left = missing.iter().zip(&found).filter(|(_, found)| !**found);
-        left.map(|(lost, _)| Found::Missing(&lost.name)).for_each(each);
+        left.map(|(lost, _)| RenameOutcome::Missing(&lost.name)).for_each(each);
         !missing_room.is_spent() && !new_room.is_spent()
     }
 }

@@ -3,7 +3,7 @@
 use crate::audit::change::{Metadata, changes, metadata};
 use crate::audit::source::{Item, Lost, Reading, Source};
 use crate::audit::{Change, Status};
-use crate::dir::Kind;
+use crate::dir::EntryKind;
 use crate::manifest::entry::{Content, Entry, word};
 use crate::pool;
 use crate::read_error::ReadError;
@@ -53,7 +53,7 @@ impl Source for Scanner<'_> {
 
     fn read(&mut self, new: &NewFile, nonce: &[u8]) -> Reading<Self> {
         let expected = Content { size: new.size, nonce: nonce.into(), tag: None };
-        match self.scan(&new.path, Kind::File, Some(&expected)) {
+        match self.scan(&new.path, EntryKind::File, Some(&expected)) {
             Observation::Entry(Entry {
                 content: Some(Content { size, tag: Some(tag), .. }),
                 mode,

@@ -11,11 +11,11 @@ use crate::dir::DirTree;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::key::Key;
-use crate::mac::Mac;
 use crate::manifest::listed::start;
 use crate::manifest::{Manifest, seal_mac};
+use crate::open_key::OpenKey;
 use crate::progress::{Progress, Total};
+use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::Scanners;
 
@@ -30,7 +30,7 @@ pub struct Audited {
 
 /// An audit of a tree, with a manifest whose seal was checked.
 pub struct TreeAudit<'a> {
-    mac: &'a Mac,
+    key: &'a OpenKey,
     root: &'a Path,
     place: PathBuf,
     manifest: Manifest,
@@ -41,15 +41,15 @@ pub struct TreeAudit<'a> {
 impl<'a> TreeAudit<'a> {
     /// Opens the manifest and the directory `root`.
     pub fn open(
-        mac: &'a Mac,
-        key: &Key,
+        key: &'a OpenKey,
+        raw: &RawKey,
         manifest: &Path,
         root: &'a Path,
     ) -> Result<TreeAudit<'a>, Error> {
         let place = manifest.to_path_buf();
-        let manifest = Manifest::open(manifest, mac, seal_mac(key))?;
+        let manifest = Manifest::open(manifest, key, seal_mac(raw))?;
         let tree = DirTree::open(root).map_err(|error| failed(root, error))?;
-        Ok(TreeAudit { mac, root, place, manifest, tree, excluded: Vec::new() })
+        Ok(TreeAudit { key, root, place, manifest, tree, excluded: Vec::new() })
     }
 
     /// Leaves the manifest out, and what else is no part of the tree.
@@ -80,15 +80,15 @@ impl<'a> TreeAudit<'a> {
         progress: &dyn Progress,
         put: &mut Put<'_>,
     ) -> Result<Audited, Error> {
-        let (mac, options) = (self.mac, self.manifest.header.options);
+        let (key, options) = (self.key, self.manifest.header.options);
         let skip_reading = AtomicBool::new(false);
         let failed = |error| failed(self.root, error);
-        let scanners = Scanners::new(&self.tree, mac, options, threads, progress, &skip_reading);
+        let scanners = Scanners::new(&self.tree, key, options, threads, progress, &skip_reading);
         let Scanners { mut main, mut others } = scanners.map_err(failed)?;
         let found = start(&self.tree, &self.excluded, options).map_err(failed)?;
-        let mut items = Merge::new(self.root, options.special, found, self.manifest.entries(mac)?);
+        let mut items = Merge::new(self.root, options.special, found, self.manifest.entries(key)?);
         let sources = Sources { main: &mut main, others: &mut others };
-        let nonces = mac.mac.algorithm().takes_nonce();
+        let nonces = key.mac.algorithm().takes_nonce();
         let renames_complete = audit(nonces, &mut items, sources, progress, put)?;
         self.tree.in_place(self.root).map_err(failed)?;
         Ok(Audited { skipped: items.skipped(), renames_complete })

@@ -1,6 +1,6 @@
 //! The entries of a manifest, and how each stands on its line.
 
-use crate::dir::{Kind, MAX_PATH};
+use crate::dir::{EntryKind, MAX_PATH};
 use tagmac::Tag;
 
 use crate::manifest::header::Header;
@@ -10,7 +10,7 @@ use crate::manifest::name::{escape, unescape};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its path below the root.
     pub path: Vec<u8>,
     /// The permissions, if they are sealed.
@@ -34,18 +34,18 @@ pub struct Content {
     pub tag: Option<Tag>,
 }
 
-const KINDS: [(Kind, &str); 7] = [
-    (Kind::File, "file"),
-    (Kind::Directory, "dir"),
-    (Kind::Link, "link"),
-    (Kind::Pipe, "pipe"),
-    (Kind::Socket, "socket"),
-    (Kind::CharDevice, "chardev"),
-    (Kind::BlockDevice, "blockdev"),
+const KINDS: [(EntryKind, &str); 7] = [
+    (EntryKind::File, "file"),
+    (EntryKind::Directory, "dir"),
+    (EntryKind::Link, "link"),
+    (EntryKind::Pipe, "pipe"),
+    (EntryKind::Socket, "socket"),
+    (EntryKind::CharDevice, "chardev"),
+    (EntryKind::BlockDevice, "blockdev"),
 ];
 
 /// The word for a kind.
-pub fn word(kind: Kind) -> &'static str {
+pub fn word(kind: EntryKind) -> &'static str {
     KINDS.iter().find(|(one, _)| *one == kind).expect("every kind is listed").1
 }
 
@@ -101,7 +101,7 @@ impl Entry {
         if kind.is_special() && !options.special {
             return Err("expected a file, directory or link without the option special");
         }
-        let (file, link) = (kind == Kind::File, kind == Kind::Link);
+        let (file, link) = (kind == EntryKind::File, kind == EntryKind::Link);
         // A column that is there but says nothing, and one that is not there.
         let some = |text: &[u8], says: bool| match (says, text == NOTHING.as_bytes()) {
             (true, false) => Ok(true),
@@ -117,7 +117,7 @@ impl Entry {
             _ => None,
         };
         let mtime = match options.mtime.then(&mut field).transpose()? {
-            Some(text) if some(text, kind != Kind::Directory)? => {
+            Some(text) if some(text, kind != EntryKind::Directory)? => {
                 Some(mtime(text).ok_or("expected a time as SECONDS.NANOSECONDS")?)
             }
             _ => None,

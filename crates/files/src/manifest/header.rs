@@ -6,7 +6,7 @@ use std::io::BufRead;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::line_reader::Lines;
-use crate::mac::Mac;
+use crate::open_key::OpenKey;
 use tagmac_any::{Algorithm, KeyId};
 
 use crate::manifest::error::ManifestError;
@@ -18,7 +18,7 @@ const VERSION: &str = "2";
 
 /// What is sealed beside names and contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct ManifestOptions {
     /// Permissions of all but links.
     pub mode: bool,
     /// Times of all but directories.
@@ -29,7 +29,7 @@ pub struct Options {
     pub one_file_system: bool,
 }
 
-impl Options {
+impl ManifestOptions {
     fn words(&self) -> [(bool, &'static str); 4] {
         [
             (self.mode, "mode"),
@@ -39,9 +39,9 @@ impl Options {
         ]
     }
 
-    fn parse(text: &str) -> Option<Options> {
+    fn parse(text: &str) -> Option<ManifestOptions> {
         let has = |word| text.split(' ').any(|found| found == word);
-        let options = Options {
+        let options = ManifestOptions {
             mode: has("mode"),
             mtime: has("mtime"),
             special: has("special"),
@@ -52,7 +52,7 @@ impl Options {
     }
 }
 
-impl fmt::Display for Options {
+impl fmt::Display for ManifestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> =
             self.words().into_iter().filter_map(|(is, word)| is.then_some(word)).collect();
@@ -71,14 +71,14 @@ pub struct Header {
     /// The key's public id.
     pub key_id: KeyId,
     /// What is sealed.
-    pub options: Options,
+    pub options: ManifestOptions,
 }
 
 impl Header {
     /// The header of a manifest made with `mac`.
-    pub fn new(mac: &Mac, options: Options) -> Header {
-        let (algorithm, bits) = (mac.mac.algorithm(), mac.mac.tag_bits());
-        Header { algorithm, bits, key_id: mac.key_id(), options }
+    pub fn new(key: &OpenKey, options: ManifestOptions) -> Header {
+        let (algorithm, bits) = (key.mac.algorithm(), key.mac.tag_bits());
+        Header { algorithm, bits, key_id: key.key_id(), options }
     }
 
     /// The lines.
@@ -92,7 +92,11 @@ impl Header {
 
     /// Reads a header and compares its key with the one in use. No word of it is trusted: what
     /// follows is a refusal, or the check of the seal.
-    pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
+    pub fn read(
+        lines: &mut Lines<impl BufRead>,
+        name: &str,
+        key: &OpenKey,
+    ) -> Result<Header, Error> {
         let none = |cut_off| ManifestError::NotAManifest { manifest: name.into(), cut_off };
         let cut = || none(true);
         let mut line = |before: &str| {
@@ -109,7 +113,7 @@ impl Header {
                 }
             })
         };
-        let own = mac.mac.algorithm();
+        let own = key.mac.algorithm();
         let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
         let version = line(MAGIC)?;
         if version != VERSION {
@@ -129,7 +133,7 @@ impl Header {
             let found = shown(&found);
             Error::mismatch(format_args!("{name}: expected a number of bits, found '{found}'"))
         })?;
-        let (found, own_id) = (line("key id: ")?, mac.key_id());
+        let (found, own_id) = (line("key id: ")?, key.key_id());
         if found != own_id.to_string() {
             let found = shown(&found);
             return Err(Error::key(format_args!(
@@ -138,9 +142,9 @@ impl Header {
             )));
         }
         let found = line("options: ")?;
-        let options = Options::parse(&found).ok_or_else(|| {
+        let options = ManifestOptions::parse(&found).ok_or_else(|| {
             Error::mismatch(format_args!("{name}: expected options, found '{}'", shown(&found)))
         })?;
-        Ok(Header { bits, ..Header::new(mac, options) })
+        Ok(Header { bits, ..Header::new(key, options) })
     }
 }

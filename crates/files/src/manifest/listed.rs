@@ -7,11 +7,11 @@ use crate::diagnostic::diagnostic;
 use crate::dir::DirTree;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::manifest::header::Options;
+use crate::manifest::header::ManifestOptions;
 use crate::walk::Walk;
 
 /// A walk through all of a tree but what is `excluded`.
-pub fn start(tree: &DirTree, excluded: &[Exclusion], options: Options) -> io::Result<Walk> {
+pub fn start(tree: &DirTree, excluded: &[Exclusion], options: ManifestOptions) -> io::Result<Walk> {
     let walk = Walk::new(tree.again()?, excluded.to_vec());
     if options.one_file_system { walk.on_one_file_system() } else { Ok(walk) }
 }

@@ -15,23 +15,23 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Take};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::dir::{self, Kind};
+use crate::dir::{self, EntryKind};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::line_reader::Lines;
-use crate::mac::Mac;
 use crate::open;
+use crate::open_key::OpenKey;
 use crate::read_error::ReadError;
 use tagmac::Tag;
 use tagmac::save::{Purpose, derive};
 use tagmac_any::{Algorithm, AnyMac, AnyStream};
 
-use crate::key::Key;
 use crate::manifest::entry::Entry;
 pub use crate::manifest::error::ManifestError;
 use crate::manifest::header::Header;
 use crate::manifest::unreadable::unreadable;
+use crate::raw_key::RawKey;
 
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";
@@ -41,7 +41,7 @@ pub const BUFFER: usize = 128 << 10;
 
 /// HMAC-SHA256 under a key derived for seals: no tag of a file can be a seal, nor help to make one.
 /// It has no nonce and no limit, whatever the files' MAC has.
-pub fn seal_mac(key: &Key) -> AnyMac {
+pub fn seal_mac(key: &RawKey) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::from_name("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
@@ -66,7 +66,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// Opens a manifest and checks its seal.
-    pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
+    pub fn open(path: &Path, key: &OpenKey, seal_mac: AnyMac) -> Result<Manifest, Error> {
         let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
         // It is read twice.
@@ -75,7 +75,7 @@ impl Manifest {
             ReadError::Directory => ManifestError::Directory { manifest: name.clone() }.into(),
             _ => Error::file(path, error),
         })?;
-        let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
+        let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, key)?;
         let mut end = [0; SEAL_LINE];
         let body = facts.len().saturating_sub(SEAL_LINE as u64);
         file.read_exact_at(&mut end, body).map_err(failed)?;
@@ -101,7 +101,7 @@ impl Manifest {
             )));
         }
         // Said of what was sealed: where it was not, the number of bits is nobody's choice.
-        let (expected, found) = (mac.mac.tag_bits(), manifest.header.bits);
+        let (expected, found) = (key.mac.tag_bits(), manifest.header.bits);
         if expected != found {
             let manifest = manifest.name;
             return Err(ManifestError::TagBits { manifest, expected, found }.into());
@@ -148,10 +148,10 @@ impl Manifest {
 
     /// The entries, from a second reading. After the last one the seal is checked again: the file
     /// could have been changed meanwhile, and then what was read is worth nothing.
-    pub fn entries(&self, mac: &Mac) -> Result<Entries<'_>, Error> {
+    pub fn entries(&self, key: &OpenKey) -> Result<Entries<'_>, Error> {
         let sealed = self.read().map_err(|error| unreadable(&self.name, &error))?;
         let mut lines = Lines::new(sealed, b'\n');
-        let header = Header::read(&mut lines, &self.name, mac)?;
+        let header = Header::read(&mut lines, &self.name, key)?;
         if (header.options, header.bits) != (self.header.options, self.header.bits) {
             return Err(self.changed());
         }
@@ -219,7 +219,7 @@ impl Sequence {
         if !inside {
             return Err("expected the path's directory before it, found none".into());
         }
-        if entry.kind == Kind::Directory {
+        if entry.kind == EntryKind::Directory {
             self.folders.push(entry.path.len());
         }
         self.entries += 1;

@@ -10,14 +10,14 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::line_reader;
 use crate::manifest::entry::Content;
-use crate::manifest::header::{MAGIC, Options};
+use crate::manifest::header::{MAGIC, ManifestOptions};
 use crate::manifest::writer::Writer;
 
 /// Found while the fuzz target `manifests` was written: the sum went round, and any total passed.
 #[test]
 fn sizes_that_come_to_2_64_bytes_are_refused() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
-    let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+    let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
     let header = Header { algorithm, bits: 128, key_id, options };
     for (last, fits) in [(u64::MAX - 700, true), (u64::MAX - 699, false)] {
         let mut sequence = Sequence::default();
@@ -35,7 +35,7 @@ fn sizes_that_come_to_2_64_bytes_are_refused() {
 #[test]
 fn sizes_that_come_to_2_64_bytes_are_not_written() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
-    let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+    let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
     let header = Header { algorithm, bits: 128, key_id, options };
     let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -54,7 +54,7 @@ fn sizes_that_come_to_2_64_bytes_are_not_written() {
 /// A header with all options, for a MAC with nonces or without.
 fn header(algorithm: &str, bits: usize, all: bool) -> Header {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
-    let options = Options { mode: all, mtime: all, special: all, one_file_system: all };
+    let options = ManifestOptions { mode: all, mtime: all, special: all, one_file_system: all };
     Header { algorithm, bits, key_id: KeyId::from([7; 8]), options }
 }
 
@@ -219,17 +219,24 @@ fn names_have_one_form_in_their_column() {
 }
 
 /// A MAC, and the one that seals its manifests.
-fn macs(bits: usize) -> (Mac, AnyMac) {
+fn macs(bits: usize) -> (OpenKey, AnyMac) {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
-    let key = Key::new(algorithm, vec![7; 16].into()).unwrap();
-    (Mac::new(&key, bits, Level::best()).unwrap(), seal_mac(&key))
+    let key = RawKey::new(algorithm, vec![7; 16].into()).unwrap();
+    (OpenKey::new(&key, bits, Level::best()).unwrap(), seal_mac(&key))
 }
 
 /// A file of `size` bytes.
 fn file(path: &str, size: u64) -> Entry {
     let tag = Some(Tag::new(&[7; 4], 32).unwrap());
     let content = Some(Content { size, nonce: Vec::new(), tag });
-    Entry { kind: Kind::File, path: path.into(), mode: None, mtime: None, content, target: None }
+    Entry {
+        kind: EntryKind::File,
+        path: path.into(),
+        mode: None,
+        mtime: None,
+        content,
+        target: None,
+    }
 }
 
 /// A manifest with these entries, in a folder of its own.
@@ -237,7 +244,8 @@ fn written(entries: &[Entry]) -> (tempfile::TempDir, PathBuf) {
     let (mac, seal) = macs(32);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
-    let mut writer = Writer::create(&path, Header::new(&mac, Options::default()), &seal).unwrap();
+    let mut writer =
+        Writer::create(&path, Header::new(&mac, ManifestOptions::default()), &seal).unwrap();
     entries.iter().for_each(|entry| writer.entry(entry).unwrap());
     writer.finish().unwrap();
     (folder, path)
@@ -280,7 +288,7 @@ fn no_byte_of_a_manifest_can_be_another() {
 #[test]
 fn what_is_under_a_right_seal_is_checked_too() {
     let (mac, seal) = macs(32);
-    let head = Header::new(&mac, Options::default()).text();
+    let head = Header::new(&mac, ManifestOptions::default()).text();
     let (a, b) = ("file\t5\t07070707\ta\n", "file\t7\t07070707\tb\n");
     let (folder, mismatch) = (tempfile::tempdir().unwrap(), ErrorKind::Mismatch);
     let counts = "expected 'entries: ' and 'bytes: ' before the seal, found something else";
@@ -323,7 +331,7 @@ fn what_is_under_a_right_seal_is_checked_too() {
 #[test]
 fn a_manifest_is_of_one_key_and_one_length_of_tags() {
     let (_folder, path) = written(&[file("a", 5)]);
-    let failed = |mac: &Mac, seal| Manifest::open(&path, mac, seal).err().unwrap();
+    let failed = |mac: &OpenKey, seal| Manifest::open(&path, mac, seal).err().unwrap();
     let (mac, seal) = macs(64);
     let found = failed(&mac, seal);
     assert_eq!(found.kind(), ErrorKind::Usage);
@@ -370,7 +378,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
     };
     for bits in 0..16u32 {
         let [mode, mtime, special, one_file_system] = [0, 1, 2, 3].map(|at| bits >> at & 1 == 1);
-        let options = Options { mode, mtime, special, one_file_system };
+        let options = ManifestOptions { mode, mtime, special, one_file_system };
         let words = ["mode", "mtime", "special", "one-file-system"];
         let named: Vec<&str> =
             (0..4).filter(|at| bits >> at & 1 == 1).map(|at| words[at]).collect();
@@ -380,7 +388,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
         assert!(text.ends_with(&format!("\noptions: {named}\n")), "{text}");
         assert_eq!(read(&text), Ok((options, 96)));
     }
-    let text = Header::new(&mac, Options::default()).text();
+    let text = Header::new(&mac, ManifestOptions::default()).text();
     let id = mac.key_id().to_string();
     let (mismatch, key) = (ErrorKind::Mismatch, ErrorKind::Key);
     let cases = [
@@ -411,7 +419,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
 #[test]
 fn a_manifest_takes_the_place_of_nothing_else() {
     let (mac, seal) = macs(32);
-    let header = Header::new(&mac, Options::default());
+    let header = Header::new(&mac, ManifestOptions::default());
     let (_folder, path) = written(&[file("a", 5)]);
     for (before, takes) in
         [("", true), ("tagmac-manifest-1", true), ("tagmac-manifest", false), ("x", false)]
@@ -431,7 +439,7 @@ fn a_manifest_takes_the_place_of_nothing_else() {
 fn lines_are_as_long_as_a_reader_takes() {
     let (mac, seal) = macs(32);
     let folder = tempfile::tempdir().unwrap();
-    let header = Header::new(&mac, Options::default());
+    let header = Header::new(&mac, ManifestOptions::default());
     let mut writer = Writer::create(&folder.path().join("m"), header, &seal).unwrap();
     let rest = "file\t5\t07070707\t".len();
     // Paths of Linux are shorter.

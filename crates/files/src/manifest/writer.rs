@@ -112,12 +112,12 @@ mod tests {
     use tagmac_any::{Algorithm, KeyId};
 
     use super::*;
-    use crate::manifest::header::Options;
+    use crate::manifest::header::ManifestOptions;
 
     #[test]
     fn lines_are_gathered_before_they_are_written() {
         let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
-        let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+        let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
         let header = Header { algorithm, bits: 32, key_id, options };
         let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
         let folder = tempfile::tempdir().unwrap();

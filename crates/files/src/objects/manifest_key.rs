@@ -5,30 +5,30 @@ use tagmac_any::{Algorithm, AnyMac, KeyId};
 
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::key::Key;
 use crate::manifest::{SEAL, seal_mac};
 use crate::objects::line::Lines;
+use crate::raw_key::RawKey;
 
 /// `seal: `, 64 hex digits, a line feed.
 const SEAL_LINE: usize = 71;
 const VERSION: &str = "1";
 
-/// What a file of a manifest is. Its first line keeps the tags of one kind from being those of
+/// A kind of file of an object manifest. Its first line keeps the tags of one kind from being those of
 /// another, and from those of a directory's manifest, which begins otherwise.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ManifestFile {
     /// A shard.
     Shard,
     /// The root.
     Root,
 }
 
-impl Kind {
+impl ManifestFile {
     /// What the first line begins with; a number follows.
     pub fn magic(self) -> &'static str {
         match self {
-            Kind::Shard => "tagmac-object-shard-",
-            Kind::Root => "tagmac-object-root-",
+            ManifestFile::Shard => "tagmac-object-shard-",
+            ManifestFile::Root => "tagmac-object-root-",
         }
     }
 }
@@ -48,13 +48,13 @@ pub struct ManifestKey {
 
 impl ManifestKey {
     /// For objects that `mac` tags under `key`.
-    pub fn new(mac: &AnyMac, key: &Key) -> ManifestKey {
+    pub fn new(mac: &AnyMac, key: &RawKey) -> ManifestKey {
         let (algorithm, bits) = (mac.algorithm(), mac.tag_bits());
         ManifestKey { algorithm, bits, key_id: mac.key_id(), seal: seal_mac(key) }
     }
 
     /// The lines at the top.
-    pub fn head(&self, kind: Kind) -> String {
+    pub fn head(&self, kind: ManifestFile) -> String {
         let ManifestKey { algorithm, bits, key_id, .. } = self;
         let magic = kind.magic();
         format!("{magic}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")
@@ -62,7 +62,7 @@ impl ManifestKey {
 
     /// Refuses the head of another version, algorithm or key. No word of it is trusted: what
     /// follows is a refusal, or the check of the seal. Returns the number of bits.
-    pub fn check_head(&self, kind: Kind, text: &[u8], shown: &str) -> Result<usize, Error> {
+    pub fn check_head(&self, kind: ManifestFile, text: &[u8], shown: &str) -> Result<usize, Error> {
         let lines = &mut Lines::new(text);
         let magic = kind.magic();
         let shown_text = |text: &[u8]| Escaped::text(&text[..text.len().min(100)]).to_string();

@@ -22,7 +22,7 @@ pub use manifest_key::ManifestKey;
 pub use object::Object;
 pub use place::{Folder, Place, exists, replaced, too_long};
 pub use reader::{ObjectManifest, Objects};
-pub use record::Record;
+pub use record::ShardRecord;
 pub use root::{Root, RootBuilder};
 pub use shard::{Shard, ShardBuilder, ShardObjects};
 pub use tagger::{Listed, Tagger, Unread};

@@ -8,7 +8,7 @@ use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::memory;
 use crate::new_file;
-use crate::objects::manifest_key::Kind;
+use crate::objects::manifest_key::ManifestFile;
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
 use crate::open;
 use crate::overwrite::Overwrite;
@@ -144,15 +144,15 @@ impl Place for Folder {
 }
 
 fn is_shard(file: File) -> io::Result<bool> {
-    begins(file, Kind::Shard)
+    begins(file, ManifestFile::Shard)
 }
 
 fn is_root(file: File) -> io::Result<bool> {
-    begins(file, Kind::Root)
+    begins(file, ManifestFile::Root)
 }
 
 /// Whether a file begins as one of that kind does.
-fn begins(file: File, kind: Kind) -> io::Result<bool> {
+fn begins(file: File, kind: ManifestFile) -> io::Result<bool> {
     let magic = kind.magic().as_bytes();
     let mut start = Vec::new();
     file.take(magic.len() as u64).read_to_end(&mut start)?;

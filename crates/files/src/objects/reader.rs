@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::objects::manifest_key::ManifestKey;
 use crate::objects::object::Object;
 use crate::objects::place::Place;
-use crate::objects::record::Record;
+use crate::objects::record::ShardRecord;
 use crate::objects::root::Root;
 use crate::objects::shard::{Shard, ShardObjects};
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
@@ -33,7 +33,7 @@ impl<'a> ObjectManifest<'a> {
     }
 
     /// A shard of this manifest.
-    pub fn shard(&self, record: &Record) -> Result<Shard<'a>, Error> {
+    pub fn shard(&self, record: &ShardRecord) -> Result<Shard<'a>, Error> {
         let file = record.file_name();
         let shown = self.place.shown_file(&file);
         let text = self.place.read(&file, record.length)?.ok_or_else(|| {
@@ -52,7 +52,7 @@ impl<'a> ObjectManifest<'a> {
 /// The objects of a manifest, in order.
 pub struct Objects<'a> {
     manifest: &'a ObjectManifest<'a>,
-    records: Box<dyn Iterator<Item = Record> + Send + 'a>,
+    records: Box<dyn Iterator<Item = ShardRecord> + Send + 'a>,
     shard: Option<ShardObjects<'a>>,
 }
 

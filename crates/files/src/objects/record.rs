@@ -1,4 +1,4 @@
-//! What the root says of a shard.
+//! The root's record of a shard.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ const MAX_NUMBER: u64 = 99_999_999;
 /// What the root says of a shard: all that it takes to find the shard, to know that it is the one
 /// that was sealed, and which names are in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ShardRecord {
     /// The shard's number, from 0.
     pub number: u64,
     /// The bytes of its file.
@@ -31,7 +31,7 @@ pub struct Record {
     pub last: Vec<u8>,
 }
 
-impl Record {
+impl ShardRecord {
     /// The shard's file. Part of the seal is in its name, so that shards with other content never
     /// take each other's place: those of the manifest that is to be replaced, and those of a task
     /// that ran twice.
@@ -42,7 +42,7 @@ impl Record {
 
     /// The root's line, without its end.
     pub fn to_line(&self) -> Vec<u8> {
-        let Record { number, length, entries, bytes, seal, first, last } = self;
+        let ShardRecord { number, length, entries, bytes, seal, first, last } = self;
         let mut line = Vec::with_capacity(160 + first.len() + last.len());
         write!(line, "{number}\t{length}\t{entries}\t{bytes}\t{seal}\t").expect("memory takes it");
         escape(first, &mut line);
@@ -51,9 +51,9 @@ impl Record {
         line
     }
 
-    /// The record of a line, given without its end. Only what [`to_line`](Record::to_line) makes is
+    /// The record of a line, given without its end. Only what [`to_line`](ShardRecord::to_line) makes is
     /// taken.
-    pub fn parse(line: &[u8]) -> Result<Record, &'static str> {
+    pub fn parse(line: &[u8]) -> Result<ShardRecord, &'static str> {
         let columns = &mut Columns::new(line);
         let (number, length) = (columns.number()?, columns.number()?);
         let (entries, bytes) = (columns.number()?, columns.number()?);
@@ -62,7 +62,7 @@ impl Record {
         let seal = seal.ok_or("expected a seal of 64 hex digits")?;
         let (first, last) = (columns.name()?, columns.name()?);
         columns.end()?;
-        let record = Record { number, length, entries, bytes, seal, first, last };
+        let record = ShardRecord { number, length, entries, bytes, seal, first, last };
         if record.to_line() != line {
             return Err("expected numbers and names in their one form");
         }
@@ -71,7 +71,7 @@ impl Record {
 
     /// Refuses what no root takes.
     pub fn check(&self) -> Result<(), &'static str> {
-        let Record { number, entries, first, last, .. } = self;
+        let ShardRecord { number, entries, first, last, .. } = self;
         if *number > MAX_NUMBER {
             return Err("expected a shard's number of at most 8 digits");
         }

@@ -4,8 +4,8 @@ use tagmac::Tag;
 
 use crate::error::Error;
 use crate::objects::line::Lines;
-use crate::objects::manifest_key::{Kind, ManifestKey};
-use crate::objects::record::Record;
+use crate::objects::manifest_key::{ManifestFile, ManifestKey};
+use crate::objects::record::ShardRecord;
 use crate::objects::{MAX_ROOT_BYTES, SHARD_ENTRIES};
 
 const SHARDS: &str = "shards: ";
@@ -24,7 +24,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, record: &Record) -> Result<(), String> {
+    fn add(&mut self, record: &ShardRecord) -> Result<(), String> {
         let (expected, found) = (self.shards, record.number);
         if expected != found {
             return Err(format!("expected shard {expected}, found shard {found}"));
@@ -54,11 +54,11 @@ pub struct RootBuilder<'a> {
 impl<'a> RootBuilder<'a> {
     /// A root without shards, which is that of no objects.
     pub fn new(key: &'a ManifestKey) -> RootBuilder<'a> {
-        RootBuilder { key, text: key.head(Kind::Root).into_bytes(), sum: Sum::default() }
+        RootBuilder { key, text: key.head(ManifestFile::Root).into_bytes(), sum: Sum::default() }
     }
 
     /// Adds the next shard.
-    pub fn push(&mut self, record: &Record) -> Result<(), Error> {
+    pub fn push(&mut self, record: &ShardRecord) -> Result<(), Error> {
         let wrong = |why: String| Error::usage(format_args!("shard {}: {why}", record.number));
         self.sum.add(record).map_err(wrong)?;
         self.text.extend_from_slice(&record.to_line());
@@ -102,7 +102,7 @@ impl Root {
                 text.len()
             )));
         }
-        let bits = key.check_head(Kind::Root, &text, shown)?;
+        let bits = key.check_head(ManifestFile::Root, &text, shown)?;
         let (body, seal) = key.open(&text).map_err(|not| {
             let lines = &mut Lines::new(&text);
             let wrong = records(lines).err();
@@ -124,9 +124,9 @@ impl Root {
     }
 
     /// The shards, in order.
-    pub fn records(&self) -> impl Iterator<Item = Record> + Send {
+    pub fn records(&self) -> impl Iterator<Item = ShardRecord> + Send {
         let lines = Lines::new(&self.text).skip(HEAD_LINES).take(self.shards as usize);
-        lines.map(|line| Record::parse(line).expect("all lines were parsed before"))
+        lines.map(|line| ShardRecord::parse(line).expect("all lines were parsed before"))
     }
 }
 
@@ -134,7 +134,7 @@ fn records(lines: &mut Lines<'_>) -> Result<Sum, String> {
     let mut sum = Sum::default();
     lines.nth(HEAD_LINES - 1);
     while let Some(line) = lines.until(SHARDS) {
-        sum.add(&Record::parse(line)?)?;
+        sum.add(&ShardRecord::parse(line)?)?;
     }
     Ok(sum)
 }

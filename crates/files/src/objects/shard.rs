@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::objects::SHARD_ENTRIES;
 use crate::objects::line::Lines;
-use crate::objects::manifest_key::{Kind, ManifestKey};
+use crate::objects::manifest_key::{ManifestFile, ManifestKey};
 use crate::objects::object::Object;
-use crate::objects::record::Record;
+use crate::objects::record::ShardRecord;
 
 const NUMBER: &str = "shard: ";
 const ENTRIES: &str = "entries: ";
@@ -30,7 +30,7 @@ pub struct ShardBuilder<'a> {
 impl<'a> ShardBuilder<'a> {
     /// The shard with this number, from 0.
     pub fn new(key: &'a ManifestKey, number: u64) -> ShardBuilder<'a> {
-        let text = format!("{}{NUMBER}{number}\n", key.head(Kind::Shard)).into_bytes();
+        let text = format!("{}{NUMBER}{number}\n", key.head(ManifestFile::Shard)).into_bytes();
         let (first, last) = (Vec::new(), Vec::new());
         ShardBuilder { key, number, text, entries: 0, bytes: 0, first, last }
     }
@@ -73,13 +73,13 @@ impl<'a> ShardBuilder<'a> {
     }
 
     /// The shard's file, and what the root says of it. An error if it has no objects.
-    pub fn seal(self) -> Result<(Vec<u8>, Record), Error> {
+    pub fn seal(self) -> Result<(Vec<u8>, ShardRecord), Error> {
         let ShardBuilder { key, number, mut text, entries, bytes, first, last } = self;
         let entries = entries as u64;
         text.extend_from_slice(format!("{ENTRIES}{entries}\n{BYTES}{bytes}\n").as_bytes());
         let seal = key.close(&mut text);
         let record =
-            Record { number, length: text.len() as u64, entries, bytes, seal, first, last };
+            ShardRecord { number, length: text.len() as u64, entries, bytes, seal, first, last };
         record.check().map_err(|why| Error::usage(format_args!("shard {number}: {why}")))?;
         Ok((text, record))
     }
@@ -97,7 +97,7 @@ impl<'a> Shard<'a> {
     /// in it is used unless it is the very file that the root is of.
     pub fn open(
         key: &'a ManifestKey,
-        record: &Record,
+        record: &ShardRecord,
         text: Vec<u8>,
         shown: &str,
     ) -> Result<Shard<'a>, Error> {
@@ -166,8 +166,8 @@ fn before_seal(text: &[u8]) -> &[u8] {
 }
 
 /// Refuses all but what a shard with this record has above its seal.
-fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &Record) -> Result<(), String> {
-    for expected in key.head(Kind::Shard).lines() {
+fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &ShardRecord) -> Result<(), String> {
+    for expected in key.head(ManifestFile::Shard).lines() {
         if lines.next() != Some(expected.as_bytes()) {
             return Err(format!("expected '{expected}', found another line"));
         }

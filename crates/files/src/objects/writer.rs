@@ -6,7 +6,7 @@ use std::mem;
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::objects::manifest_key::{Kind, ManifestKey};
+use crate::objects::manifest_key::{ManifestFile, ManifestKey};
 use crate::objects::object::Object;
 use crate::objects::place::{Place, exists};
 use crate::objects::root::{Root, RootBuilder};
@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
         match &there {
             Some(_) if !replace => return Err(exists(&shown)),
             // Said before all objects are read, not after.
-            Some(text) if !text.starts_with(Kind::Root.magic().as_bytes()) => {
+            Some(text) if !text.starts_with(ManifestFile::Root.magic().as_bytes()) => {
                 return Err(Error::io(format_args!(
                     "{shown}: expected a manifest's root or no file, found something else"
                 )));

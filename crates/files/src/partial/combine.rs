@@ -15,7 +15,7 @@ use super::error::{Between, CombineError, Located, Wanted};
 use super::stored::Stored;
 use super::version::split_version;
 use crate::error::Error;
-use crate::mac::Mac;
+use crate::open_key::OpenKey;
 use crate::read::Tagged;
 
 /// An object that was put together.
@@ -62,7 +62,7 @@ impl Expected<'_> {
 /// The tag of the object that the partials make, in any order. `nonce` is empty for deterministic
 /// MACs.
 pub fn combine<S: Stored>(
-    mac: &Mac,
+    key: &OpenKey,
     expected: Expected<'_>,
     partials: &[S],
     nonce: &[u8],
@@ -70,10 +70,10 @@ pub fn combine<S: Stored>(
     if partials.is_empty() {
         return Err(CombineError::NoPartials.into());
     }
-    let (object, mut ranges) = ranges(expected, partials, mac)?;
+    let (object, mut ranges) = ranges(expected, partials, key)?;
     ranges.sort_by_key(|range| (range.start, range.end));
     adjoin(&ranges)?;
-    let tag = tag(mac, nonce, &object, &ranges)?;
+    let tag = tag(key, nonce, &object, &ranges)?;
     let bytes = ranges.last().map_or(0, |last| last.end);
     Ok(Combined { object, tagged: Tagged { tag, bytes } })
 }
@@ -91,16 +91,16 @@ pub struct Opened {
 }
 
 /// Checks one partial.
-pub fn open(mac: &Mac, stored: &impl Stored) -> Result<Opened, Error> {
-    mac.parts()?;
-    let (object, range) = header(mac, stored)?;
-    opened(mac, &object, &range)?;
-    let Range { start, end, last, .. } = range;
+pub fn open(key: &OpenKey, stored: &impl Stored) -> Result<Opened, Error> {
+    key.parts()?;
+    let (object, range) = header(key, stored)?;
+    opened(key, &object, &range)?;
+    let StoredRange { start, end, last, .. } = range;
     Ok(Opened { object, start, end, last })
 }
 
 /// What a partial's header says, which somebody with the key made.
-struct Range<'a, S> {
+struct StoredRange<'a, S> {
     stored: &'a S,
     start: u64,
     end: u64,
@@ -109,7 +109,7 @@ struct Range<'a, S> {
     most: u64,
 }
 
-impl<S: Stored> Range<'_, S> {
+impl<S: Stored> StoredRange<'_, S> {
     /// The range and where it is from.
     fn located(&self) -> Located {
         Located { start: self.start, end: self.end, partial: self.stored.name() }
@@ -126,13 +126,13 @@ impl<S: Stored> Range<'_, S> {
 fn ranges<'a, S: Stored>(
     expected: Expected<'_>,
     partials: &'a [S],
-    mac: &Mac,
-) -> Result<(Vec<u8>, Vec<Range<'a, S>>), Error> {
+    key: &OpenKey,
+) -> Result<(Vec<u8>, Vec<StoredRange<'a, S>>), Error> {
     let mut first: Option<(Vec<u8>, &S)> = None;
     let mut other = None;
     let mut ranges = Vec::with_capacity(partials.len());
     for stored in partials {
-        let (object, range) = header(mac, stored)?;
+        let (object, range) = header(key, stored)?;
         ranges.push(range);
         let (of, name) = first.get_or_insert_with(|| (object.clone(), stored));
         let differs = || {
@@ -153,33 +153,36 @@ fn ranges<'a, S: Stored>(
 }
 
 /// The object's name and the range, as the header says, which is read and checked alone.
-fn header<'a, S: Stored>(mac: &Mac, stored: &'a S) -> Result<(Vec<u8>, Range<'a, S>), Error> {
+fn header<'a, S: Stored>(
+    key: &OpenKey,
+    stored: &'a S,
+) -> Result<(Vec<u8>, StoredRange<'a, S>), Error> {
     let head = stored.read(Partial::MAX_HEADER as u64)?;
     let partial = Partial::parse(&head).map_err(|error| refused(stored, error))?;
-    belongs(stored, &partial, mac)?;
-    let checked = partial.check(&mac.mac, &mac.sealer);
+    belongs(stored, &partial, key)?;
+    let checked = partial.check(&key.mac, &key.sealer);
     let partial = checked.map_err(|error| refused(stored, error))?;
     let (start, end, last) = (partial.start(), partial.end(), partial.is_last());
-    let range = Range { stored, start, end, last, most: partial.max_len() };
+    let range = StoredRange { stored, start, end, last, most: partial.max_len() };
     Ok((partial.object().to_vec(), range))
 }
 
 /// Refuses a partial of another algorithm or key.
-fn belongs(stored: &impl Stored, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
-    let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
+fn belongs(stored: &impl Stored, partial: &Partial<'_>, key: &OpenKey) -> Result<(), Error> {
+    let (algorithm, found) = (key.mac.algorithm(), partial.algorithm());
     let id = partial.key_id();
-    if Algorithm::from_name(found) == Ok(algorithm) && id == mac.key_id() {
+    if Algorithm::from_name(found) == Ok(algorithm) && id == key.key_id() {
         return Ok(());
     }
-    let (partial, expected, found_algorithm) = (stored.name(), mac.key_id(), found.into());
+    let (partial, expected, found_algorithm) = (stored.name(), key.key_id(), found.into());
     Err(CombineError::OtherKey { partial, algorithm, expected, found_algorithm, found: id }.into())
 }
 
 /// The part and the tail in a partial whose header was read before.
 fn opened<S: Stored>(
-    mac: &Mac,
+    key: &OpenKey,
     object: &[u8],
-    range: &Range<'_, S>,
+    range: &StoredRange<'_, S>,
 ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
     let wrong = |error| refused(range.stored, error);
     let altered = || wrong(PartialError::Save(SaveError::Seal));
@@ -190,7 +193,7 @@ fn opened<S: Stored>(
     let head = Partial::parse(&bytes).map_err(wrong)?.header_len();
     let (head, sealed) = bytes.split_at_mut(head);
     let partial = Partial::parse(head).map_err(wrong)?;
-    let partial = partial.check(&mac.mac, &mac.sealer).map_err(wrong)?;
+    let partial = partial.check(&key.mac, &key.sealer).map_err(wrong)?;
     let opened = partial.open_in_place(sealed).map_err(wrong)?;
     if !range.is_of(&partial) || partial.object() != object {
         return Err(altered());
@@ -203,7 +206,7 @@ fn refused(stored: &impl Stored, error: PartialError) -> Error {
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.
-fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), CombineError> {
+fn adjoin<S: Stored>(ranges: &[StoredRange<'_, S>]) -> Result<(), CombineError> {
     let [first, .., last] = ranges else {
         let [only] = ranges else { return Ok(()) };
         return ends(only, only);
@@ -224,7 +227,10 @@ fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), CombineError> {
 }
 
 /// Refuses ranges that lack the first or the last one.
-fn ends<S: Stored>(first: &Range<'_, S>, last: &Range<'_, S>) -> Result<(), CombineError> {
+fn ends<S: Stored>(
+    first: &StoredRange<'_, S>,
+    last: &StoredRange<'_, S>,
+) -> Result<(), CombineError> {
     if first.start > 0 {
         return Err(CombineError::NoFirst { found: first.located() });
     }
@@ -236,17 +242,17 @@ fn ends<S: Stored>(first: &Range<'_, S>, last: &Range<'_, S>) -> Result<(), Comb
 
 /// Joins the parts, which adjoin.
 fn tag<S: Stored>(
-    mac: &Mac,
+    key: &OpenKey,
     nonce: &[u8],
     object: &[u8],
-    ranges: &[Range<'_, S>],
+    ranges: &[StoredRange<'_, S>],
 ) -> Result<Tag, Error> {
-    let parts = mac.parts()?;
+    let parts = key.parts()?;
     let wrong = CombineError::Mac;
     let mut whole = parts.new_part(0, &[]).map_err(wrong)?;
     let mut tail = None;
     for range in ranges {
-        let (part, rest) = opened(mac, object, range)?;
+        let (part, rest) = opened(key, object, range)?;
         whole = parts.join(whole, &part).map_err(wrong)?;
         tail = Some(rest);
     }

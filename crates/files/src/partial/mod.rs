@@ -12,7 +12,7 @@ mod version;
 pub use combine::{Combined, Expected, Opened, combine, open};
 pub use error::{Between, CombineError, Edge, Located, Named, RangeError, Wanted};
 pub use name::{check_object, versioned};
-pub use part::{Range, Ranged, aligned};
+pub use part::{PartRange, Ranged, aligned};
 pub use piped::piped;
 pub use stored::Stored;
 pub use stream::PartStream;

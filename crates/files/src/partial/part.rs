@@ -8,15 +8,15 @@ use tagmac_any::Partial;
 use super::error::{Edge, RangeError};
 use super::name::check_object;
 use crate::error::Error;
-use crate::mac::Mac;
 use crate::open;
+use crate::open_key::OpenKey;
 use crate::progress::{Progress, Total};
-use crate::read::{self, Reader, Span};
+use crate::read::{self, FileReader, Span};
 use crate::read_error::ReadError;
 
 /// A range of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Range<'a> {
+pub struct PartRange<'a> {
     /// The object's name, which its partials have in common.
     pub object: &'a [u8],
     /// The file that has the range.
@@ -33,8 +33,8 @@ pub struct Range<'a> {
 
 /// A range of an open file.
 pub struct Ranged<'a> {
-    range: Range<'a>,
-    mac: &'a Mac,
+    range: PartRange<'a>,
+    key: &'a OpenKey,
     file: File,
     before: Metadata,
     span: Span,
@@ -42,14 +42,14 @@ pub struct Ranged<'a> {
 
 impl<'a> Ranged<'a> {
     /// Opens the file of a range that a MAC has partials of.
-    pub fn open(mac: &'a Mac, range: Range<'a>) -> Result<Ranged<'a>, Error> {
+    pub fn open(key: &'a OpenKey, range: PartRange<'a>) -> Result<Ranged<'a>, Error> {
         check_object(range.object)?;
-        let block = mac.parts()?.block() as u64;
-        aligned(mac, Edge::Start, block, range.start)?;
-        let length = range.inner_length(mac, block)?;
+        let block = key.parts()?.block() as u64;
+        aligned(key, Edge::Start, block, range.start)?;
+        let length = range.inner_length(key, block)?;
         let (file, before) = open::regular(range.file).map_err(|error| range.failed(error))?;
         let span = range.span(length, before.len())?;
-        Ok(Ranged { range, mac, file, before, span })
+        Ok(Ranged { range, key, file, before, span })
     }
 
     /// What there is to read.
@@ -59,26 +59,26 @@ impl<'a> Ranged<'a> {
 
     /// The partial, sealed, made by `threads` threads, 0 for as many as there are cores.
     pub fn partial(self, threads: usize, progress: &dyn Progress) -> Result<Vec<u8>, Error> {
-        let Ranged { range, mac, file, before, span } = self;
-        let mut reader = Reader::new(&mac.mac, threads, progress);
+        let Ranged { range, key, file, before, span } = self;
+        let mut reader = FileReader::new(&key.mac, threads, progress);
         let made = reader.part(&file, &before, span, range.last);
         let (part, rest) = made.map_err(|error| range.failed(error))?;
         read::in_place(range.file, &file).map_err(|error| range.failed(error))?;
         progress.file();
         let rest = range.last.then_some(rest);
-        let sealed = Partial::seal(&mac.mac, &mac.sealer, range.object, &part, rest);
+        let sealed = Partial::seal(&key.mac, &key.sealer, range.object, &part, rest);
         Ok(sealed.map_err(RangeError::Seal)?)
     }
 }
 
-impl Range<'_> {
+impl PartRange<'_> {
     /// The length of a range that is not the last.
-    pub fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, RangeError> {
+    pub fn inner_length(&self, key: &OpenKey, block: u64) -> Result<Option<u64>, RangeError> {
         if self.last {
             return Ok(None);
         }
         let bytes = self.length.ok_or(RangeError::NoLength)?;
-        aligned(mac, Edge::Length, block, bytes)?;
+        aligned(key, Edge::Length, block, bytes)?;
         some(bytes)?;
         Ok(Some(bytes))
     }
@@ -109,11 +109,11 @@ impl Range<'_> {
 }
 
 /// Refuses what is no multiple of the block.
-pub fn aligned(mac: &Mac, edge: Edge, block: u64, found: u64) -> Result<(), RangeError> {
+pub fn aligned(key: &OpenKey, edge: Edge, block: u64, found: u64) -> Result<(), RangeError> {
     if found.is_multiple_of(block) {
         return Ok(());
     }
-    Err(RangeError::Unaligned { edge, algorithm: mac.mac.algorithm(), block, found })
+    Err(RangeError::Unaligned { edge, algorithm: key.mac.algorithm(), block, found })
 }
 
 fn some(bytes: u64) -> Result<(), RangeError> {

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 
 use crate::error::Error;
-use crate::mac::Mac;
+use crate::open_key::OpenKey;
 use crate::partial::error::{Edge, RangeError};
-use crate::partial::part::{Range, aligned};
+use crate::partial::part::{PartRange, aligned};
 use crate::partial::stream::PartStream;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
@@ -17,20 +17,20 @@ const STEP: usize = 128 << 10;
 /// and no more, so that the next range can be read from the same pipe; with `last` up to the end.
 /// `range.file` is its name in messages.
 pub fn piped(
-    mac: &Mac,
-    range: Range<'_>,
+    key: &OpenKey,
+    range: PartRange<'_>,
     input: &mut dyn Read,
     progress: &dyn Progress,
 ) -> Result<Vec<u8>, Error> {
     if range.at.is_some() {
         return Err(RangeError::StreamPlace.into());
     }
-    let block = mac.parts()?.block() as u64;
-    aligned(mac, Edge::Start, block, range.start)?;
-    let inner = range.inner_length(mac, block)?;
-    let mut part = PartStream::new(mac, range.object.to_vec(), range.start, range.last)?;
+    let block = key.parts()?.block() as u64;
+    aligned(key, Edge::Start, block, range.start)?;
+    let inner = range.inner_length(key, block)?;
+    let mut part = PartStream::new(key, range.object.to_vec(), range.start, range.last)?;
     // With a place in the input, so that nobody is told to give one.
-    let failed = |error: ReadError| Range { at: Some(0), ..range }.failed(error);
+    let failed = |error: ReadError| PartRange { at: Some(0), ..range }.failed(error);
     let mut buffer = vec![0; STEP];
     let expected = inner.or(range.length);
     let mut left = expected.unwrap_or(u64::MAX);

@@ -10,11 +10,11 @@ use super::error::{Edge, RangeError};
 use super::name::check_object;
 use super::part::aligned;
 use crate::error::Error;
-use crate::mac::Mac;
+use crate::open_key::OpenKey;
 
-/// A range of an object in the making. `M` refers to the MAC: `&Mac`, `Arc<Mac>`.
-pub struct PartStream<M> {
-    mac: M,
+/// A range of an object in the making. `K` refers to the key: `&OpenKey`, `Arc<OpenKey>`.
+pub struct PartStream<K> {
+    key: K,
     object: Vec<u8>,
     last: bool,
     part: AnyPart,
@@ -22,19 +22,19 @@ pub struct PartStream<M> {
     held: Zeroizing<Vec<u8>>,
 }
 
-impl<M: Deref<Target = Mac>> PartStream<M> {
+impl<K: Deref<Target = OpenKey>> PartStream<K> {
     /// The range from byte `start` on of the object of this name, see
     /// [`versioned`](super::versioned). `last` says that the object ends with the range.
-    pub fn new(mac: M, object: Vec<u8>, start: u64, last: bool) -> Result<PartStream<M>, Error> {
+    pub fn new(key: K, object: Vec<u8>, start: u64, last: bool) -> Result<PartStream<K>, Error> {
         check_object(&object)?;
-        let parts = mac.parts()?;
-        aligned(&mac, Edge::Start, parts.block() as u64, start)?;
-        let algorithm = mac.mac.algorithm();
+        let parts = key.parts()?;
+        aligned(&key, Edge::Start, parts.block() as u64, start)?;
+        let algorithm = key.mac.algorithm();
         let wrong = |error| RangeError::Mac { algorithm, error };
         let part = parts.new_part(start, &[]).map_err(wrong)?;
         // At its full length at once: a vector that grows would leave copies behind.
         let held = Zeroizing::new(Vec::with_capacity(parts.block()));
-        Ok(PartStream { mac, object, last, part, held })
+        Ok(PartStream { key, object, last, part, held })
     }
 
     /// Adds the bytes that follow.
@@ -45,7 +45,7 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     /// MAC's limit. It is then as it was.
     pub fn update(&mut self, mut data: &[u8]) -> Result<(), PartError> {
         self.check_limit(data.len())?;
-        let parts = self.mac.mac.parts().ok_or(PartError::ForeignPart)?;
+        let parts = self.key.mac.parts().ok_or(PartError::ForeignPart)?;
         // Of the last range at least one byte is kept: some MACs treat the last block apart.
         let (block, kept) = (parts.block(), self.last as usize);
         if self.held.len() + data.len() >= block + kept {
@@ -65,7 +65,7 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     }
 
     fn check_limit(&self, more: usize) -> Result<(), PartError> {
-        let limit_bits = self.mac.mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
+        let limit_bits = self.key.mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
         let bits = self.end().checked_add(more as u64).and_then(|end| end.checked_mul(8));
         match bits {
             Some(bits) if bits <= limit_bits => Ok(()),
@@ -101,9 +101,9 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     /// not the last, or if the system has no random bytes.
     pub fn seal(&self) -> Result<Vec<u8>, Error> {
         self.check_end()?;
-        let PartStream { mac, object, part, held, .. } = self;
+        let PartStream { key, object, part, held, .. } = self;
         let tail = self.last.then_some(&held[..]);
-        let sealed = Partial::seal(&mac.mac, &mac.sealer, object, part, tail);
+        let sealed = Partial::seal(&key.mac, &key.sealer, object, part, tail);
         Ok(sealed.map_err(RangeError::Seal)?)
     }
 
@@ -124,8 +124,8 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
             return Err(RangeError::Empty.into());
         }
         if !self.last && !self.held.is_empty() {
-            let block = self.mac.parts()?.block() as u64;
-            aligned(&self.mac, Edge::Hashed, block, bytes)?;
+            let block = self.key.parts()?.block() as u64;
+            aligned(&self.key, Edge::Hashed, block, bytes)?;
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ const PER_THREAD: u64 = 1 << 20;
 pub const MAX_THREADS: usize = 64;
 
 /// Reads files for one MAC.
-pub struct Reader<'a> {
+pub struct FileReader<'a> {
     mac: &'a AnyMac,
     progress: &'a dyn Progress,
     /// A buffer for each thread there may be, filled at its first use.
@@ -67,15 +67,15 @@ pub fn threads(asked: usize) -> usize {
     if asked == 0 { cores() } else { asked }.min(MAX_THREADS)
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FileReader<'a> {
     /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
     /// byte.
-    pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> Reader<'a> {
+    pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> FileReader<'a> {
         let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
         let (step, sizes) = (STEP / block * block, Sizes::default());
-        Reader { mac, progress, buffers, step, sizes }
+        FileReader { mac, progress, buffers, step, sizes }
     }
 
     /// The tag of the file `path`, a regular one that is open, going on from what a checkpoint holds

@@ -29,8 +29,8 @@ use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::faults;
 use crate::identity;
-use crate::mac::Mac;
 use crate::open;
+use crate::open_key::OpenKey;
 use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
 use crate::read_error::ReadError;
@@ -110,10 +110,10 @@ pub struct Updated {
 }
 
 /// Follows one edit, or makes the sidecar.
-pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
+pub fn update(key: &OpenKey, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
     let path = args.file;
-    let algorithm = mac.mac.algorithm();
-    let parts = mac
+    let algorithm = key.mac.algorithm();
+    let parts = key
         .mac
         .parts()
         .filter(|_| algorithm.capabilities().edits)
@@ -125,7 +125,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
         false => open::regular(path).map(|(file, _)| file),
     };
     let file = file.map_err(store::closed(path))?;
-    let mut update = Open { args, mac, path, file, parts };
+    let mut update = Open { args, key, path, file, parts };
     let beside = store::sidecar_path(path);
     let found = beside.symlink_metadata();
     if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -141,7 +141,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     if args.leaf.is_some() {
         return Err(UpdateError::LeafFixed.into());
     }
-    let mut store = Store::open(&beside, mac.sealer.clone(), mac.key_id())?;
+    let mut store = Store::open(&beside, key.sealer.clone(), key.key_id())?;
     let (header, stands) = Header::open(&mut store, parts)?;
     let stands = match stands {
         Err(error) if args.edit.is_none() && header.pending.is_none() => {
@@ -193,7 +193,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
 /// The file and what is asked.
 struct Open<'a> {
     args: &'a Update<'a>,
-    mac: &'a Mac,
+    key: &'a OpenKey,
     path: &'a Path,
     file: File,
     parts: Parts<'a>,
@@ -281,7 +281,7 @@ impl<'a> Open<'a> {
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        match self.mac.mac.algorithm().max_message_bits() {
+        match self.key.mac.algorithm().max_message_bits() {
             Some(limit_bits) if length > limit_bits / 8 => {
                 Err(self.refused(tagmac::Error::TooLong { limit_bits }))
             }
@@ -290,7 +290,7 @@ impl<'a> Open<'a> {
     }
 
     fn nonce(&self) -> Result<Vec<u8>, Error> {
-        self.mac.mac.algorithm().random_nonce().map_err(Error::io)
+        self.key.mac.algorithm().random_nonce().map_err(Error::io)
     }
 
     /// Makes the sidecar.
@@ -298,7 +298,7 @@ impl<'a> Open<'a> {
         let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
-        if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
+        if self.args.expect.is_some() && self.key.mac.algorithm().takes_nonce() {
             return Err(UpdateError::NothingToExpect.into());
         }
         if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
@@ -306,7 +306,7 @@ impl<'a> Open<'a> {
         }
         let block = self.parts.block() as u64;
         let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
-        let store = Store::make(beside, self.mac.sealer.clone(), self.mac.key_id())?;
+        let store = Store::make(beside, self.key.sealer.clone(), self.key.key_id())?;
         let mut tree = Tree { parts: self.parts, store };
         let mut builder = TreeBuilder::default();
         let bar = phases.start("hashing", Total::one(Some(length)));
@@ -366,7 +366,7 @@ impl State<'_> {
     /// Refuses a state that is not the one whose tag the caller knows.
     fn is_expected(&self) -> Result<(), Error> {
         let Some(expected) = &self.open.args.expect else { return Ok(()) };
-        let mac = &self.open.mac.mac;
+        let mac = &self.open.key.mac;
         let expected = Tag::new(expected, mac.tag_bits())
             .map_err(|error| UpdateError::ExpectedTag { algorithm: mac.algorithm(), error })?;
         if self.tag()? == expected {

@@ -12,7 +12,7 @@ use tagmac_files::key_source::{Format, KeySourceError};
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::partial::{Between, CombineError, Edge, Located, Named, RangeError, Wanted};
 use tagmac_files::sidecar::{Interference, Interrupted, UpdateError};
-use tagmac_files::{Error, ErrorKind, NoParts, ReadError};
+use tagmac_files::{Error, ErrorKind, NoParts, ReadError, TooManyObjects};
 
 fn pmac() -> Algorithm {
     Algorithm::from_name("PMAC-AES128").unwrap()
@@ -392,6 +392,11 @@ fn all_else_is_a_kind_and_a_line() {
     shown(vec![
         (NoParts(pmac()).into(), ErrorKind::Usage, "PMAC-AES128 cannot hash ranges"),
         (piped, ErrorKind::Io, "f: expected a file, found a named pipe"),
+        (
+            TooManyObjects { url: "s3://b/".into(), max: 9 }.into(),
+            ErrorKind::Io,
+            "s3://b/: expected at most 9 objects in the listing, found more",
+        ),
         (Error::foreign("x"), ErrorKind::Foreign, "x"),
     ]);
 }

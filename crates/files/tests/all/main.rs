@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
 use tagmac_files::audit::{Status, TreeAudit};
-use tagmac_files::key::Key;
-use tagmac_files::mac::Mac;
-use tagmac_files::manifest::header::Options;
+use tagmac_files::manifest::header::ManifestOptions;
 use tagmac_files::manifest::seal_mac;
-use tagmac_files::partial::{Expected, Range, Ranged, combine};
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::partial::{Expected, PartRange, Ranged, combine};
 use tagmac_files::progress::{Phases, Progress, Total};
-use tagmac_files::read::Reader;
+use tagmac_files::raw_key::RawKey;
+use tagmac_files::read::FileReader;
 use tagmac_files::seal::{SealOptions, Sealing};
 use tagmac_files::sidecar::{Edit, Sidecar, Update, update};
 use tagmac_files::{ErrorKind, ReadError};
 
-fn key() -> (Mac, Key) {
+fn key() -> (OpenKey, RawKey) {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
-    let key = Key::new(algorithm, vec![7; 16].into()).unwrap();
-    (Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap(), key)
+    let raw = RawKey::new(algorithm, vec![7; 16].into()).unwrap();
+    (OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap(), raw)
 }
 
 #[test]
 fn a_tree_is_sealed_and_audited() {
-    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
     let root = place.path().join("tree");
     fs::create_dir_all(root.join("d")).unwrap();
     for (name, text) in [("a", "same"), ("b", "old"), ("d/c", "gone"), ("e", "moved")] {
@@ -42,18 +42,18 @@ fn a_tree_is_sealed_and_audited() {
     let options = SealOptions {
         directory: &root,
         output: &output,
-        sealed: Options::default(),
+        sealed: ManifestOptions::default(),
         skip_unreadable: false,
         threads: 2,
     };
-    let sealing = Sealing::new(&mac, &key, options).unwrap();
+    let sealing = Sealing::new(&key, &raw, options).unwrap();
     assert_eq!(sealing.total().unwrap().files, Some(5));
     let counts = sealing.run(&()).unwrap();
     assert_eq!((counts.files, counts.directories, counts.bytes), (4, 1, 16));
     fs::write(root.join("b"), "new").unwrap();
     fs::remove_file(root.join("d/c")).unwrap();
     fs::rename(root.join("e"), root.join("f")).unwrap();
-    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+    let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut verdicts = Vec::new();
     let put = &mut |path: &[u8], _, status: Status<'_>| {
@@ -70,7 +70,7 @@ fn a_tree_is_sealed_and_audited() {
     let expected = ["a: unchanged", "b: changed", "d: unchanged", "f: renamed", "d/c: missing"];
     assert_eq!(verdicts, expected);
     fs::write(&output, "no manifest").unwrap();
-    let error = TreeAudit::open(&mac, &key, &output, &root).err().unwrap();
+    let error = TreeAudit::open(&key, &raw, &output, &root).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch);
 }
 
@@ -83,8 +83,8 @@ fn verdicts(
 ) -> (Vec<String>, bool) {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
     let bytes = vec![7; *algorithm.key_bytes().end()].into();
-    let key = Key::new(algorithm, bytes).unwrap();
-    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let raw = RawKey::new(algorithm, bytes).unwrap();
+    let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
     let place = tempfile::tempdir().unwrap();
     let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
     let write = |files: &[(String, String)]| {
@@ -95,14 +95,14 @@ fn verdicts(
     let options = SealOptions {
         directory: &root,
         output: &output,
-        sealed: Options::default(),
+        sealed: ManifestOptions::default(),
         skip_unreadable: false,
         threads,
     };
-    Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
+    Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
     fs::remove_dir_all(&root).unwrap();
     write(now);
-    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+    let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut lines = Vec::new();
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
@@ -169,7 +169,7 @@ fn large_files_are_found_under_other_names() {
 }
 
 /// A tree with one file, its manifest, and where these are.
-fn sealed_file(mac: &Mac, key: &Key) -> (tempfile::TempDir, PathBuf, PathBuf) {
+fn sealed_file(key: &OpenKey, raw: &RawKey) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let place = tempfile::tempdir().unwrap();
     let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
     fs::create_dir(&root).unwrap();
@@ -177,29 +177,29 @@ fn sealed_file(mac: &Mac, key: &Key) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let options = SealOptions {
         directory: &root,
         output: &output,
-        sealed: Options::default(),
+        sealed: ManifestOptions::default(),
         skip_unreadable: false,
         threads: 1,
     };
-    Sealing::new(mac, key, options).unwrap().run(&()).unwrap();
+    Sealing::new(key, raw, options).unwrap().run(&()).unwrap();
     (place, root, output)
 }
 
 /// The names that an audit of a tree tells of as new, where the manifest `m` lies in the tree and
 /// somebody does `meanwhile` once it is open, or open and looked up.
 fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
-    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
     let (root, output) = (place.path(), place.path().join("m"));
     fs::write(root.join("a"), "text").unwrap();
     let options = SealOptions {
         directory: root,
         output: &output,
-        sealed: Options::default(),
+        sealed: ManifestOptions::default(),
         skip_unreadable: false,
         threads: 1,
     };
-    Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-    let mut audit = TreeAudit::open(&mac, &key, &output, root).unwrap();
+    Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
+    let mut audit = TreeAudit::open(&key, &raw, &output, root).unwrap();
     if early {
         meanwhile(root);
     }
@@ -242,8 +242,8 @@ fn nothing_but_the_manifest_is_left_out_of_an_audit() {
 
 #[test]
 fn a_manifest_that_changes_while_it_is_read_is_refused() {
-    let (mac, key) = key();
-    let (_place, root, output) = sealed_file(&mac, &key);
+    let (key, raw) = key();
+    let (_place, root, output) = sealed_file(&key, &raw);
     let text = fs::read_to_string(&output).unwrap();
     let changed = "the manifest changed while it was read: nothing reported so far is valid";
     let (start, tag) = text.split_once("\ta\n").unwrap();
@@ -255,7 +255,7 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
     ];
     for (other, expected) in cases {
         fs::write(&output, &text).unwrap();
-        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         fs::write(&output, &other).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         assert!(error.ends_with(expected), "{error}");
@@ -265,9 +265,9 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
 #[test]
 fn a_sealed_nonce_has_its_one_length() {
     let algorithm = Algorithm::from_name("POLY1305-AES").unwrap();
-    let key = Key::new(algorithm, vec![7; 32].into()).unwrap();
-    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
-    let (_place, root, output) = sealed_file(&mac, &key);
+    let raw = RawKey::new(algorithm, vec![7; 32].into()).unwrap();
+    let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let (_place, root, output) = sealed_file(&key, &raw);
     let text = fs::read_to_string(&output).unwrap();
     let nonce =
         text.lines().find(|line| line.ends_with("\ta")).unwrap().split('\t').nth(2).unwrap();
@@ -275,9 +275,9 @@ fn a_sealed_nonce_has_its_one_length() {
     let (body, _) = text.split_once("seal: ").unwrap();
     for other in [&nonce[..30], "", &format!("{nonce}00"), &nonce.replace(|_| true, "g")] {
         let body = body.replace(nonce, other);
-        let seal = seal_mac(&key).tag(&[], body.as_bytes()).unwrap();
+        let seal = seal_mac(&raw).tag(&[], body.as_bytes()).unwrap();
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
-        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         let expected = "expected a nonce of the longest length that the algorithm takes";
         assert!(error.ends_with(expected), "{error}");
@@ -286,7 +286,7 @@ fn a_sealed_nonce_has_its_one_length() {
 
 #[test]
 fn a_tag_follows_edits() {
-    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, _), place) = (key(), tempfile::tempdir().unwrap());
     let path = place.path().join("file");
     let mut bytes = vec![b'x'; 300_000];
     fs::write(&path, &bytes).unwrap();
@@ -295,25 +295,25 @@ fn a_tag_follows_edits() {
         let leaf = edit.is_none().then_some(4096);
         let options =
             Update { file: &path, sidecar: Sidecar::Any, edit, expect: None, leaf, threads: 1 };
-        let updated = update(&mac, &options, &());
+        let updated = update(&key, &options, &());
         updated.map(|updated| updated.tagged.tag.as_bytes().to_vec())
     };
-    assert_eq!(run(None).unwrap(), mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    assert_eq!(run(None).unwrap(), key.mac.tag(&[], &*bytes).unwrap().as_bytes());
     let open = || Ok(Box::new(&b"patched"[..]) as Box<dyn Read>);
     let patch = Edit::Patch { offset: 4090, name: Path::new("bytes"), open: &open };
     bytes[4090..4097].copy_from_slice(b"patched");
-    assert_eq!(run(Some(patch)).unwrap(), mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    assert_eq!(run(Some(patch)).unwrap(), key.mac.tag(&[], &*bytes).unwrap().as_bytes());
     assert_eq!(fs::read(&path).unwrap(), bytes);
     bytes.truncate(5000);
     let tag = run(Some(Edit::Truncate(5000))).unwrap();
-    assert_eq!(tag, mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    assert_eq!(tag, key.mac.tag(&[], &*bytes).unwrap().as_bytes());
     fs::write(&path, vec![b'y'; 5000]).unwrap();
     assert_eq!(run(Some(patch)).unwrap_err().kind(), ErrorKind::Mismatch);
     // A caller may ask for a sidecar that is new, or for one that is there.
     let refused = |sidecar| {
         let options =
             Update { file: &path, sidecar, edit: None, expect: None, leaf: None, threads: 1 };
-        let error = update(&mac, &options, &()).err().unwrap();
+        let error = update(&key, &options, &()).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Usage);
         error.to_string()
     };
@@ -324,41 +324,41 @@ fn a_tag_follows_edits() {
 
 #[test]
 fn partials_make_a_whole() {
-    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, _), place) = (key(), tempfile::tempdir().unwrap());
     let path = place.path().join("file");
     let bytes: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
     fs::write(&path, &bytes).unwrap();
     let halves = [(0, Some(65536), false), (65536, None, true)];
     let partials = halves.map(|(start, length, last)| {
-        let range = Range { object: b"object", file: &path, start, at: None, length, last };
-        let partial = Ranged::open(&mac, range).unwrap().partial(1, &()).unwrap();
+        let range = PartRange { object: b"object", file: &path, start, at: None, length, last };
+        let partial = Ranged::open(&key, range).unwrap().partial(1, &()).unwrap();
         let name = place.path().join(start.to_string());
         fs::write(&name, partial).unwrap();
         name
     });
     let expected = Expected::Name(b"object");
-    let combined = combine(&mac, expected, &partials, &[]).unwrap();
-    assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*bytes).unwrap());
+    let combined = combine(&key, expected, &partials, &[]).unwrap();
+    assert_eq!(combined.tagged.tag, key.mac.tag(&[], &*bytes).unwrap());
     assert_eq!((combined.object, combined.tagged.bytes), (b"object".to_vec(), 100_000));
-    let error = combine(&mac, Expected::Any, &partials[..1], &[]).err().unwrap();
+    let error = combine(&key, Expected::Any, &partials[..1], &[]).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Incomplete);
     assert!(error.to_string().starts_with("expected the object's last range"));
 }
 
 #[test]
 fn a_caller_may_stop_the_reader() {
-    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, _), place) = (key(), tempfile::tempdir().unwrap());
     let path = place.path().join("file");
     let bytes: Vec<u8> = (0..5_000_000u32).map(|i| i as u8).collect();
     fs::write(&path, &bytes).unwrap();
     let file = File::open(&path).unwrap();
     for threads in [1, 3] {
-        let mut reader = Reader::new(&mac.mac, threads, &());
+        let mut reader = FileReader::new(&key.mac, threads, &());
         for size in [0, 1, 600_000, bytes.len()] {
             let tag = reader.tag_bytes(&file, size as u64, &[]).unwrap();
-            assert_eq!(tag, mac.mac.tag(&[], &bytes[..size]).unwrap());
+            assert_eq!(tag, key.mac.tag(&[], &bytes[..size]).unwrap());
         }
-        let mut reader = Reader::new(&mac.mac, threads, &Stop);
+        let mut reader = FileReader::new(&key.mac, threads, &Stop);
         let stopped = reader.tag_bytes(&file, bytes.len() as u64, &[]);
         assert!(matches!(stopped, Err(ReadError::Stopped)));
     }
@@ -366,7 +366,7 @@ fn a_caller_may_stop_the_reader() {
 
 #[test]
 fn a_caller_may_stop_all_else_that_reads() {
-    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
     let root = place.path().join("tree");
     fs::create_dir(&root).unwrap();
     for name in 0..20 {
@@ -377,15 +377,15 @@ fn a_caller_may_stop_all_else_that_reads() {
         let options = SealOptions {
             directory: &root,
             output: &output,
-            sealed: Options::default(),
+            sealed: ManifestOptions::default(),
             skip_unreadable: true,
             threads,
         };
-        let stopped = Sealing::new(&mac, &key, options).unwrap().run(&Stop).unwrap_err();
+        let stopped = Sealing::new(&key, &raw, options).unwrap().run(&Stop).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
-        Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-        let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+        Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
+        let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
         let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
@@ -399,7 +399,7 @@ fn a_caller_may_stop_all_else_that_reads() {
             leaf: None,
             threads,
         };
-        let stopped = update(&mac, &options, &Stop).map(|_| ()).unwrap_err();
+        let stopped = update(&key, &options, &Stop).map(|_| ()).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
         assert_eq!(fs::read_dir(&root).unwrap().count(), 20, "something is left");
     }
@@ -430,13 +430,13 @@ impl Phases for Stop {
 #[test]
 fn a_long_file_has_the_tag_of_its_bytes() {
     let algorithm = Algorithm::from_name("LIGHTMAC-AES128-S32").unwrap();
-    let key = Key::new(algorithm, (0..32).collect::<Vec<u8>>().into()).unwrap();
-    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let raw = RawKey::new(algorithm, (0..32).collect::<Vec<u8>>().into()).unwrap();
+    let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
     let text: Vec<u8> = (0..600_001u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("f"), &text).unwrap();
     let file = File::open(place.path().join("f")).unwrap();
     let facts = file.metadata().unwrap();
-    let read = Reader::new(&mac.mac, 2, &()).tag_open(&file, &facts, &[]).unwrap();
-    assert!(Ok(read.tag) == mac.mac.tag(&[], &text));
+    let read = FileReader::new(&key.mac, 2, &()).tag_open(&file, &facts, &[]).unwrap();
+    assert!(Ok(read.tag) == key.mac.tag(&[], &text));
 }

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use tagmac::isa::Level;
 use tagmac::save::Zeroizing;
 use tagmac_any::Algorithm;
-use tagmac_files::key::Key;
-use tagmac_files::mac::Mac;
-use tagmac_files::partial::{Expected, PartStream, Range, Stored, combine, open, piped, versioned};
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::partial::{
+    Expected, PartRange, PartStream, Stored, combine, open, piped, versioned,
+};
+use tagmac_files::raw_key::RawKey;
 use tagmac_files::{Error, ErrorKind};
 
 struct Blob(usize, Vec<u8>);
@@ -26,13 +28,13 @@ impl Stored for Blob {
     }
 }
 
-fn mac(algorithm: Algorithm) -> Mac {
-    let key = Key::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
-    Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
+fn key(algorithm: Algorithm) -> OpenKey {
+    let raw = RawKey::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
+    OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap()
 }
 
-fn pmac() -> Mac {
-    mac(Algorithm::default())
+fn pmac() -> OpenKey {
+    key(Algorithm::default())
 }
 
 fn bytes(count: usize) -> Vec<u8> {
@@ -40,9 +42,9 @@ fn bytes(count: usize) -> Vec<u8> {
 }
 
 /// The partial of a range, from pieces of these lengths over and over.
-fn part(mac: &Mac, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec<u8> {
+fn part(key: &OpenKey, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec<u8> {
     let object = versioned(b"o", b"1").unwrap();
-    let mut part = PartStream::new(mac, object, start, last).unwrap();
+    let mut part = PartStream::new(key, object, start, last).unwrap();
     let (mut rest, mut pieces) = (data, pieces.iter().cycle());
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.len().min(*pieces.next().unwrap()));
@@ -58,7 +60,7 @@ fn part(mac: &Mac, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec
 fn any_pieces_of_any_ranges_give_the_tag() {
     for algorithm in Algorithm::all() {
         let Some(block) = algorithm.block() else { continue };
-        let (mac, nonce) = (mac(algorithm), vec![9; *algorithm.nonce_bytes().end()]);
+        let (key, nonce) = (key(algorithm), vec![9; *algorithm.nonce_bytes().end()]);
         let most = algorithm.max_message_bytes().unwrap_or(u64::MAX).min(20_000) as usize;
         let text = bytes(most);
         let mut lengths: Vec<_> = [0, 1, 2, 3]
@@ -69,22 +71,22 @@ fn any_pieces_of_any_ranges_give_the_tag() {
         lengths.push(most);
         for length in lengths {
             let message = &text[..length];
-            let expected = mac.mac.tag(&nonce, message).unwrap();
+            let expected = key.mac.tag(&nonce, message).unwrap();
             let blocks = length.saturating_sub(1) / block;
             let (a, b) = (blocks / 3 * block, blocks * 2 / 3 * block);
             for pieces in
                 [&[1][..], &[block], &[block - 1, 1, 2], &[1, 3 * block + 1], &[length + 1]]
             {
-                let mut partials = vec![part(&mac, b as u64, true, &message[b..], pieces)];
+                let mut partials = vec![part(&key, b as u64, true, &message[b..], pieces)];
                 if b > a {
-                    partials.push(part(&mac, a as u64, false, &message[a..b], pieces));
+                    partials.push(part(&key, a as u64, false, &message[a..b], pieces));
                 }
                 if a > 0 {
-                    partials.push(part(&mac, 0, false, &message[..a], pieces));
+                    partials.push(part(&key, 0, false, &message[..a], pieces));
                 }
                 let blobs: Vec<_> =
                     partials.into_iter().enumerate().map(|(i, p)| Blob(i, p)).collect();
-                let combined = combine(&mac, Expected::Any, &blobs, &nonce).unwrap();
+                let combined = combine(&key, Expected::Any, &blobs, &nonce).unwrap();
                 assert_eq!(combined.tagged.tag, expected, "{algorithm}, {length}, {pieces:?}");
                 assert_eq!(combined.tagged.bytes, length as u64);
             }
@@ -94,23 +96,23 @@ fn any_pieces_of_any_ranges_give_the_tag() {
 
 #[test]
 fn neighbours_join_in_the_process() {
-    let (mac, text) = (Arc::new(pmac()), bytes(100));
-    let new = |start, last| PartStream::new(mac.clone(), b"o@1".to_vec(), start, last).unwrap();
+    let (key, text) = (Arc::new(pmac()), bytes(100));
+    let new = |start, last| PartStream::new(key.clone(), b"o@1".to_vec(), start, last).unwrap();
     let (mut left, mut right) = (new(0, false), new(64, true));
     left.update(&text[..64]).unwrap();
     right.update(&text[64..]).unwrap();
-    let parts = mac.parts().unwrap();
+    let parts = key.parts().unwrap();
     let (left, none) = left.close().unwrap();
     let (right, tail) = right.close().unwrap();
     assert!(none.is_empty());
     let whole = parts.join(left, &right).unwrap();
-    assert_eq!(parts.finish(whole, &[], &tail).unwrap(), mac.mac.tag(&[], &*text).unwrap());
+    assert_eq!(parts.finish(whole, &[], &tail).unwrap(), key.mac.tag(&[], &*text).unwrap());
 }
 
 #[test]
 fn what_is_refused() {
-    let mac = pmac();
-    let new = |start, last| PartStream::new(&mac, b"o@1".to_vec(), start, last);
+    let key = pmac();
+    let new = |start, last| PartStream::new(&key, b"o@1".to_vec(), start, last);
     let text = |error: Error| error.to_string();
     let error = new(17, false).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Usage);
@@ -130,9 +132,9 @@ fn what_is_refused() {
     assert_eq!(text(new(0, false).unwrap().seal().unwrap_err()), empty);
     let start = u64::MAX / 16 * 16;
     assert!(text(new(start, true).err().unwrap()).starts_with("PMAC-AES128: "));
-    let name = PartStream::new(&mac, vec![b'o'; 1 << 16], 0, true).err().unwrap();
+    let name = PartStream::new(&key, vec![b'o'; 1 << 16], 0, true).err().unwrap();
     assert_eq!(text(name), "object: expected a name of 1 to 65535 bytes, found 65536");
-    let cmac = self::mac(Algorithm::from_name("CMAC-AES128").unwrap());
+    let cmac = self::key(Algorithm::from_name("CMAC-AES128").unwrap());
     let error = PartStream::new(&cmac, b"o".to_vec(), 0, true).err().unwrap();
     assert!(text(error).starts_with("CMAC-AES128 cannot hash ranges"));
 }
@@ -140,27 +142,27 @@ fn what_is_refused() {
 #[test]
 fn a_range_ends_within_the_limit() {
     let algorithm = Algorithm::from_name("LIGHTMAC-AES128-S8").unwrap();
-    let (mac, most) = (mac(algorithm), algorithm.max_message_bytes().unwrap() as usize);
+    let (key, most) = (key(algorithm), algorithm.max_message_bytes().unwrap() as usize);
     let text = bytes(most + 1);
     for piece in [1, 15, most] {
-        let mut part = PartStream::new(&mac, b"o@1".to_vec(), 0, true).unwrap();
+        let mut part = PartStream::new(&key, b"o@1".to_vec(), 0, true).unwrap();
         text[..most].chunks(piece).for_each(|piece| part.update(piece).unwrap());
         assert!(part.update(&text[most..]).unwrap_err().to_string().contains("limit"));
         assert_eq!(part.end(), most as u64);
         let blob = Blob(0, part.seal().unwrap());
-        let combined = combine(&mac, Expected::Any, &[blob], &[]).unwrap();
-        assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &text[..most]).unwrap());
+        let combined = combine(&key, Expected::Any, &[blob], &[]).unwrap();
+        assert_eq!(combined.tagged.tag, key.mac.tag(&[], &text[..most]).unwrap());
     }
 }
 
 #[test]
 fn what_is_no_whole_is_named() {
-    let (mac, text) = (pmac(), bytes(100));
+    let (key, text) = (pmac(), bytes(100));
     let blob = |i: usize, start: usize, end: usize, last| {
-        Blob(i, part(&mac, start as u64, last, &text[start..end], &[100]))
+        Blob(i, part(&key, start as u64, last, &text[start..end], &[100]))
     };
     let refused = |expected: Expected<'_>, blobs: &[Blob]| {
-        let error = combine(&mac, expected, blobs, &[]).err().unwrap();
+        let error = combine(&key, expected, blobs, &[]).err().unwrap();
         (error.kind(), error.to_string())
     };
     let incomplete = |blobs: &[Blob], text: &str| {
@@ -187,8 +189,8 @@ fn what_is_no_whole_is_named() {
     foreign(Some("p"), Some("2"), "object p, found one of object o");
     foreign(Some("o"), Some("2"), "version 2, found one of version 1");
     let both = Expected::Object { object: Some(b"o"), version: Some(b"1") };
-    assert!(combine(&mac, both, &[blob(3, 0, 100, true)], &[]).is_ok());
-    let mut other = PartStream::new(&mac, b"o".to_vec(), 64, true).unwrap();
+    assert!(combine(&key, both, &[blob(3, 0, 100, true)], &[]).is_ok());
+    let mut other = PartStream::new(&key, b"o".to_vec(), 64, true).unwrap();
     other.update(b"tail").unwrap();
     let blobs = [blob(0, 0, 64, false), Blob(1, other.seal().unwrap())];
     let version = Expected::Object { object: Some(b"o"), version: Some(b"1") };
@@ -203,23 +205,23 @@ fn what_is_no_whole_is_named() {
 
 #[test]
 fn one_partial_alone() {
-    let (mac, text) = (pmac(), bytes(100));
+    let (key, text) = (pmac(), bytes(100));
     for (start, end, last) in [(0, 64, false), (64, 100, true)] {
-        let sealed = part(&mac, start as u64, last, &text[start..end], &[100]);
-        let opened = open(&mac, &Blob(7, sealed.clone())).unwrap();
+        let sealed = part(&key, start as u64, last, &text[start..end], &[100]);
+        let opened = open(&key, &Blob(7, sealed.clone())).unwrap();
         assert_eq!((&*opened.object, opened.last), (&b"o@1"[..], last));
         assert_eq!((opened.start, opened.end), (start as u64, end as u64));
         for place in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[place] ^= 1;
-            assert!(open(&mac, &Blob(7, altered)).is_err(), "byte {place}");
-            assert!(open(&mac, &Blob(7, sealed[..place].to_vec())).is_err(), "cut at {place}");
+            assert!(open(&key, &Blob(7, altered)).is_err(), "byte {place}");
+            assert!(open(&key, &Blob(7, sealed[..place].to_vec())).is_err(), "cut at {place}");
         }
         // As long as it can be, and one byte more.
         let long = [&*sealed, &[0; 100]].concat();
-        assert!(open(&mac, &Blob(7, long)).is_err());
+        assert!(open(&key, &Blob(7, long)).is_err());
     }
-    let cmac = self::mac(Algorithm::from_name("CMAC-AES128").unwrap());
+    let cmac = self::key(Algorithm::from_name("CMAC-AES128").unwrap());
     let error = open(&cmac, &Blob(7, Vec::new())).err().unwrap().to_string();
     assert!(error.starts_with("CMAC-AES128 cannot hash ranges"), "{error}");
 }
@@ -240,21 +242,21 @@ impl Stored for Changing {
 /// The header is read first, and the whole later: both must be of the same partial.
 #[test]
 fn a_partial_that_is_exchanged_between_two_reads() {
-    let (mac, text) = (pmac(), bytes(100));
+    let (key, text) = (pmac(), bytes(100));
     let sealed = |object: &[u8], start: usize, end: usize, last| {
-        let mut part = PartStream::new(&mac, object.to_vec(), start as u64, last).unwrap();
+        let mut part = PartStream::new(&key, object.to_vec(), start as u64, last).unwrap();
         part.update(&text[start..end]).unwrap();
         part.seal().unwrap()
     };
     let first = || sealed(b"o", 16, 64, false);
-    assert!(open(&mac, &Changing(vec![first(), first()].into())).is_ok());
+    assert!(open(&key, &Changing(vec![first(), first()].into())).is_ok());
     for second in [
         sealed(b"p", 16, 64, false),
         sealed(b"o", 32, 64, false),
         sealed(b"o", 16, 48, false),
         sealed(b"o", 16, 64, true),
     ] {
-        let error = open(&mac, &Changing(vec![first(), second].into())).err().unwrap();
+        let error = open(&key, &Changing(vec![first(), second].into())).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
     }
 }
@@ -271,8 +273,8 @@ impl Read for Interrupted<'_> {
 
 #[test]
 fn a_signal_ends_no_range_of_a_pipe() {
-    let (mac, text) = (pmac(), bytes(100));
-    let range = Range {
+    let (key, text) = (pmac(), bytes(100));
+    let range = PartRange {
         object: b"o@1",
         file: Path::new("-"),
         start: 0,
@@ -280,8 +282,8 @@ fn a_signal_ends_no_range_of_a_pipe() {
         length: None,
         last: true,
     };
-    let sealed = piped(&mac, range, &mut Interrupted(&text, false), &()).unwrap();
-    let combined = combine(&mac, Expected::Any, &[Blob(0, sealed)], &[]).unwrap();
-    assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*text).unwrap());
+    let sealed = piped(&key, range, &mut Interrupted(&text, false), &()).unwrap();
+    let combined = combine(&key, Expected::Any, &[Blob(0, sealed)], &[]).unwrap();
+    assert_eq!(combined.tagged.tag, key.mac.tag(&[], &*text).unwrap());
     assert_eq!(combined.tagged.bytes, 100);
 }

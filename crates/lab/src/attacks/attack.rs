@@ -13,20 +13,20 @@ pub struct Attack {
     /// How it works, for readers who do not know the field.
     pub how: &'static str,
     /// Runs it.
-    pub run: fn(&Options) -> Vec<Finding>,
+    pub run: fn(&AttackOptions) -> Vec<Finding>,
 }
 
 /// What an attack may be asked for.
 #[derive(Clone, Copy)]
-pub struct Options {
+pub struct AttackOptions {
     /// Whether to take minutes where the paper's full size takes them.
     pub long: bool,
     /// Called with per cents of what takes minutes.
     pub progress: fn(u32),
 }
 
-impl Default for Options {
+impl Default for AttackOptions {
     fn default() -> Self {
-        Options { long: false, progress: |_| () }
+        AttackOptions { long: false, progress: |_| () }
     }
 }

@@ -4,7 +4,7 @@ use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
 use tagmac_papers::Cbc3;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -36,7 +36,7 @@ fn raw(random: &mut Random) -> Tags {
     Box::new(move |_, message| mac.tag(message).expect("whole blocks").to_vec())
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

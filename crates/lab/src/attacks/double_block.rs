@@ -4,7 +4,7 @@
 use tagmac::cipher::{Aes128, Cipher, CipherKey};
 use tagmac::isa::Level;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial};
 use super::random::Random;
@@ -120,7 +120,7 @@ fn sum_ecbc<C: Cipher<Key: CipherKey> + 'static>(keys: [C::Key; 4]) -> Tags {
     Box::new(move |_, message| mac.tag(message).as_ref().to_vec())
 }
 
-fn quadruples(_: &Options) -> Vec<Finding> {
+fn quadruples(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, keys, expected| Trial {
         target,
         role,

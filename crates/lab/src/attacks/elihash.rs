@@ -6,7 +6,7 @@ use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::hashes::PlainFamilies;
 use tagmac::isa::Level;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::field::product128;
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
@@ -70,7 +70,7 @@ fn add_pair_twice(game: &mut Game, random: &mut Random) -> bool {
     game.forges(&[&pair[..], &pair, &message].concat(), &tag)
 }
 
-fn remark_1(_: &Options) -> Vec<Finding> {
+fn remark_1(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,
@@ -145,7 +145,7 @@ fn elimac<F: PlainFamilies<Block = [u8; 16]> + 'static>(families: F, k2: [u8; 16
     Box::new(move |_, message| mac.tag(message).expect("short").as_bytes().to_vec())
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

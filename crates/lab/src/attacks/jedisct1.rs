@@ -4,7 +4,7 @@ use tagmac::EliMac;
 use tagmac::cipher::Aes128;
 use tagmac::hashes::PlainFamilies;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -67,7 +67,7 @@ fn elimac<const CHUNK: u64>(k1: &[u8; 16], k2: &[u8; 16]) -> Tags {
     Box::new(move |_, message| mac.tag(message).expect("short").as_bytes().to_vec())
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

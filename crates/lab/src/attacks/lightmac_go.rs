@@ -3,7 +3,7 @@
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::isa::Level;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -55,7 +55,7 @@ fn append(game: &mut Game, random: &mut Random) -> bool {
     game.forges(&message, &tag)
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

@@ -8,7 +8,7 @@
 use tagmac::cipher::{Aes128, Cipher};
 use tagmac::isa::Level;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::field::product128;
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
@@ -78,7 +78,7 @@ fn swap(game: &mut Game, random: &mut Random) -> bool {
     game.forges(message.as_flattened(), &tag)
 }
 
-fn a1(_: &Options) -> Vec<Finding> {
+fn a1(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,
@@ -120,7 +120,7 @@ fn power(x: u128, e: u32) -> u128 {
     (1..e).fold(x, |y, _| product128(y, x))
 }
 
-fn a2(_: &Options) -> Vec<Finding> {
+fn a2(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

@@ -30,7 +30,7 @@ mod two_rounds;
 mod xor_mac;
 mod zero_sum;
 
-pub use attack::{Attack, Options};
+pub use attack::{Attack, AttackOptions};
 pub use finding::{Expected, Finding, Role, bound, interval};
 pub use pmac::{Point, lightmac_curve, pmac_curve};
 

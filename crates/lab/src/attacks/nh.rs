@@ -3,7 +3,7 @@
 use tagmac::Mac;
 use tagmac_papers::{NhShape, Umac99, Umac99Parameters, Umac99Prf};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial};
 use super::random::Random;
@@ -110,7 +110,7 @@ fn likeliness(t: usize) -> f64 {
     row[t - 1] / 65536.0
 }
 
-fn without_nonce(_: &Options) -> Vec<Finding> {
+fn without_nonce(_: &AttackOptions) -> Vec<Finding> {
     let choices = choices();
     let pairs = (0..MESSAGES).flat_map(|i| (0..i).map(move |j| (i, j)));
     let differences = pairs.map(|(i, j)| (choices[i] ^ choices[j]).count_ones() as usize / 2);
@@ -192,7 +192,7 @@ fn most_xors(w: u32) -> u64 {
     most
 }
 
-fn xor_universal_only(_: &Options) -> Vec<Finding> {
+fn xor_universal_only(_: &AttackOptions) -> Vec<Finding> {
     use Add::{Plus, Xor};
     let mut findings = Vec::new();
     for w in 4..=7 {

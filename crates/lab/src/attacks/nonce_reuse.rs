@@ -2,7 +2,7 @@
 
 use tagmac::{Mac, Poly1305};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Trial, real};
 use super::random::Random;
@@ -62,7 +62,7 @@ fn one_time(r: u128, pad: u128, message: &[u8]) -> [u8; 16] {
     tag.as_bytes().try_into().expect("16 bytes")
 }
 
-fn poly1305(_: &Options) -> Vec<Finding> {
+fn poly1305(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,
@@ -98,7 +98,7 @@ fn carry_over(twice: bool) -> impl FnMut(&mut Game, &mut Random) -> bool {
     }
 }
 
-fn umac(_: &Options) -> Vec<Finding> {
+fn umac(_: &AttackOptions) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (twice, nonces, role, expected) in [
         (true, "a nonce twice", Role::Attack, Expected::Always),

@@ -3,7 +3,7 @@
 use tagmac::save::{Sealer, Writer};
 use tagmac_any::{Algorithm, AnyMac, AnyPart};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial};
 use super::random::Random;
@@ -65,7 +65,7 @@ fn mix(leak: Leak) -> impl FnMut(&mut Random) -> (u64, bool) {
     }
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, expected| Trial {
         target,
         role,

@@ -7,7 +7,7 @@ use tagmac::LightMac;
 use tagmac::cipher::BlockCipher;
 use tagmac_any::bounds;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -101,7 +101,7 @@ fn birthday_of(q: u64, p: f64) -> f64 {
     1.0 - (0..q).map(|i| (1.0 - i as f64 * p).max(0.0)).product::<f64>()
 }
 
-fn one_forgery_many(_: &Options) -> Vec<Finding> {
+fn one_forgery_many(_: &AttackOptions) -> Vec<Finding> {
     let full = |game: &mut Game, random: &mut Random| {
         let messages = random_messages(random, 512, 8);
         equal_tags(game, &messages).is_some_and(|pair| suffixes(game, random, &pair, 16))
@@ -279,13 +279,13 @@ fn wide(message: &[u8]) -> Vec<u8> {
     message.as_chunks().0.iter().flat_map(|block: &[u8; 2]| block.repeat(8)).collect()
 }
 
-fn birthday(_: &Options) -> Vec<Finding> {
+fn birthday(_: &AttackOptions) -> Vec<Finding> {
     let mut findings: Vec<_> = pmac_curve().iter().map(|point| point.finding.clone()).collect();
     findings.push(control("PMAC-AES128", |block| wide(&coset(64, block))));
     findings
 }
 
-fn lightmac_none(_: &Options) -> Vec<Finding> {
+fn lightmac_none(_: &AttackOptions) -> Vec<Finding> {
     let mut findings: Vec<_> = lightmac_curve().iter().map(|point| point.finding.clone()).collect();
     findings.push(control("LIGHTMAC-AES128-S32", |block| vec![block as u8; 12 * 63]));
     findings

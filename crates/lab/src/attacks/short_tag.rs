@@ -2,7 +2,7 @@
 
 use tagmac::{PmacAes128, Tag};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::Trial;
 use super::random::Random;
@@ -42,7 +42,7 @@ fn guess(
     }
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let trial =
         |target, role, keys, expected, formula| Trial { target, role, keys, expected, formula };
     let one = |random: &mut Random| vec![random.bytes(1)];

@@ -7,7 +7,7 @@ use tagmac::hashes::Families;
 use tagmac::isa::{Isa, Lanes, Levels, ScalarBlocks};
 use tagmac::{Bits, EliMac};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::field::product16;
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
@@ -167,7 +167,7 @@ pub fn aes(random: &mut Random) -> Tags {
     Box::new(move |nonce, message| tags(nonce, &[&[0; 14], message].concat()))
 }
 
-fn run(_: &Options) -> Vec<Finding> {
+fn run(_: &AttackOptions) -> Vec<Finding> {
     let mut findings = Vec::new();
     for q in [16, MESSAGES] {
         let (messages, pairs) = (&messages()[..q], (q * (q - 1) / 2) as u64);

@@ -3,7 +3,7 @@
 
 use tagmac::{Bits, EliMac};
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -128,7 +128,7 @@ fn tell(
     }
 }
 
-fn truncation(_: &Options) -> Vec<Finding> {
+fn truncation(_: &AttackOptions) -> Vec<Finding> {
     const FORMULA: &str = "1/2 + the advantage / 2, by the number of equal pairs";
     let mut findings = Vec::new();
     for (q, keys) in [(1 << 12, 2000), (1 << 14, 500)] {
@@ -183,7 +183,7 @@ fn differences() -> impl Iterator<Item = u16> {
     (0..256).map(|y| root(2 * y))
 }
 
-fn subkeys(_: &Options) -> Vec<Finding> {
+fn subkeys(_: &AttackOptions) -> Vec<Finding> {
     let messages = messages();
     let pairs = (messages.len() * (messages.len() - 1) / 2) as u64;
     let bounded = |finding| Finding { bound: Some(pairs as f64 / 256.0), ..finding };
@@ -248,7 +248,7 @@ fn sized(message: [u16; 2]) -> Vec<u8> {
     [&[31], &bits(message)[..]].concat()
 }
 
-fn guess(_: &Options) -> Vec<Finding> {
+fn guess(_: &AttackOptions) -> Vec<Finding> {
     let bounded = |bound, finding| Finding { bound: Some(bound), ..finding };
     use Expected::{About, Exactly, Never};
     use Role::{Attack, Control};

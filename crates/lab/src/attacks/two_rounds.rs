@@ -1,7 +1,7 @@
 //! EliMAC with two rounds for H, under round keys of their own: what the paper's outlook (section 5) would
 //! make of its H.
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Trial, real};
 use super::random::Random;
@@ -75,7 +75,7 @@ fn replace<const BYTES: usize>(difference: Vec<u8>) -> impl FnMut(&mut Game, &mu
     }
 }
 
-fn two_rounds(_: &Options) -> Vec<Finding> {
+fn two_rounds(_: &AttackOptions) -> Vec<Finding> {
     // Numbers 1 and 2 differ by 3 in the first cell.
     let (difference, probability) = likeliest(&SmallAes::small(), 1 ^ 2);
     let trial = |target, role, keys, expected| Trial {

@@ -4,7 +4,7 @@ use tagmac::Mac;
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial};
 use super::random::Random;
@@ -59,7 +59,7 @@ fn xor_mac(random: &mut Random) -> Tags {
     })
 }
 
-fn random_iv(_: &Options) -> Vec<Finding> {
+fn random_iv(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, keys, expected| Trial {
         target,
         role,

@@ -9,7 +9,7 @@ use tagmac::EliMac;
 use tagmac::cipher::{Aes128, Present128};
 use tagmac::hashes::PlainFamilies;
 
-use super::attack::{Attack, Options};
+use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
@@ -124,7 +124,7 @@ fn replace<const BLOCKS: usize, const BYTES: usize>(game: &mut Game, random: &mu
     game.forges(&message, &tag)
 }
 
-fn three_rounds(_: &Options) -> Vec<Finding> {
+fn three_rounds(_: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, keys, expected| Trial {
         target,
         role,
@@ -195,7 +195,7 @@ pub fn small(random: &mut Random, [h, i]: [usize; 2]) -> Tags {
     Box::new(move |_, message| mac.tag(message).expect("short").as_bytes().to_vec())
 }
 
-fn four_rounds(options: &Options) -> Vec<Finding> {
+fn four_rounds(options: &AttackOptions) -> Vec<Finding> {
     let trial = |target, role, keys, expected| Trial {
         target,
         role,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
-use tagmac_lab::attacks::{ATTACKS, Finding, Options, Role};
+use tagmac_lab::attacks::{ATTACKS, AttackOptions, Finding, Role};
 use tagmac_lab::unknown;
 
 /// Run an attack, or all of them with a line for each.
@@ -36,7 +36,7 @@ impl Attack {
             attack.name, attack.about, attack.source, attack.how
         )?;
         let start = Instant::now();
-        let findings = (attack.run)(&Options { long: self.long, progress });
+        let findings = (attack.run)(&AttackOptions { long: self.long, progress });
         for finding in &findings {
             writeln!(out, "{finding}")?;
         }
@@ -64,7 +64,7 @@ fn all(out: &mut impl Write) -> super::Exit {
     let mut holds = true;
     for attack in ATTACKS {
         let start = Instant::now();
-        let findings = (attack.run)(&Options::default());
+        let findings = (attack.run)(&AttackOptions::default());
         let of = |role| findings.iter().filter(move |finding| finding.role == role);
         let (first, control) = (of(Role::Attack).next(), of(Role::Control).next());
         let (Some(first), Some(control)) = (first, control) else {

@@ -17,7 +17,7 @@ pub struct Figure {
     #[arg(short, value_name = "FILE.svg", requires = "name")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    record: super::speeds::Record,
+    record: super::speeds::SpeedsArgs,
 }
 
 impl Figure {

@@ -19,7 +19,7 @@ pub struct Report {
     #[arg(short, value_name = "DIR", default_value = "lab-report")]
     output: PathBuf,
     #[command(flatten)]
-    record: super::speeds::Record,
+    record: super::speeds::SpeedsArgs,
 }
 
 impl Report {

@@ -16,7 +16,7 @@ pub struct Table {
     /// The table
     name: Option<String>,
     #[command(flatten)]
-    record: super::speeds::Record,
+    record: super::speeds::SpeedsArgs,
 }
 
 impl Table {

@@ -10,7 +10,7 @@ pub struct Comparator {
     /// Its name, as the papers have it.
     pub name: &'static str,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ComparatorKind,
     /// The bytes of its keys, in order.
     pub keys: Keys,
     /// The bytes of its nonce; 0 without one.
@@ -42,18 +42,18 @@ pub struct Keyed {
 
 /// What a comparator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ComparatorKind {
     /// A MAC.
     Mac,
     /// A universal hash, which is no MAC by itself; its value stands where a MAC has its tag.
     Hash,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ComparatorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Kind::Mac => "MAC",
-            Kind::Hash => "hash",
+            ComparatorKind::Mac => "MAC",
+            ComparatorKind::Hash => "hash",
         })
     }
 }

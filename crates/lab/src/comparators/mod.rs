@@ -20,7 +20,7 @@ mod zmac;
 
 pub use chained::{CbcMac, CbcMacEde, Emac, SumEcbc, ThreeKf9, Xcbc};
 pub use chaskey::Chaskey;
-pub use comparator::{Comparator, Keyed, Keys, Kind, Status, TagFn};
+pub use comparator::{Comparator, ComparatorKind, Keyed, Keys, Status, TagFn};
 pub use counter_sum::{CounterSum, XorMac};
 pub use hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
 pub use marvin::Marvin;

@@ -2,7 +2,7 @@
 
 use tagmac::{Mac, Nonce, Tag};
 
-use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
+use super::comparator::{Comparator, ComparatorKind, Keys, Status, TagFn};
 use crate::parallel::whole;
 
 pub type Key = [u8; 16];
@@ -33,7 +33,7 @@ pub fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
 /// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
 pub const ROW: Comparator = Comparator {
     name: "",
-    kind: Kind::Mac,
+    kind: ComparatorKind::Mac,
     keys: Keys::Sizes(&[16]),
     nonce: 0,
     tag: 16,
@@ -48,7 +48,8 @@ pub const THREE: Keys = Keys::Sizes(&[16; 3]);
 pub const FOUR: Keys = Keys::Sizes(&[16; 4]);
 
 /// What hashes differ from in little.
-pub const HASH: Comparator = Comparator { kind: Kind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
+pub const HASH: Comparator =
+    Comparator { kind: ComparatorKind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
 
 /// A row that the papers name and do not define.
 pub const fn not_found(name: &'static str, about: &'static str) -> Comparator {

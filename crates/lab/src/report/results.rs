@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::attacks::{ATTACKS, Attack, Expected, Finding, Options, Point, bound, interval};
+use crate::attacks::{ATTACKS, Attack, AttackOptions, Expected, Finding, Point, bound, interval};
 use crate::attacks::{lightmac_curve as lightmac_points, pmac_curve as pmac_points};
 use crate::comparators::COMPARATORS;
 use crate::tables::{Cell, Grid};
@@ -22,7 +22,7 @@ pub fn attack_all(mut begin: impl FnMut(&Attack)) -> Vec<Outcome> {
     let run = |attack: &'static Attack| {
         begin(attack);
         let start = Instant::now();
-        let findings = (attack.run)(&Options::default());
+        let findings = (attack.run)(&AttackOptions::default());
         Outcome { attack, findings, time: start.elapsed() }
     };
     ATTACKS.iter().map(run).collect()

@@ -1,14 +1,15 @@
 //! The comparators beside what their ciphers need at least.
 
 use super::{Cell, Grid};
-use crate::comparators::{COMPARATORS, Kind};
+use crate::comparators::{COMPARATORS, ComparatorKind};
 use crate::speeds::{Call, Speeds, digits};
 
 /// Cycles per byte of ours and of each comparator, and the rounds of AES alone.
 pub fn speed(speeds: &Speeds) -> Grid {
     const LENGTHS: [u64; 3] = [64, 1536, 16384];
     const OURS: [&str; 3] = ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128"];
-    let macs = COMPARATORS.iter().filter(|one| one.kind == Kind::Mac && one.has_definition());
+    let macs =
+        COMPARATORS.iter().filter(|one| one.kind == ComparatorKind::Mac && one.has_definition());
     let mut grid =
         Grid::new(["cycles per byte", "64", "1536", "16384", "rounds alone", "times that"]);
     for name in OURS.into_iter().chain(macs.map(|one| one.name)) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tagmac::isa::{Block, Isa, Kernel, Level};
-use tagmac_lab::comparators::{COMPARATORS, Kind, Status, find};
+use tagmac_lab::comparators::{COMPARATORS, ComparatorKind, Status, find};
 use tagmac_lab::deoxys::Deoxys;
 use tagmac_lab::hashes;
 use tagmac_papers::{Nh, NhShape};
@@ -34,7 +34,7 @@ fn comparators_on_every_level() {
         }
         *checked.entry(name.to_string()).or_insert(0) += 1;
     }
-    for comparator in COMPARATORS.iter().filter(|one| one.kind == Kind::Mac) {
+    for comparator in COMPARATORS.iter().filter(|one| one.kind == ComparatorKind::Mac) {
         let rows = checked.get(comparator.name).copied().unwrap_or(0);
         let expected = if comparator.status == Status::NotFound { 0..=0 } else { 40..=usize::MAX };
         assert!(expected.contains(&rows), "{}: {rows} rows", comparator.name);
@@ -93,7 +93,7 @@ fn universal_hashes() {
         assert_eq!(hash.tag(&[], &message).expect("a value").as_bytes(), value, "{row}");
         *checked.entry(name.to_string()).or_insert(0) += 1;
     }
-    for hash in COMPARATORS.iter().filter(|one| one.kind == Kind::Hash) {
+    for hash in COMPARATORS.iter().filter(|one| one.kind == ComparatorKind::Hash) {
         assert!(
             checked.get(hash.name).is_some_and(|rows| *rows >= 40),
             "{}: {checked:?}",

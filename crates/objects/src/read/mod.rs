@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use tagmac::save::Zeroizing;
 use tagmac_any::{AnyPart, AnyStream};
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::PartStream;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
 use tagmac_files::{Error, ReadError};
 
 use crate::failure::{Failure, joined};
-use crate::object::{Facts, Span};
+use crate::object::{ObjectVersion, Span};
 use crate::objects::Bucket;
 use crate::range;
 use joined::Joined;
@@ -38,14 +38,14 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Reads objects for one MAC.
 #[derive(Clone)]
-pub struct Reader<'a> {
-    mac: Arc<Mac>,
+pub struct ObjectReader<'a> {
+    open_key: Arc<OpenKey>,
     progress: &'a dyn Progress,
 }
 
 /// A range of the message that a MAC is of, and where it is in an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Range {
+pub struct MessageRange {
     /// The first byte of the range in the message, a multiple of the block.
     pub start: u64,
     /// The same byte in the object.
@@ -54,10 +54,10 @@ pub struct Range {
     pub bytes: u64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ObjectReader<'a> {
     /// A reader. `progress` hears of every byte.
-    pub fn new(mac: &Mac, progress: &'a dyn Progress) -> Reader<'a> {
-        Reader { mac: Arc::new(mac.clone()), progress }
+    pub fn new(open_key: &OpenKey, progress: &'a dyn Progress) -> ObjectReader<'a> {
+        ObjectReader { open_key: Arc::new(open_key.clone()), progress }
     }
 
     /// The tag of an object's content that is known by `facts`. `nonce` is empty for deterministic
@@ -66,19 +66,19 @@ impl<'a> Reader<'a> {
         &self,
         bucket: &Bucket,
         key: &str,
-        facts: &Facts,
+        facts: &ObjectVersion,
         nonce: &[u8],
     ) -> Result<Tagged, ReadError> {
         self.check_length(facts.size)?;
         let bytes = facts.size;
-        let tag = match self.mac.mac.parts() {
+        let tag = match self.open_key.mac.parts() {
             Some(parts) => {
-                let range = Range { start: 0, at: 0, bytes };
+                let range = MessageRange { start: 0, at: 0, bytes };
                 let (part, tail) = self.part(bucket, key, facts, range)?;
                 parts.finish(part, nonce, &tail)?
             }
             None => {
-                let mut stream = self.mac.mac.stream(nonce)?;
+                let mut stream = self.open_key.mac.stream(nonce)?;
                 if bytes <= RANGE {
                     let span = Span { start: 0, end: bytes };
                     let take = |stream: &mut AnyStream, piece: &[u8]| {
@@ -101,10 +101,10 @@ impl<'a> Reader<'a> {
         &self,
         bucket: &Bucket,
         key: &str,
-        facts: &Facts,
-        range: Range,
+        facts: &ObjectVersion,
+        range: MessageRange,
     ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), ReadError> {
-        let parts = self.mac.mac.parts().expect("the caller has asked for parts");
+        let parts = self.open_key.mac.parts().expect("the caller has asked for parts");
         self.check_length(range.start.saturating_add(range.bytes))?;
         let step = RANGE / parts.block() as u64 * parts.block() as u64;
         let count = range.bytes.div_ceil(step).max(1);
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         let piece = |index: u64| {
             let start = index * step;
             let bytes = step.min(range.bytes - start);
-            Range { start: range.start + start, at: range.at + start, bytes }
+            MessageRange { start: range.start + start, at: range.at + start, bytes }
         };
         let (next, joined) = (AtomicU64::new(0), Joined::new(range.start));
         let take = || {
@@ -148,14 +148,14 @@ impl<'a> Reader<'a> {
         &self,
         bucket: &Bucket,
         key: &str,
-        facts: &Facts,
-        range: Range,
-    ) -> Result<PartStream<Arc<Mac>>, Failure> {
+        facts: &ObjectVersion,
+        range: MessageRange,
+    ) -> Result<PartStream<Arc<OpenKey>>, Failure> {
         // As the last one: at least one byte is left, which some MACs treat apart.
-        let mac = Arc::clone(&self.mac);
-        let part = PartStream::new(mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
+        let open_key = Arc::clone(&self.open_key);
+        let part = PartStream::new(open_key, b"-".to_vec(), range.start, true).map_err(hashing)?;
         let span = Span { start: range.at, end: range.at + range.bytes };
-        let take = |part: &mut PartStream<Arc<Mac>>, piece: &[u8]| {
+        let take = |part: &mut PartStream<Arc<OpenKey>>, piece: &[u8]| {
             part.update(piece).map_err(|error| Failure::Final(error.to_string()))
         };
         self.one_by_one(bucket, key, facts, span, part, take)
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         &self,
         bucket: &Bucket,
         key: &str,
-        facts: &Facts,
+        facts: &ObjectVersion,
         span: Span,
         mut hash: H,
         mut take: impl FnMut(&mut H, &[u8]) -> Result<(), Failure> + Send + 'static,
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         &self,
         bucket: &Bucket,
         key: &str,
-        facts: &Facts,
+        facts: &ObjectVersion,
         mut take: impl FnMut(&[u8]),
     ) -> Result<(), Failure> {
         let count = facts.size.div_ceil(ORDERED_RANGE);
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     fn check_length(&self, bytes: u64) -> Result<(), ReadError> {
-        match self.mac.mac.max_message_bytes() {
+        match self.open_key.mac.max_message_bytes() {
             Some(most) if bytes > most => Err(ReadError::TooLong { most, found: Some(bytes) }),
             _ => Ok(()),
         }
@@ -262,7 +262,12 @@ impl<'a> Reader<'a> {
 }
 
 /// The bytes of a range, of which there are few.
-fn fetch(bucket: &Bucket, key: &str, span: Span, facts: &Facts) -> Result<Vec<u8>, Failure> {
+fn fetch(
+    bucket: &Bucket,
+    key: &str,
+    span: Span,
+    facts: &ObjectVersion,
+) -> Result<Vec<u8>, Failure> {
     let (objects, bucket) = (bucket.objects.clone(), bucket.clone());
     let (key, facts) = (String::from(key), facts.clone());
     let read = objects.runtime().spawn(async move {
@@ -294,7 +299,7 @@ mod tests {
     use object_store::client::{HttpClient, HttpError, HttpRequest, HttpResponse, HttpService};
     use tagmac::isa::Level;
     use tagmac_any::Algorithm;
-    use tagmac_files::key::Key;
+    use tagmac_files::raw_key::RawKey;
     use tagmac_files::url::Url;
 
     use super::*;
@@ -325,11 +330,11 @@ mod tests {
         // One with parts, and one whose ranges are taken in order.
         for name in ["PMAC-AES128", "CMAC-AES128"] {
             let algorithm = Algorithm::from_name(name).unwrap();
-            let key = Key::new(algorithm, Zeroizing::new(vec![0; 16])).unwrap();
-            let mac = Mac::new(&key, 128, Level::best()).unwrap();
+            let key = RawKey::new(algorithm, Zeroizing::new(vec![0; 16])).unwrap();
+            let open_key = OpenKey::new(&key, 128, Level::best()).unwrap();
             for size in [1, RANGE + 1, 10 * RANGE] {
-                let facts = Facts { size, etag: Some("\"e\"".into()), version: None };
-                let failed = Reader::new(&mac, &()).tag(&bucket, "k", &facts, &[]);
+                let facts = ObjectVersion { size, etag: Some("\"e\"".into()), version: None };
+                let failed = ObjectReader::new(&open_key, &()).tag(&bucket, "k", &facts, &[]);
                 let failed = failed.map(|_| ()).unwrap_err().to_string();
                 assert!(failed.contains("internal error"), "{name} {size}: {failed}");
             }

@@ -17,8 +17,9 @@ use tagmac::isa::{Isa, Level};
 use tagmac::{Bits, Mac, Mismatch, Tag};
 use zeroize::Zeroize;
 
+use super::parameters::USE_PRF;
 use super::prf::PrfKey;
-use super::{NhError, NhShape, USE_PRF, Umac99, Umac99Parameters, Umac99Set, Umac99Sum};
+use super::{NhError, NhShape, Umac99, Umac99Parameters, Umac99Set, Umac99Sum};
 use crate::silent;
 
 /// Bytes of a word.

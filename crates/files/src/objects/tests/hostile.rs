@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::{key, object, shard};
-use crate::objects::{ManifestKey, Record, Root, RootBuilder, Shard};
+use crate::objects::{ManifestKey, Root, RootBuilder, Shard, ShardRecord};
 
 const SHARD_NAMES: [&[u8]; 4] = [b"a", b"a\tb", b"b", b"c"];
 
-fn sample() -> (ManifestKey, Vec<u8>, Record, Vec<u8>) {
+fn sample() -> (ManifestKey, Vec<u8>, ShardRecord, Vec<u8>) {
     let (mac, key) = key("PMAC-AES128", 128, 7);
     let (text, record) = shard(&key, 0, &SHARD_NAMES.map(|name| object(&mac, name)));
     let mut root = RootBuilder::new(&key);
@@ -16,7 +16,7 @@ fn sample() -> (ManifestKey, Vec<u8>, Record, Vec<u8>) {
     (key, text, record, root)
 }
 
-fn open(key: &ManifestKey, record: &Record, text: Vec<u8>) -> Result<(), String> {
+fn open(key: &ManifestKey, record: &ShardRecord, text: Vec<u8>) -> Result<(), String> {
     Shard::open(key, record, text, "shard").map(drop).map_err(|error| error.to_string())
 }
 
@@ -60,7 +60,9 @@ fn lines_that_are_removed_doubled_or_swapped_are_found() {
             let why = match is_root {
                 true => open_root(&key, bad),
                 // As long as the root says, so that it is not the length alone that gives it away.
-                false => open(&key, &Record { length: bad.len() as u64, ..record.clone() }, bad),
+                false => {
+                    open(&key, &ShardRecord { length: bad.len() as u64, ..record.clone() }, bad)
+                }
             };
             one_line(&why.unwrap_err(), if is_root { "root: " } else { "shard: " });
         };
@@ -88,7 +90,7 @@ fn the_first_line_that_cannot_be_right_is_named() {
     let line = |number: usize| text.lines().nth(number - 1).unwrap();
     let changed = |from: &str, to: &str| {
         let bad = text.replacen(from, to, 1).into_bytes();
-        let record = Record { length: bad.len() as u64, ..record.clone() };
+        let record = ShardRecord { length: bad.len() as u64, ..record.clone() };
         open(&key, &record, bad).unwrap_err()
     };
     let not = "shard: the seal does not match: it is not as it was sealed";
@@ -137,7 +139,7 @@ fn shards_of_other_places_and_manifests_are_refused() {
     let mut root = RootBuilder::new(&key);
     root.push(&first_record).unwrap();
     let root = root.seal();
-    let record = Record { length: root.len() as u64, ..first_record };
+    let record = ShardRecord { length: root.len() as u64, ..first_record };
     one_line(&open(&key, &record, root.clone()).unwrap_err(), "shard: ");
     assert_eq!(
         open_root(&key, first).unwrap_err(),
@@ -176,8 +178,8 @@ fn roots_take_shards_in_their_order_alone() {
     let [a, b] = [b"a", b"b"].map(|name| object(&mac, name));
     let (_, first) = shard(&key, 0, &[a]);
     let (_, second) = shard(&key, 1, &[b]);
-    let full = Record { entries: 65_536, last: b"aa".to_vec(), ..first.clone() };
-    let push = |records: &[&Record]| {
+    let full = ShardRecord { entries: 65_536, last: b"aa".to_vec(), ..first.clone() };
+    let push = |records: &[&ShardRecord]| {
         let mut root = RootBuilder::new(&key);
         records.iter().try_for_each(|record| root.push(record)).map_err(|error| error.to_string())
     };
@@ -188,7 +190,7 @@ fn roots_take_shards_in_their_order_alone() {
         push(&[&first, &second]),
         Err("shard 1: expected 65536 entries in every shard but the last".into())
     );
-    let late = Record { last: b"b".to_vec(), ..full };
+    let late = ShardRecord { last: b"b".to_vec(), ..full };
     assert_eq!(
         push(&[&late, &second]),
         Err("shard 1: expected names that follow those of the shard before".into())
@@ -199,9 +201,9 @@ proptest! {
     #[test]
     fn no_text_makes_the_reader_panic(text: Vec<u8>) {
         let (key, _, record, _) = sample();
-        let record = Record { length: text.len() as u64, ..record };
+        let record = ShardRecord { length: text.len() as u64, ..record };
         prop_assert!(open(&key, &record, text.clone()).is_err());
-        prop_assert!(Record::parse(&text).is_err());
+        prop_assert!(ShardRecord::parse(&text).is_err());
         prop_assert!(open_root(&key, text).is_err());
     }
 
@@ -215,13 +217,13 @@ proptest! {
             bad
         };
         let bad = splice(&text);
-        let record = Record { length: bad.len() as u64, ..record };
+        let record = ShardRecord { length: bad.len() as u64, ..record };
         prop_assert_eq!(open(&key, &record, bad.clone()).is_ok(), bad == text);
         let bad = splice(&root);
         prop_assert_eq!(open_root(&key, bad.clone()).is_ok(), bad == root);
         let line = record.to_line();
         let bad = splice(&line);
-        if let Ok(read) = Record::parse(&bad) {
+        if let Ok(read) = ShardRecord::parse(&bad) {
             prop_assert_eq!(read.to_line(), bad);
         }
     }

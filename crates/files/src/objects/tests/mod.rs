@@ -10,15 +10,15 @@ use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac};
 use zeroize::Zeroizing;
 
-use crate::key::Key;
-use crate::objects::{ManifestKey, Object, Record, Root, RootBuilder, Shard, ShardBuilder};
+use crate::objects::{ManifestKey, Object, Root, RootBuilder, Shard, ShardBuilder, ShardRecord};
+use crate::raw_key::RawKey;
 
 /// A key that is in no other test.
 fn key(algorithm: &str, bits: usize, byte: u8) -> (AnyMac, ManifestKey) {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
     let bytes = Zeroizing::new(vec![byte; *algorithm.key_bytes().end()]);
     let mac = AnyMac::with_options(algorithm, &bytes, bits, Level::best()).unwrap();
-    let manifest = ManifestKey::new(&mac, &Key::new(algorithm, bytes).unwrap());
+    let manifest = ManifestKey::new(&mac, &RawKey::new(algorithm, bytes).unwrap());
     (mac, manifest)
 }
 
@@ -30,7 +30,7 @@ fn object(mac: &AnyMac, name: &[u8]) -> Object {
     Object { name: name.to_vec(), size: name.len() as u64, nonce, tag }
 }
 
-fn shard(key: &ManifestKey, number: u64, objects: &[Object]) -> (Vec<u8>, Record) {
+fn shard(key: &ManifestKey, number: u64, objects: &[Object]) -> (Vec<u8>, ShardRecord) {
     let mut shard = ShardBuilder::new(key, number);
     objects.iter().for_each(|object| shard.push(object).unwrap());
     shard.seal().unwrap()
@@ -56,7 +56,7 @@ fn what_is_sealed_is_read() {
         let (text, record) = shard(&key, 0, &objects);
         assert_eq!(record.entries, objects.len() as u64);
         assert_eq!(record.length, text.len() as u64);
-        assert_eq!(Record::parse(&record.to_line()).as_ref(), Ok(&record));
+        assert_eq!(ShardRecord::parse(&record.to_line()).as_ref(), Ok(&record));
         let read = Shard::open(&key, &record, text, "s").unwrap();
         assert!(read.into_objects().eq(objects.iter().cloned()));
         let mut root = RootBuilder::new(&key);

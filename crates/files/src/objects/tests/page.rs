@@ -10,8 +10,8 @@ use tagmac_any::{AnyMac, KeyFile};
 use zeroize::Zeroizing;
 
 use super::{names, object};
-use crate::key::Key;
 use crate::objects::{Folder, ManifestKey, Object, ObjectManifest, SHARD_ENTRIES, Writer};
+use crate::raw_key::RawKey;
 
 const PAGE: &str = include_str!("../../../docs/object-manifest.md");
 const KEY_PAGE: &str = include_str!("../../../docs/key-file.md");
@@ -27,7 +27,7 @@ fn keys(file: &KeyFile) -> (AnyMac, ManifestKey) {
     let (algorithm, bytes) = (file.algorithm(), Zeroizing::new(file.key().to_vec()));
     let bits = algorithm.default_tag_bits();
     let mac = AnyMac::with_options(algorithm, &bytes, bits, Level::best()).unwrap();
-    let manifest = ManifestKey::new(&mac, &Key::new(algorithm, bytes).unwrap());
+    let manifest = ManifestKey::new(&mac, &RawKey::new(algorithm, bytes).unwrap());
     (mac, manifest)
 }
 

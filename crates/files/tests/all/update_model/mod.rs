@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use tagmac_files::faults::{HookedFault, with_hook};
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::sidecar::{Edit, Sidecar, Update, Updated, update};
 use tagmac_files::{Error, ErrorKind};
 use tempfile::TempDir;
 
-use ops::{Event, Op, Other, Random, macs};
+use ops::{Event, Op, Other, Random, keys};
 
 /// The numbers of the system's errors: input or output, and no space.
 const EIO: i32 = 5;
@@ -45,7 +45,7 @@ macro_rules! ensure {
 
 /// A file with a sidecar, and what it has to be.
 struct Model<'a> {
-    mac: &'a Mac,
+    key: &'a OpenKey,
     folder: TempDir,
     file: PathBuf,
     sidecar: PathBuf,
@@ -63,7 +63,7 @@ struct Ended {
 }
 
 impl<'a> Model<'a> {
-    fn new(mac: &'a Mac, seed: u64, script: u64, residue: u64) -> Model<'a> {
+    fn new(key: &'a OpenKey, seed: u64, script: u64, residue: u64) -> Model<'a> {
         let mut random = Random::new(seed, script);
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
@@ -71,16 +71,16 @@ impl<'a> Model<'a> {
         let name = "f".repeat([1, 9, 248][random.below(3) as usize]);
         let (file, sidecar) =
             (folder.path().join(&name), folder.path().join(format!("{name}.tagmac")));
-        let block = mac.parts().unwrap().block() as u64;
+        let block = key.parts().unwrap().block() as u64;
         let leaf = block * (1 + random.below(4));
         // Now and then two levels of node pages.
-        let limit = mac.mac.max_message_bytes().unwrap_or(u64::MAX);
+        let limit = key.mac.max_message_bytes().unwrap_or(u64::MAX);
         let two_levels = random.one_in(32) && 400 * leaf < limit;
         let blocks = if two_levels { 300 * leaf / block } else { random.below(20) };
         let length = residue + blocks * block;
         let content = random.bytes(length);
         fs::write(&file, &content).unwrap();
-        Model { mac, folder, file, sidecar, leaf, content, random }
+        Model { key, folder, file, sidecar, leaf, content, random }
     }
 
     fn length(&self) -> u64 {
@@ -140,14 +140,14 @@ impl<'a> Model<'a> {
                 _ => None,
             }
         };
-        let result = with_hook(hook, || update(self.mac, &args, &()));
+        let result = with_hook(hook, || update(self.key, &args, &()));
         Ended { result, met: met.get() }
     }
 
     /// Whether this is the tag of these bytes.
     fn is_tag_of(&self, updated: &Updated, bytes: &[u8]) -> bool {
         updated.tagged.bytes == bytes.len() as u64
-            && self.mac.mac.tag(&updated.nonce, bytes).unwrap() == updated.tagged.tag
+            && self.key.mac.tag(&updated.nonce, bytes).unwrap() == updated.tagged.tag
     }
 
     /// An update without an event has to succeed, with this file.
@@ -190,7 +190,7 @@ impl<'a> Model<'a> {
             }
             7 => (Op::None, old.clone(), old),
             _ => {
-                let limit = self.mac.mac.max_message_bytes().unwrap_or(u64::MAX);
+                let limit = self.key.mac.max_message_bytes().unwrap_or(u64::MAX);
                 // Others may append too.
                 let bytes = random.below(3 * self.leaf).min((limit - length).saturating_sub(200));
                 let new = [old, random.bytes(bytes)].concat();
@@ -350,13 +350,13 @@ impl<'a> Model<'a> {
             leaf: None,
             threads: 1,
         };
-        let undone = update(self.mac, &args, &()).map(drop);
+        let undone = update(self.key, &args, &()).map(drop);
         undone.map_or_else(|error| error.kind() != ErrorKind::Usage, |()| true)
     }
 
     /// The bytes that an edit on its way has touched or looks at: of a file that is `length` long.
     fn touched(&self, op: &Op, length: u64) -> (u64, u64) {
-        let parts = self.mac.parts().unwrap();
+        let parts = self.key.parts().unwrap();
         let blocks = |length: u64| {
             let block = parts.block() as u64;
             length.saturating_sub(parts.last_block_distinct().into()) / block * block
@@ -461,12 +461,12 @@ fn short(op: &Op) -> String {
 }
 
 /// Runs a script.
-fn script(macs: &[Mac], seed: u64, number: u64) -> Verdict {
-    let mac = &macs[(number % macs.len() as u64) as usize];
-    let block = mac.parts().unwrap().block() as u64;
+fn script(keys: &[OpenKey], seed: u64, number: u64) -> Verdict {
+    let key = &keys[(number % keys.len() as u64) as usize];
+    let block = key.parts().unwrap().block() as u64;
     // All residues in turn, with neighbours far from each other.
-    let residue = (number / macs.len() as u64 + seed).wrapping_mul(1_000_003) % block;
-    let mut model = Model::new(mac, seed, number, residue);
+    let residue = (number / keys.len() as u64 + seed).wrapping_mul(1_000_003) % block;
+    let mut model = Model::new(key, seed, number, residue);
     let told = (|| {
         let content = model.content.clone();
         let at = 1 + model.random.below(CALLS);
@@ -488,6 +488,6 @@ fn script(macs: &[Mac], seed: u64, number: u64) -> Verdict {
         model.has_to_succeed(&Op::None, &content)?;
         (0..4).try_for_each(|step| model.step().map_err(|what| format!("step {step}: {what}")))
     })();
-    let algorithm = mac.mac.algorithm();
+    let algorithm = key.mac.algorithm();
     told.map_err(|what| format!("seed {seed}, script {number}, {algorithm}: {what}"))
 }

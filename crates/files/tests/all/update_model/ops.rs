@@ -9,8 +9,8 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
-use tagmac_files::key::Key;
-use tagmac_files::mac::Mac;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::raw_key::RawKey;
 
 pub struct Random(TestRng);
 
@@ -39,12 +39,12 @@ impl Random {
 }
 
 /// Each algorithm that can follow edits, under a key.
-pub fn macs() -> Vec<Mac> {
+pub fn keys() -> Vec<OpenKey> {
     let all = Algorithm::all().filter(|algorithm| algorithm.capabilities().edits);
     let made = all.map(|algorithm| {
         let bytes: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
-        let key = Key::new(algorithm, bytes.into()).unwrap();
-        Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
+        let raw = RawKey::new(algorithm, bytes.into()).unwrap();
+        OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap()
     });
     made.collect()
 }

@@ -30,8 +30,8 @@ fn on_threads<E: Send + Debug>(end: u64, work: impl Fn(u64) -> Result<(), E> + S
 #[test]
 fn random_scripts() {
     let (scripts, seed) = (number("TAGMAC_TEST_SCRIPTS", 2000), number("TAGMAC_TEST_SEED", 1));
-    let (macs, first) = (macs(), number("TAGMAC_TEST_FIRST", 0));
-    let broken = on_threads(scripts, |number| script(&macs, seed, first + number));
+    let (keys, first) = (keys(), number("TAGMAC_TEST_FIRST", 0));
+    let broken = on_threads(scripts, |number| script(&keys, seed, first + number));
     assert!(
         broken.is_empty(),
         "{} of {scripts}: {:#?}",
@@ -43,10 +43,10 @@ fn random_scripts() {
 /// A write that is lost while the system says that it was made breaks the law.
 #[test]
 fn a_lost_write_is_noticed() {
-    let macs = macs();
+    let keys = keys();
     let mut noticed = 0;
     for at in 1..CALLS {
-        let mut model = Model::new(&macs[0], 5, 0, 3);
+        let mut model = Model::new(&keys[0], 5, 0, 3);
         let content = [&*model.content, &[7; 500]].concat();
         fs::write(&model.file, &content).unwrap();
         model.has_to_succeed(&Op::None, &content).unwrap();
@@ -61,26 +61,26 @@ fn a_lost_write_is_noticed() {
 /// Every length modulo the block, every algorithm, every kind of edit, short names and long ones.
 #[test]
 fn every_length_modulo_the_block() {
-    let macs = macs();
-    let longest = macs.iter().map(|mac| mac.parts().unwrap().block()).max().unwrap() as u64;
-    let cases: Vec<(usize, u64)> = (0..macs.len())
-        .flat_map(|mac| {
-            let block = macs[mac].parts().unwrap().block() as u64;
+    let keys = keys();
+    let longest = keys.iter().map(|key| key.parts().unwrap().block()).max().unwrap() as u64;
+    let cases: Vec<(usize, u64)> = (0..keys.len())
+        .flat_map(|key| {
+            let block = keys[key].parts().unwrap().block() as u64;
             // Of the longest block, all that are near an end of it, and each 16th.
             (0..block)
                 .filter(move |rest| {
                     block < longest || *rest < 8 || *rest + 128 > block || rest % 16 == 0
                 })
-                .map(move |rest| (mac, rest))
+                .map(move |rest| (key, rest))
         })
         .collect();
     let broken = on_threads(cases.len() as u64, |case| {
-        let (mac, rest) = cases[case as usize];
-        let mut model = Model::new(&macs[mac], 9, case, rest);
+        let (key, rest) = cases[case as usize];
+        let mut model = Model::new(&keys[key], 9, case, rest);
         let told = every_kind_of_edit(&mut model);
         told.map_err(|what| {
             let (algorithm, name) =
-                (macs[mac].mac.algorithm(), model.file.file_name().unwrap().len());
+                (keys[key].mac.algorithm(), model.file.file_name().unwrap().len());
             format!("{algorithm}, {rest} bytes in no block, a name of {name} bytes: {what}")
         })
     });
@@ -95,7 +95,7 @@ fn every_length_modulo_the_block() {
 
 /// At the end of the file, where a header has both rests.
 fn every_kind_of_edit(model: &mut Model<'_>) -> Verdict {
-    let block = model.mac.parts().unwrap().block() as u64;
+    let block = model.key.parts().unwrap().block() as u64;
     let content = model.content.clone();
     model.has_to_succeed(&Op::None, &content)?;
     let length = model.length();
@@ -134,8 +134,8 @@ impl Read for GoesOn {
 
 #[test]
 fn a_patch_ends_where_its_input_first_ends() {
-    for mac in &macs() {
-        let model = Model::new(mac, 3, 0, 5);
+    for key in &keys() {
+        let model = Model::new(key, 3, 0, 5);
         let mut content = vec![b'x'; 1000];
         fs::write(&model.file, &content).unwrap();
         assert!(model.run(&Op::None, None).result.is_ok());
@@ -152,9 +152,9 @@ fn a_patch_ends_where_its_input_first_ends() {
             leaf: None,
             threads: 1,
         };
-        let updated = update(mac, &args, &()).unwrap();
+        let updated = update(key, &args, &()).unwrap();
         content[500..508].copy_from_slice(b"one line");
-        assert!(model.disk() == content, "{}", mac.mac.algorithm());
-        assert!(model.is_tag_of(&updated, &content), "{}", mac.mac.algorithm());
+        assert!(model.disk() == content, "{}", key.mac.algorithm());
+        assert!(model.is_tag_of(&updated, &content), "{}", key.mac.algorithm());
     }
 }

@@ -1,21 +1,21 @@
-//! A key that is in hand.
+//! A key's bytes, with its algorithm.
 
 use tagmac::Error;
 use tagmac_any::Algorithm;
 use zeroize::Zeroizing;
 
-/// A key with its algorithm.
-pub struct Key {
+/// A key as it is stored.
+pub struct RawKey {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The bytes.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
-impl Key {
+impl RawKey {
     /// A key of `bytes`. Refuses a length that the algorithm does not take.
-    pub fn new(algorithm: Algorithm, bytes: Zeroizing<Vec<u8>>) -> Result<Key, Error> {
+    pub fn new(algorithm: Algorithm, bytes: Zeroizing<Vec<u8>>) -> Result<RawKey, Error> {
         algorithm.check_key(bytes.len())?;
-        Ok(Key { algorithm, bytes })
+        Ok(RawKey { algorithm, bytes })
     }
 }

@@ -1,0 +1,37 @@
+//! A key that is open: its MAC, and the sealer of all that is stored under it.
+
+use tagmac::isa::Level;
+use tagmac::save::Sealer;
+use tagmac_any::{AnyMac, KeyId, Parts};
+
+use crate::error::{Error, NoParts};
+use crate::raw_key::RawKey;
+
+/// An open key. Clones share the MAC.
+#[derive(Clone)]
+pub struct OpenKey {
+    /// The MAC under the key.
+    pub mac: AnyMac,
+    /// Seals sums that belong to the key.
+    pub sealer: Sealer,
+}
+
+impl OpenKey {
+    /// Opens a key for tags of `bits` bits, at a level.
+    pub fn new(raw: &RawKey, bits: usize, level: Level) -> Result<OpenKey, Error> {
+        let mac =
+            AnyMac::with_options(raw.algorithm, &raw.bytes, bits, level).map_err(Error::key)?;
+        let sealer = Sealer::new(raw.algorithm.name(), &raw.bytes);
+        Ok(OpenKey { mac, sealer })
+    }
+
+    /// The calls on parts.
+    pub fn parts(&self) -> Result<Parts<'_>, NoParts> {
+        self.mac.parts().ok_or_else(|| NoParts(self.mac.algorithm()))
+    }
+
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.mac.key_id()
+    }
+}

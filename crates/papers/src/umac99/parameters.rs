@@ -1,0 +1,142 @@
+//! The parameters of a UMAC of 1999, and the keys that it gets under them: K and L of the hash and the
+//! PRF's, each derived by a primitive of the PRF, or given.
+
+use alloc::vec;
+
+use tagmac::isa::Level;
+use zeroize::Zeroize;
+
+use super::levels::NhKey;
+use super::prf::{PrfKey, Umac99Prf};
+use super::shape::NhShape;
+use super::{NhError, Umac99, Umac99Set, passing};
+
+/// What keys are for.
+const USE_K: u8 = 0;
+const USE_L: u8 = 1;
+/// And from it on those of the PRFs of the streams, where each has one.
+pub(super) const USE_PRF: u8 = 128;
+
+/// The parameters of a UMAC of 1999 that has no name.
+///
+/// ```
+/// use tagmac::Mac;
+/// use tagmac_papers::{NhShape, Umac99Parameters, Umac99Prf};
+/// // Words of 64 bits, which the paper tried on the Alpha.
+/// let shape = NhShape::new(128, 64)?;
+/// let mac = Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&[7; 16]);
+/// let tag = mac.tag_with(&[1; 8], b"message")?;
+/// assert!(mac.verify_with(&[1; 8], b"message", &tag).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Umac99Parameters {
+    pub(super) shape: NhShape,
+    pub(super) prf: Umac99Prf,
+    pub(super) keys_by: Umac99Prf,
+    pub(super) min_length_to_hash: usize,
+}
+
+impl From<Umac99Set> for Umac99Parameters {
+    fn from(set: Umac99Set) -> Self {
+        Umac99Parameters::new(set.shape(), set.prf())
+    }
+}
+
+impl Umac99Parameters {
+    /// A hash and a PRF. All messages are hashed, and keys come from the PRF's own primitive.
+    pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
+        Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
+    }
+
+    /// Messages shorter than `bytes` bytes are not hashed: they go to the PRF as they are, with their
+    /// length (section 2.2, min-length-to-hash).
+    ///
+    /// # Errors
+    ///
+    /// [`NhError::MinLengthToHash`] if that is more than a block.
+    pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, NhError> {
+        let max = self.shape.block_bytes();
+        if bytes > max {
+            return Err(NhError::MinLengthToHash { max, found: bytes });
+        }
+        Ok(Umac99Parameters { min_length_to_hash: bytes, ..self })
+    }
+
+    /// The keys are derived by another PRF's primitive: HMAC-SHA1 with a counter, or RC6 or AES-128
+    /// with its output fed back.
+    #[must_use]
+    pub fn keys_by(self, prf: Umac99Prf) -> Self {
+        Umac99Parameters { keys_by: prf, ..self }
+    }
+
+    /// The MAC under a key, with its longest tag, on the best level of this CPU.
+    pub fn key(self, key: &[u8; 16]) -> Umac99 {
+        self.key_with_level(key, Level::best())
+    }
+
+    /// As [`key`](Umac99Parameters::key), on a level of your choice.
+    pub fn key_with_level(self, key: &[u8; 16], level: Level) -> Umac99 {
+        let derived = |usage, bytes| {
+            let mut out = vec![0; bytes];
+            self.keys_by.derive(key, usage, &mut out, level);
+            out
+        };
+        let mut k = derived(USE_K, self.shape.key_bytes());
+        let mut l = derived(USE_L, self.shape.second_key_bytes());
+        let mut prf = derived(USE_PRF, self.prf.key_bytes());
+        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("as many bytes as it takes");
+        k.zeroize();
+        l.zeroize();
+        prf.zeroize();
+        mac
+    }
+
+    /// The MAC under keys that come from elsewhere: K and L of the hash, of
+    /// [`NhShape::key_bytes`] and [`NhShape::second_key_bytes`], and the PRF's key of
+    /// [`Umac99Prf::key_bytes`]. All must be random. Bytes after them are not used.
+    ///
+    /// # Errors
+    ///
+    /// [`NhError::KeyMaterial`] if one of them is too short.
+    pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, NhError> {
+        self.subkeys_with_level(k, l, prf, Level::best())
+    }
+
+    /// As [`subkeys`](Umac99Parameters::subkeys), on a level of your choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`subkeys`](Umac99Parameters::subkeys).
+    pub fn subkeys_with_level(
+        self,
+        k: &[u8],
+        l: &[u8],
+        prf: &[u8],
+        level: Level,
+    ) -> Result<Umac99, NhError> {
+        let (expected, found) = (self.prf.key_bytes(), prf.len());
+        let prf = prf.get(..expected).ok_or(NhError::KeyMaterial { expected, found })?;
+        let level = passing(level);
+        Ok(Umac99 {
+            key: NhKey::new(self.shape, k, l)?,
+            prf: PrfKey::new(self.prf, prf, level),
+            min_length_to_hash: self.min_length_to_hash,
+            tag_bytes: self.prf.output_bytes(),
+            max_tag_bytes: self.prf.output_bytes(),
+            level,
+        })
+    }
+}
+
+impl Umac99 {
+    /// A named set on the best level of this CPU, with its longest tag.
+    pub fn new(set: Umac99Set, key: &[u8; 16]) -> Self {
+        Umac99::with_level(set, key, Level::best())
+    }
+
+    /// A named set on a level of your choice.
+    pub fn with_level(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
+        Umac99Parameters::from(set).key_with_level(key, level)
+    }
+}
