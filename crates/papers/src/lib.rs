@@ -25,7 +25,7 @@ extern crate alloc;
 struct Readme;
 
 mod cbc3;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod digest;
 mod nh;
 mod parsimony;
@@ -33,7 +33,7 @@ mod rc6;
 mod umac99;
 
 pub use cbc3::Cbc3;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 pub use digest::Cbc3Stream;
 pub use nh::Nh;
 pub use parsimony::{ParsimonyError, WideBlock, recover_block, replace_block};
