@@ -4,12 +4,12 @@
 //! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
 
 pub mod attacks;
-mod batch;
+pub mod batch;
 pub mod blocks;
 pub mod choice;
 pub mod comparators;
 pub mod deoxys;
-mod field;
+pub mod field;
 pub mod figures;
 pub mod hashes;
 mod nearest;
