@@ -87,7 +87,7 @@ GROUPS = [
         ("crates/any/src/",),
         "crates/any/src/lib.rs",
         ("-p", "tagmac-any", "--lib"),
-        ("-p", "tagmac-any", "--lib", "--test", "all"),
+        ("-p", "tagmac-any", "--test", "all"),
         (),
         PROFILE_OF_OTHERS,
     ),

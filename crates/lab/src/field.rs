@@ -36,24 +36,3 @@ pub fn number<B: Field>(number: u128) -> B {
     block.as_mut()[B::BYTES - both..].copy_from_slice(&bytes[bytes.len() - both..]);
     block
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_and_powers() {
-        let mut doubled: [u8; 16] = number(1);
-        for exponent in 0..300 {
-            assert_eq!(power_of_x::<[u8; 16]>(exponent), doubled);
-            assert_eq!(times(&power_of_x(exponent), &number::<[u8; 16]>(3)), {
-                let mut sum = doubled.times_x();
-                sum.iter_mut().zip(doubled).for_each(|(a, b)| *a ^= b);
-                sum
-            });
-            doubled = doubled.times_x();
-        }
-        let (a, b) = (number::<[u8; 8]>(0x0123_4567_89ab_cdef), number(0xfedc_ba98_7654_3210));
-        assert_eq!(times(&a, &b), times(&b, &a));
-    }
-}

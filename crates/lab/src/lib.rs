@@ -6,12 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod attacks;
-mod batch;
+pub mod batch;
 pub mod blocks;
 pub mod choice;
 pub mod comparators;
 pub mod deoxys;
-mod field;
+pub mod field;
 pub mod figures;
 pub mod hashes;
 mod nearest;

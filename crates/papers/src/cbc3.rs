@@ -61,7 +61,7 @@ impl<C: Cipher> Cbc3<C> {
     }
 
     /// The level that the ciphers were made for.
-    #[cfg(feature = "digest")]
+    #[cfg(feature = "rustcrypto")]
     pub(crate) fn level(&self) -> Level {
         self.level
     }

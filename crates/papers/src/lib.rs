@@ -25,7 +25,7 @@ extern crate alloc;
 struct Readme;
 
 mod cbc3;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod digest;
 mod nh;
 mod parsimony;
@@ -34,7 +34,7 @@ mod umac99;
 mod wide_block;
 
 pub use cbc3::Cbc3;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 pub use digest::Cbc3Stream;
 pub use nh::Nh;
 pub use parsimony::{ParsimonyError, recover_block, replace_block};

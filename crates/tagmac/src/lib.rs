@@ -65,8 +65,7 @@
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
-//! | `cipher` | RustCrypto's block ciphers in all modes |
-//! | `digest` | [`digest`]: RustCrypto's `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
+//! | `rustcrypto` | RustCrypto's traits: its block ciphers in all modes; [`digest`]: `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
 //!
 //! Without `std` the crate is `no_std`.
 
@@ -74,7 +73,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // The text above links to modules that only features have.
 #![cfg_attr(
-    not(all(feature = "digest", feature = "threads")),
+    not(all(feature = "rustcrypto", feature = "threads")),
     allow(rustdoc::broken_intra_doc_links)
 )]
 
@@ -91,7 +90,7 @@ pub mod batch;
 mod bits;
 pub mod cipher;
 mod construction;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 pub mod digest;
 #[cfg(feature = "alloc")]
 pub mod edit;

@@ -127,7 +127,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     }
 
     /// Begins again with an empty message under the same nonce. The old one is wiped.
-    #[cfg(feature = "digest")]
+    #[cfg(feature = "rustcrypto")]
     pub(crate) fn restart(&mut self) {
         self.state = State::new(&*self.mac, &self.nonce);
     }

@@ -159,7 +159,7 @@ impl PartialEq for Tag {
 
 impl Eq for Tag {}
 
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 impl subtle::ConstantTimeEq for Tag {
     #[inline]
     fn ct_eq(&self, other: &Tag) -> subtle::Choice {
@@ -193,14 +193,14 @@ mod tests {
                 bytes[wrong / 8] = 0x80 >> (wrong % 8);
                 let other = Tag::new(&bytes[..bits.div_ceil(8)], bits).expect("a tag");
                 assert!(other != tag, "bit {wrong} of {bits}");
-                #[cfg(feature = "digest")]
+                #[cfg(feature = "rustcrypto")]
                 assert!(
                     !bool::from(subtle::ConstantTimeEq::ct_eq(&other, &tag)),
                     "bit {wrong} of {bits}"
                 );
                 assert!(bits > 128 || !tag.is_in(other.register(), bits), "bit {wrong} of {bits}");
             }
-            #[cfg(feature = "digest")]
+            #[cfg(feature = "rustcrypto")]
             {
                 use subtle::ConstantTimeEq;
                 let longer = Tag { bits: tag.bits + 1, ..tag };

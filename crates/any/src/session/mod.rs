@@ -348,6 +348,3 @@ fn read(expected: KeyId, saved: &[u8]) -> Result<(&[u8], Usage), SessionError> {
     let next = next.ok_or(SessionError::SavedChecksum)?;
     Ok((next, Usage::from_bytes(fields.rest())?))
 }
-
-#[cfg(test)]
-mod tests;

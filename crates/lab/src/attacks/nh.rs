@@ -59,7 +59,7 @@ fn choices() -> Vec<u32> {
     let mut random = Random::new(16);
     let mut choices: Vec<u32> = Vec::new();
     while choices.len() < MESSAGES {
-        let choice = random.next() as u32 >> (32 - PAIRS);
+        let choice = random.next_u64() as u32 >> (32 - PAIRS);
         if choice.count_ones() as usize == PAIRS / 2 && !choices.contains(&choice) {
             choices.push(choice);
         }
@@ -98,7 +98,7 @@ fn collide(choices: &[u32]) -> impl FnMut(&mut Game, &mut Random) -> bool {
 
 /// The probability that a sum of t key words is that of t others: 2^-16 times the density of a sum of
 /// 2t uniform numbers at its middle, which is A(2t - 1, t - 1) / (2t - 1)! with Euler's numbers A.
-fn likeliness(t: usize) -> f64 {
+pub fn likeliness(t: usize) -> f64 {
     let mut row = vec![1.0];
     for n in 2..2 * t {
         let at = |row: &[f64], k: usize| row.get(k).copied().unwrap_or(0.0);
@@ -137,13 +137,15 @@ fn without_nonce(_: &AttackOptions) -> Vec<Finding> {
 
 /// How NH adds words and keys, and then products.
 #[derive(Clone, Copy, PartialEq)]
-enum Add {
+pub enum Add {
+    /// Modulo a power of two.
     Plus,
+    /// Without carries.
     Xor,
 }
 
 /// The product of a pair of words under a pair of keys.
-fn product(w: u32, inner: Add, keys: u32, words: u32) -> u32 {
+pub fn product(w: u32, inner: Add, keys: u32, words: u32) -> u32 {
     let mask = (1 << w) - 1;
     let add = |a: u32, b: u32| if inner == Add::Plus { (a + b) & mask } else { a ^ b };
     add(keys >> w, words >> w) * add(keys & mask, words & mask)
@@ -174,7 +176,7 @@ fn differences(w: u32, inner: Add, outer: Add, mut each: impl FnMut(&[u64])) {
 /// differ in one pair alone collide under 2^2w D_0 of them, D being the counts of its differences. If
 /// they differ in both, that is the sum of D_i D'_i, by Cauchy and Schwarz at most that of the greater
 /// squares. (The order of messages turns the signs of `+` around.) More pairs only spread D'.
-fn most_collisions(w: u32, inner: Add, outer: Add) -> u64 {
+pub fn most_collisions(w: u32, inner: Add, outer: Add) -> u64 {
     let mut most = 0;
     differences(w, inner, outer, |counts| {
         let squares: u64 = counts.iter().map(|count| count * count).sum();
@@ -217,37 +219,4 @@ fn xor_universal_only(_: &AttackOptions) -> Vec<Finding> {
         row("outer xor alone: collisions", Role::Control, 4, most_collisions(w, Plus, Xor));
     }
     findings
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tagmac_papers::Nh;
-
-    /// The product here is NH[2, 4] of `crates/papers`, and the most collisions are what
-    /// `collisions.rs` there finds over all messages.
-    #[test]
-    fn products_are_the_librarys() {
-        let shape = NhShape::with_nibbles(2).expect("even");
-        for keys in (0..256u32).step_by(7) {
-            let nh = Nh::new(shape, &[(keys >> 4) as u8, (keys & 15) as u8], &[]).expect("key");
-            for words in 0..256u32 {
-                let mut out = [0; 2];
-                nh.block(&[(words >> 4) as u8, (words & 15) as u8], &mut out).expect("a block");
-                let ours = product(4, Add::Plus, keys, words);
-                assert_eq!(ours, (out[0] | out[1] << 4) as u32);
-            }
-        }
-        assert_eq!(most_collisions(4, Add::Plus, Add::Plus), 16 * 256);
-    }
-
-    /// t = 1: a = b, 2^-16. t = 2: 2/3 of it. Large t: a normal density, 1 / sqrt(2 pi 2t / 12).
-    #[test]
-    fn densities() {
-        assert!((likeliness(1) * 65536.0 - 1.0).abs() < 1e-12);
-        assert!((likeliness(2) * 65536.0 - 2.0 / 3.0).abs() < 1e-12);
-        assert!((likeliness(3) * 65536.0 - 66.0 / 120.0).abs() < 1e-12);
-        let normal = (core::f64::consts::PI * 15.0 / 3.0).sqrt().recip();
-        assert!((likeliness(15) * 65536.0 / normal - 1.0).abs() < 0.01);
-    }
 }

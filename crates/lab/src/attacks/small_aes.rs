@@ -131,31 +131,3 @@ pub fn cells(block: &[u8; 8]) -> [u8; 16] {
 pub fn packed(cells: &[u8; 16]) -> [u8; 8] {
     core::array::from_fn(|i| cells[2 * i] << 4 | cells[2 * i + 1])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::blocks::encrypt;
-    use tagmac::cipher::{Aes128, Cipher};
-    use tagmac::isa::Level;
-
-    #[test]
-    fn ten_rounds_are_aes() {
-        for byte in 0..20 {
-            let (key, block) = ([byte; 16], core::array::from_fn(|i| byte * 7 + i as u8));
-            let ours = SmallAes::aes().expand(&key, 10).encrypt(&block);
-            let level = Level::best();
-            assert_eq!(ours, encrypt(&Aes128::new(&key, level), &block, level));
-        }
-    }
-
-    /// The S-box of the paper.
-    #[test]
-    fn small_s_box() {
-        let table = [6, 11, 5, 4, 2, 14, 7, 10, 9, 13, 15, 12, 3, 1, 0, 8];
-        assert_eq!(SmallAes::small().sbox[..], table);
-        let block = *b"\x01\x23\x45\x67\x89\xab\xcd\xef";
-        assert_eq!(cells(&block)[..4], [0, 1, 2, 3]);
-        assert_eq!(packed(&cells(&block)), block);
-    }
-}

@@ -82,7 +82,7 @@ fn short(count: u32, bits: u32) -> Vec<u8> {
 
 /// The expected number of equal pairs among q tags and its deviation: of random values, and of a
 /// permutation's values, each cut to `TAG_BITS` of 16 bits.
-fn equal_pairs(q: f64) -> [(f64, f64); 2] {
+pub fn equal_pairs(q: f64) -> [(f64, f64); 2] {
     let (n, values) = (N as f64, f64::from(1 << TAG_BITS));
     let (pairs, m) = (q * (q - 1.0) / 2.0, n / values);
     // Random pairs are pairwise independent.
@@ -98,7 +98,7 @@ fn equal_pairs(q: f64) -> [(f64, f64); 2] {
 }
 
 /// The normal distribution: the probability of less than x deviations, by Simpson's rule.
-fn normal(x: f64) -> f64 {
+pub fn normal(x: f64) -> f64 {
     const STEPS: usize = 1000;
     let density = |t: f64| (-t * t / 2.0).exp() / core::f64::consts::TAU.sqrt();
     let step = x / STEPS as f64;
@@ -161,7 +161,7 @@ fn truncation(_: &AttackOptions) -> Vec<Finding> {
 
 /// Messages for the attack on subkeys: a first block and a number for the last one, as in elimac-tight.
 /// z are pairs (a, a^3) over GF(2^4), so no two have the xor of two others.
-fn messages() -> Vec<[u16; 2]> {
+pub fn messages() -> Vec<[u16; 2]> {
     // x^4 + x + 1.
     let product4 = |a: u16, b: u16| {
         (0..4).rev().fold(0u16, |sum, bit| {
@@ -179,7 +179,7 @@ fn doubled([block, z]: [u16; 2]) -> Vec<u8> {
 }
 
 /// All values that (z ^ z') / (M ^ M') can have: the roots of the even numbers below 2^9.
-fn differences() -> impl Iterator<Item = u16> {
+pub fn differences() -> impl Iterator<Item = u16> {
     (0..256).map(|y| root(2 * y))
 }
 
@@ -210,7 +210,8 @@ fn subkeys(_: &AttackOptions) -> Vec<Finding> {
             )
             .play(
                 |random| {
-                    let (second, d) = (random.next() as u16, of_three.next().expect("2^8 values"));
+                    let (second, d) =
+                        (random.next_u64() as u16, of_three.next().expect("2^8 values"));
                     toy([second ^ d, second])
                 },
                 collide(&messages, doubled),
@@ -305,39 +306,4 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
         trial("EliMAC-AES128, a tag seen", Control, 1000, Never, "2^-114")
             .play(aes, repeated(bits)),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::attacks::field::product16;
-
-    /// Each pair collides under a difference of its own, which is one of the 2^8.
-    #[test]
-    fn each_pair_has_a_difference_of_its_own() {
-        let (messages, all) = (messages(), differences().collect::<Vec<_>>());
-        let mut found = Vec::new();
-        for (i, [a, x]) in messages.iter().enumerate() {
-            for [b, y] in &messages[..i] {
-                assert_eq!(product16(a ^ b, a ^ b), 2 * (x ^ y));
-                assert!(all.contains(&(a ^ b)));
-                found.push(a ^ b);
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        assert_eq!(found.len(), 120);
-    }
-
-    /// Known values of the distribution, and the moments of a case that can be counted: all 2^16 values
-    /// of a permutation have just 2^8 (2^8 choose 2) equal pairs.
-    #[test]
-    fn numbers() {
-        assert!((normal(1.0) - 0.841_344_746).abs() < 1e-8);
-        assert!((normal(-1.959_963_985) - 0.025).abs() < 1e-8);
-        let [_, (mean, _)] = equal_pairs(N as f64);
-        assert!((mean / f64::from(256 * 256 * 255 / 2) - 1.0).abs() < 1e-9);
-        let [(random, _), (mean, _)] = equal_pairs(2.0);
-        assert!((random - 1.0 / 256.0).abs() < 1e-12 && (mean - 255.0 / 65535.0).abs() < 1e-12);
-    }
 }

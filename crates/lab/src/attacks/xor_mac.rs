@@ -32,7 +32,7 @@ fn share(bits: u32) -> impl FnMut(&mut Game, &mut Random) -> bool {
         let message = |one: [u8; 8], other: [u8; 8]| [one, other].concat();
         let tags = [message(a, b), message(c, b), message(a, d)].map(|message| {
             let ask = |_| {
-                let iv = (random.next() >> (64 - bits)).to_be_bytes();
+                let iv = (random.next_u64() >> (64 - bits)).to_be_bytes();
                 (iv, game.ask_with(&iv, &message))
             };
             (0..TIMES).map(ask).collect::<Vec<_>>()

@@ -60,7 +60,11 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
 }
 
 /// The messages and bytes of each that a theorem allows, from the longest messages on, as logarithms.
-fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, BoundError> {
+///
+/// # Errors
+///
+/// Those of the theorem.
+pub fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, BoundError> {
     let limit = theorem.limit();
     let steps = (0..=LONGEST * PER_DOUBLING).rev();
     let lengths = steps.map(|i| 2f64.powf(f64::from(i) / f64::from(PER_DOUBLING)) as u64);
@@ -77,34 +81,4 @@ fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, BoundEr
         }
     }
     Ok(border)
-}
-
-#[cfg(test)]
-mod tests {
-    use tagmac_any::Algorithm;
-
-    use super::*;
-
-    fn border_of(name: &str, probability: f64) -> Vec<(f64, f64)> {
-        let algorithm = Algorithm::from_name(name).expect("an algorithm");
-        border(algorithm.theorem().expect("a theorem"), probability).expect("a border")
-    }
-
-    /// 1792 bytes is the limit, and 2^16 - 1 messages of that length are allowed, or of any other.
-    #[test]
-    fn a_counter_bounds_length_and_messages() {
-        let line = border_of("LIGHTMAC-PRESENT128-S8", ACCEPTED);
-        let (top, bottom) = (line[0], line[line.len() - 1]);
-        // At most an eighth of a doubling above what is drawn.
-        let limit = 1792f64.log2();
-        assert!(top.0 == 0.0 && (limit - 0.13..=limit).contains(&top.1), "{top:?}");
-        assert!(bottom.1 == 0.0 && (bottom.0 - 16.0).abs() < 0.001, "{bottom:?}");
-    }
-
-    #[test]
-    fn lower_probabilities_allow_less() {
-        let end = |probability| border_of("UMAC-128", probability).last().map(|(x, _)| *x);
-        assert!(end(2f64.powi(-60)) < end(ACCEPTED));
-        assert!(border_of("PMAC-PRESENT80", 2f64.powi(-90)).is_empty());
-    }
 }

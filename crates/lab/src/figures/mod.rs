@@ -6,7 +6,7 @@ mod collisions;
 mod drawing;
 mod key_borders;
 mod key_life;
-mod key_limits;
+pub mod key_limits;
 mod modes;
 mod speed;
 
@@ -121,34 +121,4 @@ fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
         curves,
     };
     Ok(Drawing { svg: chart.svg(&alternative)?, alternative })
-}
-
-#[cfg(test)]
-mod tests {
-    use tagmac_figures::escaped;
-
-    use super::*;
-
-    /// One alternative for each, no two alike; nothing that runs.
-    #[test]
-    fn pictures_have_words() {
-        let speeds = crate::speeds::kept().expect("the kept records");
-        for name in ["lightmac-1", "umac-3", "key-life", "key-limits", "key-borders"] {
-            let drawing = (find(name).expect("a figure").draw)(&speeds).expect("a picture");
-            let label = format!("role=\"img\" aria-label=\"{}\"", escaped(&drawing.alternative));
-            assert!(drawing.svg.contains(&label) && drawing.alternative.len() > 80, "{name}");
-            assert!(!drawing.svg.contains("NaN") && !drawing.svg.contains("<script"), "{name}");
-        }
-    }
-
-    /// Each mode has its curve, the names are there, and LightMAC ends at 63 messages.
-    #[test]
-    fn figure_1_has_all_its_curves() {
-        let speeds = crate::speeds::kept().expect("the kept records");
-        let drawing = lightmac_1(&speeds).expect("a picture");
-        for name in ["OMAC", "EMAC", "PMAC", "PMAC_Plus", "3kf9", "PMACX", "PMAC/P", "LightMAC"] {
-            assert!(drawing.svg.matches(name).count() >= 2, "{name}");
-        }
-        assert!(drawing.alternative.contains("LightMAC: 32768 blocks at q = 1, 32768 at q = 63"));
-    }
 }

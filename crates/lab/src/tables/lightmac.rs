@@ -178,24 +178,3 @@ pub fn speed(speeds: &Speeds) -> Grid {
     grid.machine(speeds);
     grid
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::speeds::kept;
-
-    /// "Data is provided for message lengths smaller than 2^s (n - s) bits."
-    #[test]
-    fn rows_end_at_the_longest_message() {
-        let speeds = &kept().expect("the kept records")[0];
-        let grid = speed(speeds);
-        let filled = |label: &str| {
-            let row = grid.rows.iter().find(|row| row.label.starts_with(label)).expect("a row");
-            row.cells.iter().filter(|cell| **cell != Cell::Empty).count()
-        };
-        // 128 .. 1024 of at most 256 * 7; .. 2048 of 256 * 15; all.
-        assert_eq!(filled("LightMAC, PRESENT, s = 8"), 4);
-        assert_eq!(filled("LightMAC, AES, s = 8"), 5);
-        assert_eq!(filled("LightMAC, AES, s = n/3 = 40"), 7);
-    }
-}

@@ -3,7 +3,7 @@
 //! A new table is a function that makes a [`Grid`], and a line in [`TABLES`].
 
 mod comparators;
-mod elimac;
+pub mod elimac;
 mod grid;
 mod lightmac;
 mod pmac;

@@ -11,7 +11,7 @@ use crate::command::run;
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/record");
 
 /// A folder of this test's own.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("a folder");

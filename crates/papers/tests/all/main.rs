@@ -1,12 +1,12 @@
 //! The tests of these constructions, in one program: each program would compile kernels of its own.
 
 mod common;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod rust_crypto;
 mod wiping;
 
 mod collisions;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod digest;
 mod nh;
 mod parameters;

@@ -286,7 +286,7 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
     }
 
     /// Begins again with an empty message. The old one is wiped.
-    #[cfg(feature = "digest")]
+    #[cfg(feature = "rustcrypto")]
     pub(crate) fn restart(&mut self) {
         self.chain = Chain::new(&[]);
     }

@@ -1,8 +1,8 @@
 //! Block ciphers over lanes, and how to bring one of your own.
 //!
 //! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
-//! constant-time on every level. With the feature `cipher`, `RustCrypto` brings in the block ciphers
-//! of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
+//! constant-time on every level. With the feature `rustcrypto`, `RustCrypto` brings in the block
+//! ciphers of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
 //! of blocks in memory:
 //!
 //! ```
@@ -51,7 +51,7 @@ pub(crate) mod aes;
 mod field;
 mod known_answers;
 mod present;
-#[cfg(feature = "cipher")]
+#[cfg(feature = "rustcrypto")]
 mod rust_crypto;
 mod traits;
 
@@ -60,7 +60,7 @@ pub use aes::{Aes128, Aes192, Aes256};
 pub use field::Field;
 pub use known_answers::KnownAnswers;
 pub use present::{Present, Present80, Present128};
-#[cfg(feature = "cipher")]
+#[cfg(feature = "rustcrypto")]
 pub use rust_crypto::RustCrypto;
 pub(crate) use traits::vectors;
 pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, Encrypt, V};

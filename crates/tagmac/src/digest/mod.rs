@@ -33,8 +33,8 @@
 //! | [`Poly1305Hash`](crate::hashes::Poly1305Hash) | `UniversalHash` | r |
 //! | [`EliHash`](crate::hashes::EliHash) with AES | `UniversalHash` | K1 |
 //!
-//! C is any cipher with keys and blocks of a length that RustCrypto has, with the feature `cipher`
-//! also theirs. Several keys are one string, the first one first, as in key files. Tags have the n bits
+//! C is any cipher with keys and blocks of a length that RustCrypto has, also one of theirs, as
+//! [`RustCrypto<C>`](crate::cipher::RustCrypto). Several keys are one string, the first one first, as in key files. Tags have the n bits
 //! of a block; `verify_truncated_left` checks shorter ones.
 //!
 //! A MAC of your own is one of them by [`Algorithm`] and [`DeterministicMac`]: of the crate `tagmac-papers`,

@@ -52,7 +52,7 @@ fn agrees_with_rust_crypto() {
     agrees::<Aes128>(tag::<cmac::Cmac<aes::Aes128>>);
     agrees::<Aes192>(tag::<cmac::Cmac<aes::Aes192>>);
     agrees::<Aes256>(tag::<cmac::Cmac<aes::Aes256>>);
-    #[cfg(feature = "cipher")]
+    #[cfg(feature = "rustcrypto")]
     agrees::<tagmac::cipher::RustCrypto<des::TdesEde3>>(tag::<cmac::Cmac<des::TdesEde3>>);
 }
 

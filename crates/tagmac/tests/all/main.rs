@@ -1,16 +1,16 @@
 //! The library's tests from outside, in one program: each program would compile kernels of its own.
 
 mod common;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod rust_crypto;
 mod wiping;
 
 mod canary;
 mod canary_kernels;
-#[cfg(feature = "cipher")]
+#[cfg(feature = "rustcrypto")]
 mod ciphers;
 mod cmac;
-#[cfg(feature = "digest")]
+#[cfg(feature = "rustcrypto")]
 mod digest;
 mod edit;
 mod errata;

@@ -1,0 +1,6 @@
+//! The tables, cell by cell.
+
+mod elimac;
+mod grid;
+mod lightmac;
+mod pmac;
