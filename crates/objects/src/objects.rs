@@ -18,6 +18,8 @@ pub const REQUESTS: usize = 32;
 const MAX_REQUESTS: usize = 64;
 /// Threads that move what connections bring, and hash it.
 const MAX_WORKERS: usize = 32;
+/// Bytes of their stacks that are wiped when they end: those of any MAC's calls, and as much for the tasks around.
+const STACK: usize = 128 << 10;
 
 /// How much is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ impl Objects {
             .worker_threads(cores.min(MAX_WORKERS))
             .enable_io()
             .enable_time()
+            .on_thread_stop(tagmac::wipe_stack::<STACK>)
             .build();
         let runtime = runtime.map_err(|error| {
             Error::io(format_args!("expected threads for requests: {}", io_reason(&error)))
