@@ -8,7 +8,7 @@ use tagmac_files::key_source::KeySourceError;
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::partial::{CombineError, Edge, Named, RangeError, Wanted};
 use tagmac_files::sidecar::{Interrupted, UpdateError};
-use tagmac_files::url::{ForeignUrl, UrlError};
+use tagmac_files::url::ForeignUrl;
 use tagmac_files::{Error, ReadError};
 
 /// The line of an error.
@@ -44,14 +44,6 @@ pub fn foreign_url(url: ForeignUrl) -> String {
     match url {
         ForeignUrl::Web => format!("{url}; 'curl URL | tagmac tag' reads those"),
         _ => url.to_string(),
-    }
-}
-
-/// The reason why a name is not the URL of an object.
-pub fn url(error: UrlError) -> String {
-    match error {
-        UrlError::Foreign(url) => foreign_url(url),
-        _ => error.to_string(),
     }
 }
 

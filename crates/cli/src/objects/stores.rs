@@ -10,7 +10,7 @@ use tagmac_files::objects::{self, Place};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
-use tagmac_files::url::Url;
+use tagmac_files::url::{Url, UrlError};
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::{self, Listed};
 use tagmac_objects::read::ObjectReader;
@@ -157,6 +157,11 @@ impl Folder {
 
 /// The URL of a name.
 pub fn parse(name: &Path) -> Result<Url, Error> {
-    Url::parse(name.as_os_str().as_bytes())
-        .map_err(|error| Error::usage(format_args!("{}: {}", Escaped::name(name), say::url(error))))
+    Url::parse(name.as_os_str().as_bytes()).map_err(|error| {
+        let what = match error {
+            UrlError::Foreign(url) => say::foreign_url(url),
+            _ => error.to_string(),
+        };
+        Error::usage(format_args!("{}: {what}", Escaped::name(name)))
+    })
 }
