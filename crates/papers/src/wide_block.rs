@@ -109,8 +109,8 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`] unless `data` has as many bytes as the
-    /// bits need,
+    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`](tagmac::Error::MessageBits) unless `data` has
+    /// as many bytes as the bits need,
     /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
     pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), ParsimonyError> {
         let last = last_block::<C::Block>(data, bits)?;
