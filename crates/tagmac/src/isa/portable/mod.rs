@@ -27,6 +27,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "planes and rows index several arrays at once")]
 
+mod bit_slices;
 mod layout;
 mod narrow;
 mod planes;
