@@ -89,7 +89,7 @@ impl RoundKeys {
         if let Some(nibbles) = I::Words::NIBBLES {
             return isa.run_outlined(
                 #[inline(always)]
-                || self.encrypt_as_matrix((isa.words(), nibbles), blocks, n),
+                move || self.encrypt_as_matrix((isa.words(), nibbles), blocks, n),
             );
         }
         let words = isa.words();
