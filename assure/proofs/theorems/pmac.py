@@ -6,7 +6,7 @@ from rust.numbers import N
 from rust.values import Model, Some, Struct, plain
 from theorem import theorem
 
-PMAC = ("algo/pmac/mod.rs",)
+PMAC = ("algo/pmac/mod.rs", "algo/pmac/offsets.rs")
 
 
 class Multiple(Model):

@@ -15,7 +15,7 @@ FIELD = ("algo/poly1305/field.rs",)
 @theorem(
     "poly1305-last-block",
     "the last block of Poly1305, of 1 to 15 bytes, is the little-endian number of its bytes and a 1 after them",
-    ("algo/poly1305/mod.rs", "isa/block.rs"),
+    ("algo/poly1305/hash.rs", "isa/block.rs"),
 )
 def last_block(proof):
     for length in range(1, 16):

@@ -1,6 +1,6 @@
 //! Blocks of eight bytes in vectors of words: lanes for ciphers that work on planes of bits.
 
-use super::{Isa, Lanes, MAX_WORDS, SMALL, Words};
+use super::{BitSlices, Isa, Lanes, MAX_WORDS, SMALL, Words};
 use crate::sealed::Sealed;
 
 /// A block of eight bytes in each word of the level's vectors.

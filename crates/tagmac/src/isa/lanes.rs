@@ -1,8 +1,8 @@
 //! What kernels need of a level: vectors of cipher blocks, and rounds of AES on them.
 
+use super::bit_slices::BitSlices;
 use super::block::{Block, CipherBlock};
 use super::gf128;
-use super::words::Words;
 use crate::sealed::Sealed;
 
 /// The most blocks in a vector, of any size and on any level.
@@ -139,7 +139,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// `R` round keys as the level likes to keep them over a loop.
     type Keys<'a, const R: usize>: Copy;
     /// Vectors of 64-bit words, see [`Isa::words`].
-    type Words: Words;
+    type Words: BitSlices;
     /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
     type One: Isa<One = Self::One>;
 

@@ -1,5 +1,6 @@
 //! Levels: the features of each, and how a kernel comes to run on one.
 
+use super::bit_slices::BitSlices;
 use super::lanes::Isa;
 use super::portable::Portable;
 use super::words::Words;
@@ -263,7 +264,7 @@ pub(crate) struct Facts {
     word_lanes: usize,
     /// See [`Words::MUL52`].
     mul52: bool,
-    /// See [`Words::NIBBLES`].
+    /// Whether there are [`BitSlices::NIBBLES`].
     pub(crate) nibbles: bool,
 }
 
@@ -276,7 +277,7 @@ impl Facts {
             lanes: I::LANES,
             word_lanes: <I::Words as Words>::LANES,
             mul52: <I::Words as Words>::MUL52,
-            nibbles: <I::Words as Words>::NIBBLES,
+            nibbles: <I::Words as BitSlices>::NIBBLES.is_some(),
         }
     }
 

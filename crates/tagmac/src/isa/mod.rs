@@ -10,6 +10,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod bit_slices;
 pub(crate) mod block;
 mod blocks64;
 pub(crate) mod gf128;
@@ -25,6 +26,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use bit_slices::{BitSlices, Nibbles};
 pub(crate) use block::zero_filled;
 pub(crate) use block::zeros_before;
 pub use block::{Block, CipherBlock};

@@ -6,7 +6,7 @@
 //! compute, in functions that are not, and are compiled once.
 
 use super::gf128::{over_x, times_x};
-use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Words, ZERO};
+use super::{BitSlices, Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Nibbles, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [
@@ -43,6 +43,7 @@ pub(super) fn passes<I: Isa>(isa: I) -> bool {
         && lanes_pass(isa, &message)
         && words_pass(words, &message)
         && words_pass(words.narrow(), &message)
+        && bit_slices_pass(words, &message)
 }
 
 #[inline(never)]
@@ -249,8 +250,6 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
         ones,
         a.xor(v, w),
         a.and_not(v, w),
-        a.splat32(u32::MAX),
-        a.splat32(0),
         a.load(&all[n..2 * n]),
         a.swap_bytes(v),
         a.add16(v, w),
@@ -277,10 +276,6 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     passes &= a.sum(v) == sums[0].wrapping_add(sums[1]);
     passes &= a.sum_pair(v, w) == [a.sum(v), a.sum(w)];
 
-    for step in 4..=8 {
-        passes &= stored(a, a.pieces(message, 8, step)) == expected_pieces(message, step, n);
-    }
-
     // Blocks of each half or word by word: all of them once, in one order.
     let blocks = &message[..16 * n];
     let (even, odd) = a.even_odd(blocks);
@@ -294,13 +289,26 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let (first, second) = (stored(a, first), stored(a, second));
     passes &= are_columns(&first, &second, &all[..2 * n]);
     let (again, too) = a.deinterleave_numbers(&numbers(message)[..n]);
-    passes &= stored(a, again) == first && stored(a, too) == second;
+    passes && stored(a, again) == first && stored(a, too) == second
+}
 
-    if A::NIBBLES {
+/// All operations on slices of bits.
+#[inline(always)]
+fn bit_slices_pass<A: BitSlices>(a: A, message: &Message) -> bool {
+    let n = 2 * A::LANES;
+    let all = message_words(message);
+    let v = a.blocks(&message[..8 * n]);
+    let mut passes = stored(a, a.splat32(u32::MAX)) == stored(a, a.splat(u64::MAX))
+        && stored(a, a.splat32(0)) == [0; MAX_LANES];
+    for step in 4..=8 {
+        passes &= stored(a, a.pieces(message, 8, step)) == expected_pieces(message, step, n);
+    }
+
+    if let Some(nibbles) = A::NIBBLES {
         let (tables, columns) = ([block(message, 0), block(message, 1)], all[2]);
-        passes &= stored(a, a.look_up_nibbles(v, &tables)) == looked_up(&all[..n], &tables)
-            && stored(a, a.transpose_bytes(v, columns)) == transposed(&all[..n], columns)
-            && stored(a, a.swap_quarters(v)) == with_swapped_quarters(&all[..n]);
+        passes &= stored(a, nibbles.look_up(a, v, &tables)) == looked_up(&all[..n], &tables)
+            && stored(a, nibbles.transpose_bytes(a, v, columns)) == transposed(&all[..n], columns)
+            && stored(a, nibbles.swap_quarters(a, v)) == with_swapped_quarters(&all[..n]);
     }
 
     let (mut rows, mut planes) = ([0; 64 * MAX_LANES], [0; 64 * MAX_LANES]);
@@ -309,7 +317,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
 }
 
-/// What [`Words::look_up_nibbles`] is.
+/// What [`Nibbles::look_up`] is.
 #[inline(never)]
 fn looked_up(words: &[u64], [low, high]: &[Block; 2]) -> Row {
     let mut row = [0; MAX_LANES];
@@ -320,7 +328,7 @@ fn looked_up(words: &[u64], [low, high]: &[Block; 2]) -> Row {
     row
 }
 
-/// What [`Words::transpose_bytes`] is.
+/// What [`Nibbles::transpose_bytes`] is.
 #[inline(never)]
 fn transposed(words: &[u64], columns: u64) -> Row {
     let mut row = [0; MAX_LANES];
@@ -334,7 +342,7 @@ fn transposed(words: &[u64], columns: u64) -> Row {
     row
 }
 
-/// What [`Words::swap_quarters`] is.
+/// What [`Nibbles::swap_quarters`] is.
 #[inline(never)]
 fn with_swapped_quarters(words: &[u64]) -> Row {
     let mut row = [0; MAX_LANES];
@@ -373,20 +381,19 @@ fn expected_words(operation: usize, all: &[u64; 2 * MAX_LANES], n: usize) -> Row
             16 => x.wrapping_add((product >> 52) as u64),
             17 => y.wrapping_add(most as u64 & LOW52),
             18 => x.wrapping_add((most >> 52) as u64),
-            19 | 22 => u64::MAX,
+            19 => u64::MAX,
             20 => x ^ y,
             21 => x & !y,
-            23 => 0,
-            24 => y,
-            25 => x.swap_bytes(),
-            26 => add16(x, y),
-            27 => add16(x, u64::MAX),
-            28 => madd16(x, y),
-            29 => madd16(x, u64::MAX),
-            30 => madd16(MIN_I16, MIN_I16),
-            31 => mul32_signed(x, y),
-            32 => mul32_signed(x, u64::MAX),
-            33 => 1 << 62,
+            22 => y,
+            23 => x.swap_bytes(),
+            24 => add16(x, y),
+            25 => add16(x, u64::MAX),
+            26 => madd16(x, y),
+            27 => madd16(x, u64::MAX),
+            28 => madd16(MIN_I16, MIN_I16),
+            29 => mul32_signed(x, y),
+            30 => mul32_signed(x, u64::MAX),
+            31 => 1 << 62,
             _ => unreachable!("an operation"),
         };
     }

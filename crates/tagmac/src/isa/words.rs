@@ -23,8 +23,6 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     type W: Copy;
     /// One lane alone.
     type Narrow: Words<Narrow = Self::Narrow>;
-    /// Half as many lanes where that is a level of its own, else the same.
-    type Half: Words;
 
     /// One lane alone.
     fn narrow(self) -> Self::Narrow;
@@ -127,98 +125,8 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     fn xor(self, a: Self::W, b: Self::W) -> Self::W;
     /// `a & !b`.
     fn and_not(self, a: Self::W, b: Self::W) -> Self::W;
-    /// `x`, zero or all ones, in both halves of every word.
-    fn splat32(self, x: u32) -> Self::W;
     /// Word j is `p[j]`, of exactly `2 * LANES`.
     fn load(self, p: &[u64]) -> Self::W;
     /// The bytes of each word in the opposite order.
     fn swap_bytes(self, a: Self::W) -> Self::W;
-    /// Pieces of `step` bytes, 4 to 8, in the bytes of words: word j ends with those of `data` from
-    /// `at + j * step`; the bytes before them are zero. At least as many bytes as a piece is
-    /// shorter than a word come before `at`.
-    #[inline(always)]
-    fn pieces(self, data: &[u8], at: usize, step: usize) -> Self::W {
-        let data = &data[at + step - 8..at + 2 * Self::LANES * step];
-        let mut words = [0; 8];
-        for (j, word) in words[..2 * Self::LANES].iter_mut().enumerate() {
-            *word = u64::from_le_bytes(*data[j * step..].first_chunk().expect("a word"));
-        }
-        let words = self.load(&words[..2 * Self::LANES]);
-        self.and(words, self.splat(u64::MAX << (64 - 8 * step)))
-    }
-    /// Turns rows of big-endian numbers into planes: bit r of word i of plane p is bit p of word i
-    /// of row r with its bytes swapped, after `key` is added to that. 64 rows and 64 planes of
-    /// `2 * LANES` words each.
-    #[inline(always)]
-    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
-        let words = 2 * Self::LANES;
-        assert!(rows.len() == 64 * words && planes.len() == 64 * words);
-        let key = self.splat(key.swap_bytes());
-        // Bits of the row's number and of the bit's place change places, three at a time on eight
-        // rows.
-        for r in 0..8 {
-            let row = |i: usize| self.xor(self.load(&rows[words * (r + 8 * i)..][..words]), key);
-            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
-            for (i, x) in exchange::<Self, 32, 16, 8>(self, x).into_iter().enumerate() {
-                // Swapped bytes are planes in another order.
-                self.store(x, &mut planes[words * (r + 8 * (7 - i))..][..words]);
-            }
-        }
-        for rows in planes.chunks_exact_mut(8 * words) {
-            let row = |i: usize| self.load(&rows[words * i..][..words]);
-            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
-            for (i, x) in exchange::<Self, 4, 2, 1>(self, x).into_iter().enumerate() {
-                self.store(x, &mut rows[words * i..][..words]);
-            }
-        }
-    }
-    /// Whether the three operations below are instructions. Other levels have none of them.
-    const NIBBLES: bool = false;
-    /// Of each byte, the low nibble's entry in the first table xor the high nibble's in the second.
-    #[inline(always)]
-    fn look_up_nibbles(self, _a: Self::W, _tables: &[Block; 2]) -> Self::W {
-        unreachable!("a level with NIBBLES")
-    }
-    /// In each word, bit `7 - j` of byte i is the parity of byte j masked by byte i of `columns`.
-    #[inline(always)]
-    fn transpose_bytes(self, _a: Self::W, _columns: u64) -> Self::W {
-        unreachable!("a level with NIBBLES")
-    }
-    /// In each half of a word, the low 16 bits and the high ones in each other's place.
-    #[inline(always)]
-    fn swap_quarters(self, _a: Self::W) -> Self::W {
-        unreachable!("a level with NIBBLES")
-    }
-    /// Runs `f` on half as many lanes, compiled for the level that has no more than those.
-    fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
-}
-
-/// Eight rows with the bits of weight `A`, `B` and `C` in a bit's place exchanged with those of
-/// its row's number.
-#[inline(always)]
-fn exchange<W: Words, const A: u32, const B: u32, const C: u32>(
-    words: W,
-    [x0, x1, x2, x3, x4, x5, x6, x7]: [W::W; 8],
-) -> [W::W; 8] {
-    let (x0, x4) = exchange_pair::<W, A>(words, x0, x4);
-    let (x1, x5) = exchange_pair::<W, A>(words, x1, x5);
-    let (x2, x6) = exchange_pair::<W, A>(words, x2, x6);
-    let (x3, x7) = exchange_pair::<W, A>(words, x3, x7);
-    let (x0, x2) = exchange_pair::<W, B>(words, x0, x2);
-    let (x1, x3) = exchange_pair::<W, B>(words, x1, x3);
-    let (x4, x6) = exchange_pair::<W, B>(words, x4, x6);
-    let (x5, x7) = exchange_pair::<W, B>(words, x5, x7);
-    let (x0, x1) = exchange_pair::<W, C>(words, x0, x1);
-    let (x2, x3) = exchange_pair::<W, C>(words, x2, x3);
-    let (x4, x5) = exchange_pair::<W, C>(words, x4, x5);
-    let (x6, x7) = exchange_pair::<W, C>(words, x6, x7);
-    [x0, x1, x2, x3, x4, x5, x6, x7]
-}
-
-/// Exchanges the bits of `a` in places with the bit of weight `SHIFT` and those of `b` without it.
-#[inline(always)]
-fn exchange_pair<W: Words, const SHIFT: u32>(words: W, a: W::W, b: W::W) -> (W::W, W::W) {
-    let low = words.splat(u64::MAX / ((1 << SHIFT) + 1));
-    let differ = words.and(words.xor(words.shr(a, SHIFT), b), low);
-    (words.xor(a, words.shl(differ, SHIFT)), words.xor(b, differ))
 }

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use std::{env, io::ErrorKind, process::Command};
 
-use tagmac::isa::{Block, Blocks64, CipherBlock, Isa, Kernel, Lanes, Level, ScalarBlocks};
+use tagmac::isa::{
+    BitSlices, Block, Blocks64, CipherBlock, Isa, Kernel, Lanes, Level, ScalarBlocks,
+};
 use tagmac::isa::{Status, Words};
 
 /// Loads two vectors of pieces from data that is `short` bytes too short.
@@ -155,8 +157,12 @@ fn check_words<A: Words>(words: A) {
     let row: Vec<u64> = (1..=n as u64).map(|j| j << 56 | j).collect();
     let first = (row[1] as u128) << 64 | row[0] as u128;
     assert_eq!(words.lane0(words.load(&row)), first.to_le_bytes());
-    let half = words.with_half(|half| half.lane0(half.splat(row[0])));
-    assert_eq!(half, [row[0]; 2].map(u64::to_le_bytes).as_flattened());
+}
+
+/// Half a vector.
+fn check_bit_slices<A: BitSlices>(words: A) {
+    let half = words.with_half(|half| half.lane0(half.splat(7)));
+    assert_eq!(half, [7u64; 2].map(u64::to_le_bytes).as_flattened());
 }
 
 struct Operations;
@@ -173,6 +179,7 @@ impl Kernel for Operations {
         check_lanes(Blocks64::new(isa));
         check_words(isa.words());
         check_words(isa.words().narrow());
+        check_bit_slices(isa.words());
     }
 }
 

@@ -14,6 +14,7 @@
 //! go one by one in 64-bit limbs, without any powers.
 
 mod field;
+mod hash;
 mod horner;
 mod many;
 mod radix26;
@@ -24,286 +25,16 @@ use core::slice;
 use zeroize::Zeroize;
 
 use super::known_answer;
-use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::one_by_one;
-use crate::construction::{Construction, Hash, PADS_AT_ONCE};
+use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
-use crate::isa::{Block, Facts, Isa, KnownAnswer, Level, Levels, Words, zero_filled};
+use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
 use crate::mac::{Mac, deterministic};
-use crate::plan::Plan;
 use crate::tag::Tag;
 use crate::wipe::wipe;
-use field::{ClampedR, FieldElement};
-use horner::{Powers, Radix};
+pub use hash::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 use many::{BlockMatrix, MAX_MESSAGES};
-use radix26::Radix26;
-use radix44::Radix44;
-
-/// Blocks up to which one by one costs less than the widest vectors, as measured on Zen 4, with the
-/// powers of r at hand.
-const NARROW_PATH_MAX_BLOCKS: usize = 7;
-/// The same where the powers would be made for one message.
-const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 15;
-
-/// The same for vectors of these words.
-const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
-    match (A::LANES, once) {
-        (1, false) => 16,
-        (1, true) => 63,
-        (2, true) => 27,
-        (_, false) => NARROW_PATH_MAX_BLOCKS,
-        (_, true) => NARROW_PATH_MAX_BLOCKS_ONCE,
-    }
-}
-
-/// The hash of a range of blocks. Secret, so it shows nothing.
-#[derive(Clone, Copy)]
-pub struct Poly1305Sum {
-    h: FieldElement,
-    /// Blocks in the range: joining multiplies by r as often.
-    blocks: u64,
-}
-
-impl Zeroize for Poly1305Sum {
-    fn zeroize(&mut self) {
-        self.h.zeroize();
-        self.blocks.zeroize();
-    }
-}
-
-#[cfg(feature = "save")]
-impl crate::save::Save for Poly1305Sum {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
-        for limb in self.h.0 {
-            out.number(limb);
-        }
-        Ok(())
-    }
-
-    fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
-        let h = FieldElement([input.number()?, input.number()?, input.number()?]);
-        // A number is below 2^131.
-        (h.0[2] < 8).then_some(())?;
-        Some(Poly1305Sum { h, blocks: (range.end - range.start) / size_of::<Block>() as u64 })
-    }
-}
-
-/// The hash of a message, mod 2^128. Secret, so it shows nothing.
-pub struct Poly1305Digest(u128);
-
-/// The hash of Poly1305 under r.
-#[derive(Clone)]
-pub struct Poly1305Hash {
-    r: ClampedR,
-    level: Level,
-    /// Whether one message is all that the powers of r are for.
-    once: bool,
-    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small, and not
-    /// in a `OnceLock`, which keeps what was on the stack before it until it is filled.
-    #[cfg(feature = "std")]
-    powers: once_cell::race::OnceBox<Powers>,
-}
-
-impl Drop for Poly1305Hash {
-    fn drop(&mut self) {
-        self.r.zeroize();
-    }
-}
-
-silent!(Poly1305Hash);
-
-impl Poly1305Digest {
-    /// The hash as a number.
-    pub(crate) fn number(&mut self) -> &mut u128 {
-        &mut self.0
-    }
-}
-
-impl Poly1305Hash {
-    /// The hash under r, in which the bits that must be clear are cleared, on the best level of
-    /// this CPU.
-    #[inline]
-    pub fn new(r: &[u8; 16]) -> Self {
-        Poly1305Hash::with_level(r, Level::best())
-    }
-
-    /// As [`new`](Poly1305Hash::new), on a level of your choice.
-    #[inline]
-    pub fn with_level(r: &[u8; 16], level: Level) -> Self {
-        Poly1305Hash::with(r, Poly1305::passing(level), false)
-    }
-
-    #[inline(always)]
-    fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
-        Poly1305Hash {
-            r: ClampedR::clamped(r),
-            level,
-            once,
-            #[cfg(feature = "std")]
-            powers: once_cell::race::OnceBox::new(),
-        }
-    }
-
-    /// Adds blocks one by one.
-    #[inline(always)]
-    fn one_by_one(&self, h: FieldElement, blocks: &[u8]) -> FieldElement {
-        blocks.as_chunks().0.iter().fold(
-            h,
-            #[inline(always)]
-            |h, block| self.r.step(h, u128::from_le_bytes(*block), 1),
-        )
-    }
-
-    /// The hashes plus `s`, mod 2^128, of up to [`many::messages`] short messages.
-    #[inline(always)]
-    fn tag_many<I: Isa>(
-        &self,
-        isa: I,
-        matrix: &mut BlockMatrix,
-        messages: &[&[u8]],
-        s: &[u128; MAX_MESSAGES],
-    ) -> [u128; MAX_MESSAGES] {
-        if <I::Words as Words>::MUL52 {
-            return matrix.tags::<_, Radix44>(isa.words(), self.r, messages, s);
-        }
-        let mut tags = [0; MAX_MESSAGES];
-        for ((tag, message), s) in tags.iter_mut().zip(messages).zip(s) {
-            let (whole, rest) = message.split_at(message.len() / 16 * 16);
-            let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
-            *tag = self.finish(isa, &sum, 0, rest.into()).0.wrapping_add(*s);
-        }
-        tags
-    }
-
-    /// The powers of r, where they were made and there is a lock to keep them.
-    #[inline(always)]
-    fn kept(&self) -> Option<&Powers> {
-        #[cfg(feature = "std")]
-        return self.powers.get();
-        #[cfg(not(feature = "std"))]
-        None
-    }
-
-    #[cfg(feature = "std")]
-    #[cold]
-    #[inline(never)]
-    fn keep(&self, made: &Powers) -> &Powers {
-        self.powers.get_or_init(|| Box::new(made.clone()))
-    }
-
-    /// Adds blocks by vectors. The powers are made within the kernel, and kept if that is what `keep`
-    /// says.
-    #[inline(always)]
-    fn by_vectors<A: Words, R: Radix<A>>(
-        &self,
-        a: A,
-        h: FieldElement,
-        keep: bool,
-        blocks: &[u8],
-    ) -> FieldElement {
-        if let Some(powers) = self.kept() {
-            return horner::absorb::<A, R>(a, powers, h, blocks);
-        }
-        #[cfg(feature = "std")]
-        if keep {
-            let mut made = Powers::NONE;
-            made.make::<A, R>(a, self.r);
-            return horner::absorb::<A, R>(a, self.keep(&made), h, blocks);
-        }
-        debug_assert!(!keep, "powers that are kept were made above");
-        horner::absorb_once::<A, R>(a, self.r, h, blocks)
-    }
-}
-
-impl Hash for Poly1305Hash {
-    type Sum = Poly1305Sum;
-    type Digest = Poly1305Digest;
-    type BlockBuffer = Block;
-    const LAST_BLOCK_DISTINCT: bool = false;
-    const ACCEPTS_BIT_STRINGS: bool = false;
-    const POSITION_INDEPENDENT: bool = true;
-    const PLAN: Plan = Plan { long: Levels::Words, short: Levels::Narrow, ..Plan::DEFAULT };
-
-    #[inline(always)]
-    fn level(&self) -> Level {
-        self.level
-    }
-
-    #[inline(always)]
-    fn block(&self) -> usize {
-        16
-    }
-
-    #[inline(always)]
-    fn narrow_path_max_bytes(&self) -> usize {
-        16 * if self.once { NARROW_PATH_MAX_BLOCKS_ONCE } else { NARROW_PATH_MAX_BLOCKS }
-    }
-
-    #[inline(always)]
-    fn limit_bits(&self) -> u64 {
-        u64::MAX
-    }
-
-    #[inline(always)]
-    fn empty(&self) -> Poly1305Sum {
-        Poly1305Sum { h: FieldElement::ZERO, blocks: 0 }
-    }
-
-    #[inline(always)]
-    fn new_buffer(&self) -> Block {
-        [0; 16]
-    }
-
-    #[inline(always)]
-    fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, at: u64, blocks: &[u8]) {
-        sum.blocks += blocks.len() as u64 / 16;
-        // A message that begins here may end with these blocks.
-        let keep = cfg!(feature = "std") && (!self.once || at > 0);
-        sum.h = if blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(self.once)
-            || !<I::Words as Words>::HAS_VECTOR_MUL
-        {
-            self.one_by_one(sum.h, blocks)
-        } else if <I::Words as Words>::MUL52 {
-            self.by_vectors::<_, Radix44>(isa.words(), sum.h, keep, blocks)
-        } else {
-            self.by_vectors::<_, Radix26>(isa.words(), sum.h, keep, blocks)
-        };
-    }
-
-    #[inline(always)]
-    fn absorb_narrow<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
-        sum.blocks = blocks.len() as u64 / 16;
-        sum.h = self.one_by_one(FieldElement::ZERO, blocks);
-    }
-
-    #[inline(always)]
-    fn join(&self, left: &mut Poly1305Sum, right: &Poly1305Sum) {
-        left.h = left.h.times(self.r.number().power(right.blocks)).plus(right.h);
-        left.blocks += right.blocks;
-    }
-
-    fn ct_eq(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
-        one.h.ct_eq(other.h) && one.blocks == other.blocks
-    }
-
-    #[inline(always)]
-    fn finish<I: Isa>(
-        &self,
-        _isa: I,
-        sum: &Poly1305Sum,
-        _at: u64,
-        tail: Bits<'_>,
-    ) -> Poly1305Digest {
-        let tail = tail.bytes();
-        let mut h = sum.h;
-        if !tail.is_empty() {
-            let block = u128::from_le_bytes(zero_filled(tail)) | 1 << (8 * tail.len());
-            h = self.r.step(h, block, 0);
-        }
-        Poly1305Digest(h.residue())
-    }
-}
 
 /// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and anyone who sees the
 /// tags of two messages under one key can forge. Protocols derive a key for each message; to keep a key, take
@@ -355,6 +86,21 @@ impl Poly1305 {
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
+    }
+}
+
+impl Poly1305Hash {
+    /// The hash under r, in which the bits that must be clear are cleared, on the best level of
+    /// this CPU.
+    #[inline]
+    pub fn new(r: &[u8; 16]) -> Self {
+        Poly1305Hash::with_level(r, Level::best())
+    }
+
+    /// As [`new`](Poly1305Hash::new), on a level of your choice.
+    #[inline]
+    pub fn with_level(r: &[u8; 16], level: Level) -> Self {
+        Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::round_keys::KEYS;
 use super::sbox::S;
-use crate::isa::{Block, Words};
+use crate::isa::{BitSlices, Block, Nibbles, Words};
 
 /// `S ^ 0xc` of the low nibble of a byte and of the high one.
 const TABLES: [Block; 2] = {
@@ -40,8 +40,8 @@ fn exchange_nibbles<W: Words>(words: W, x: W::W) -> W::W {
 
 /// E_K of vectors of blocks.
 #[inline(always)]
-fn rounds<W: Words, const N: usize>(
-    words: W,
+fn rounds<W: BitSlices, const N: usize>(
+    (words, nibbles): (W, W::Nibbles),
     first: u64,
     keys: &[u64; KEYS + 1],
     mut x: [W::W; N],
@@ -53,9 +53,10 @@ fn rounds<W: Words, const N: usize>(
     for key in keys {
         let key = words.splat(*key);
         for x in &mut x {
-            let y = words.xor(words.look_up_nibbles(*x, &TABLES), key);
-            let moved = words.transpose_bytes(words.swap_quarters(y), EXCHANGED_COLUMNS);
-            let y = words.transpose_bytes(y, COLUMNS);
+            let y = words.xor(nibbles.look_up(words, *x, &TABLES), key);
+            let moved = nibbles.swap_quarters(words, y);
+            let moved = nibbles.transpose_bytes(words, moved, EXCHANGED_COLUMNS);
+            let y = nibbles.transpose_bytes(words, y, COLUMNS);
             *x = words.or(words.and(y, in_place), words.and_not(moved, in_place));
         }
     }
@@ -67,8 +68,8 @@ fn rounds<W: Words, const N: usize>(
 
 /// Replaces a vector of blocks by E_K of them.
 #[inline(always)]
-pub(super) fn encrypt_vector<W: Words>(
-    words: W,
+pub(super) fn encrypt_vector<W: BitSlices>(
+    words: (W, W::Nibbles),
     first: u64,
     keys: &[u64; KEYS + 1],
     x: W::W,
@@ -79,7 +80,12 @@ pub(super) fn encrypt_vector<W: Words>(
 
 /// Replaces vectors of blocks by E_K of them, as many at once as hide how long a round takes.
 #[inline(always)]
-pub(super) fn encrypt<W: Words>(words: W, first: u64, keys: &[u64; KEYS + 1], blocks: &mut [u64]) {
+pub(super) fn encrypt<W: BitSlices>(
+    words: (W, W::Nibbles),
+    first: u64,
+    keys: &[u64; KEYS + 1],
+    blocks: &mut [u64],
+) {
     for blocks in blocks.chunks_mut(16 * W::LANES) {
         match blocks.len().div_ceil(2 * W::LANES) {
             1 => encrypt_some::<W, 1>(words, first, keys, blocks),
@@ -92,8 +98,8 @@ pub(super) fn encrypt<W: Words>(words: W, first: u64, keys: &[u64; KEYS + 1], bl
 
 /// At most N vectors.
 #[inline(always)]
-fn encrypt_some<W: Words, const N: usize>(
-    words: W,
+fn encrypt_some<W: BitSlices, const N: usize>(
+    (words, nibbles): (W, W::Nibbles),
     first: u64,
     keys: &[u64; KEYS + 1],
     blocks: &mut [u64],
@@ -102,7 +108,7 @@ fn encrypt_some<W: Words, const N: usize>(
     for (x, blocks) in x.iter_mut().zip(blocks.chunks_exact(2 * W::LANES)) {
         *x = words.load(blocks);
     }
-    let y = rounds(words, first, keys, x);
+    let y = rounds((words, nibbles), first, keys, x);
     for (y, blocks) in y.into_iter().zip(blocks.chunks_exact_mut(2 * W::LANES)) {
         words.store(y, blocks);
     }

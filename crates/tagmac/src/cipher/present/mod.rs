@@ -24,6 +24,8 @@ use zeroize::Zeroize;
 
 use super::known_answers::{self, KnownAnswers};
 use super::traits::{Cipher, Decrypt, V};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::BitSlices;
 use crate::isa::{Blocks64, Isa, Lanes, Level, Levels, Words};
 
 use crate::wipe::wipe;
@@ -182,8 +184,8 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, isa: I, block: &[u8; 8]) -> [u8; 8] {
         #[cfg(target_arch = "x86_64")]
-        if I::Words::NIBBLES {
-            let (words, lanes) = (isa.words(), Self::lanes(isa));
+        if let Some(nibbles) = I::Words::NIBBLES {
+            let (words, lanes) = ((isa.words(), nibbles), Self::lanes(isa));
             let y = self.0.with_matrix(
                 #[inline(always)]
                 |keys| matrix::encrypt_vector(words, self.0.first, keys, lanes.splat(block)),

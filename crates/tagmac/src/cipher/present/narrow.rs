@@ -14,6 +14,8 @@
 use super::matrix;
 use super::round_keys::{KEYS, RoundKeys};
 use super::sbox::{self, Gates, One, xor};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::BitSlices;
 use crate::isa::{Isa, Words};
 
 /// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted
@@ -84,10 +86,10 @@ impl RoundKeys {
     #[inline(always)]
     pub(super) fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [u64], n: usize) {
         #[cfg(target_arch = "x86_64")]
-        if I::Words::NIBBLES {
+        if let Some(nibbles) = I::Words::NIBBLES {
             return isa.run_outlined(
                 #[inline(always)]
-                || self.encrypt_as_matrix(isa.words(), blocks, n),
+                move || self.encrypt_as_matrix((isa.words(), nibbles), blocks, n),
             );
         }
         let words = isa.words();
@@ -127,10 +129,15 @@ impl RoundKeys {
         }
     }
 
-    /// The same on levels with [`Words::NIBBLES`].
+    /// The same on levels with [`BitSlices::NIBBLES`].
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn encrypt_as_matrix<W: Words>(&self, words: W, blocks: &mut [u64], n: usize) {
+    fn encrypt_as_matrix<W: BitSlices>(
+        &self,
+        words: (W, W::Nibbles),
+        blocks: &mut [u64],
+        n: usize,
+    ) {
         let blocks = &mut blocks[..n.next_multiple_of(2 * W::LANES)];
         self.with_matrix(
             #[inline(always)]

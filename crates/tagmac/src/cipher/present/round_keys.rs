@@ -10,7 +10,7 @@ use once_cell::race::OnceBox;
 use zeroize::Zeroizing;
 
 #[cfg(target_arch = "x86_64")]
-use crate::isa::{Isa, Kernel, Levels, Words};
+use crate::isa::{BitSlices, Isa, Kernel, Levels};
 use crate::isa::{Level, SMALL};
 use crate::wipe::wipe;
 
@@ -149,7 +149,7 @@ impl Kernel for ToMatrix<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        if I::Words::NIBBLES {
+        if I::Words::NIBBLES.is_some() {
             self.0.iter_mut().for_each(
                 #[inline(always)]
                 |key| *key = matrix(*key),

@@ -10,7 +10,7 @@
 
 use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
-use crate::isa::{Isa, SMALL, Words};
+use crate::isa::{BitSlices, Isa, SMALL, Words};
 use crate::wipe::wipe;
 
 /// Bits of a block.
@@ -66,7 +66,7 @@ type Batches = Aligned<{ MAX_BATCH_BLOCKS + MAX_BLOCKS + 2 * MAX_BATCH_BLOCKS }>
 
 /// The key of box `s` behind P.
 #[inline(always)]
-fn key<W: Words>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
+fn key<W: BitSlices>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
     [
         words.splat32(key[s]),
         words.splat32(key[16 + s]),
@@ -77,7 +77,12 @@ fn key<W: Words>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
 
 /// Two rounds.
 #[inline(always)]
-fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes, to: &mut Planes) {
+fn two_rounds<W: BitSlices>(
+    words: W,
+    [odd, even]: &[[u32; BITS]; 2],
+    from: &Planes,
+    to: &mut Planes,
+) {
     for g in 0..4 {
         let s = 4 * g;
         let y0 = xor(words, sub(words, nibble(words, from, s)), key(words, odd, s));
@@ -132,7 +137,7 @@ const fn narrow_path_max_blocks<W: Words>() -> usize {
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
-fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
+fn rounds<W: BitSlices>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
     words.transpose_bits(
         &blocks[..batch_blocks::<W>()],
         cipher.first,
@@ -147,7 +152,7 @@ fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &m
 
 /// Adds the first `count` blocks of a batch to `sums`, whose planes have `stride` words.
 #[inline(always)]
-fn add_partial<W: Words>(
+fn add_partial<W: BitSlices>(
     words: W,
     cipher: &RoundKeys,
     blocks: &mut Planes,
@@ -192,7 +197,7 @@ fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
 }
 
 /// The words of half a vector.
-type Half<I> = <<I as Isa>::Words as Words>::Half;
+type Half<I> = <<I as Isa>::Words as BitSlices>::Half;
 
 impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.

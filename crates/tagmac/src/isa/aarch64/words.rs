@@ -19,7 +19,6 @@ impl Words for NeonWords {
     const MUL52: bool = false;
     type W = uint64x2_t;
     type Narrow = Self;
-    type Half = Self;
 
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -197,12 +196,6 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
-    fn splat32(self, x: u32) -> uint64x2_t {
-        // SAFETY: `self` is proof of neon.
-        unsafe { vreinterpretq_u64_u32(vdupq_n_u32(x)) }
-    }
-
-    #[inline(always)]
     fn load(self, p: &[u64]) -> uint64x2_t {
         let p: &[u64; 2] = p.try_into().expect("two words");
         // SAFETY: reads the words of an array; `self` is proof of neon.
@@ -213,10 +206,5 @@ impl Words for NeonWords {
     fn swap_bytes(self, a: uint64x2_t) -> uint64x2_t {
         // SAFETY: `self` is proof of neon.
         unsafe { vreinterpretq_u64_u8(vrev64q_u8(vreinterpretq_u8_u64(a))) }
-    }
-
-    #[inline(always)]
-    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
-        f(self)
     }
 }

@@ -23,7 +23,6 @@ impl Words for PortableWords {
     const MUL52: bool = false;
     type W = W;
     type Narrow = Self;
-    type Half = Self;
 
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -173,11 +172,6 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
-    fn splat32(self, x: u32) -> W {
-        [x as i32 as i64 as u64; 2]
-    }
-
-    #[inline(always)]
     fn load(self, p: &[u64]) -> W {
         [p[0], p[1]]
     }
@@ -185,10 +179,5 @@ impl Words for PortableWords {
     #[inline(always)]
     fn swap_bytes(self, a: W) -> W {
         [a[0].swap_bytes(), a[1].swap_bytes()]
-    }
-
-    #[inline(always)]
-    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
-        f(self)
     }
 }

@@ -1,6 +1,7 @@
 //! What the levels of x86-64 do.
 
 mod avx512;
+mod bit_slices;
 #[cfg(feature = "alloc")]
 mod l2;
 mod lane;
@@ -15,7 +16,7 @@ pub use lane::Register;
 use core::arch::asm;
 use core::arch::x86_64::{__m128i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 
-use super::{Block, Words, gf128};
+use super::{BitSlices, Block, gf128};
 use crate::sealed::Sealed;
 
 /// The bytes of a block from the last to the first: a big-endian number as a little-endian one.
@@ -86,11 +87,11 @@ pub(super) fn opaque<T>(reference: &T) -> &T {
 /// A value of the type exists only where the CPU has SSE4.1 and AES.
 pub unsafe trait Xmm: Sealed + Copy + Send + Sync + 'static {
     /// See [`Isa::Words`].
-    type Words: Words;
+    type Words: BitSlices;
     /// See [`Isa::words`].
     fn words(self) -> Self::Words;
     /// See [`Isa::run_outlined`].
     fn outlined<R>(self, f: impl FnOnce() -> R) -> R;
-    /// See [`Words::mul32`].
+    /// See [`Words::mul32`](super::Words::mul32).
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
 }

@@ -1,0 +1,117 @@
+//! The key of CMAC.
+
+use zeroize::Zeroize;
+
+use super::super::known_answer;
+use super::super::xor::{self, OneBlock, Truncation};
+use crate::bits::Bits;
+use crate::cipher::{Cipher, Encrypt, Field};
+use crate::error::{Error, silent};
+use crate::isa::{CipherBlock, Lanes, Level};
+use crate::tag::Tag;
+
+/// CMAC under a key.
+///
+/// Deterministic; any bit length; tags of 1 to n bits, n unless [`with_tag_bits`](Cmac::with_tag_bits)
+/// says less. Up to about 2^(n/2) blocks under a key; SP 800-38B recommends at most 2^48 messages
+/// with AES and 2^21 with a cipher of 64-bit blocks.
+///
+/// One message is one chain, and cannot be split over vectors or threads; [`tag_many`](Cmac::tag_many)
+/// is many times as fast.
+///
+/// ```
+/// use tagmac::{Cmac, cipher::Aes128};
+/// let mac = Cmac::<Aes128>::new(&[7; 16]);
+/// let tag = mac.tag(b"message");
+/// assert!(mac.verify(b"message", &tag).is_ok());
+/// assert!(mac.verify(b"massage", &tag).is_err());
+/// ```
+#[derive(Clone)]
+pub struct Cmac<C: Cipher<Block: Field>> {
+    pub(super) cipher: C,
+    pub(super) level: Level,
+    pub(super) truncation: Truncation<C::Block>,
+    pub(super) k1: C::Block,
+    pub(super) k2: C::Block,
+}
+
+silent!(Cmac<C: Cipher<Block: Field>>);
+
+impl<C: Cipher<Block: Field>> Drop for Cmac<C> {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.k1.zeroize();
+        self.k2.zeroize();
+    }
+}
+
+impl<C: Cipher<Block: Field>> Cmac<C> {
+    /// The MAC on the best level of this CPU.
+    pub fn new(key: &C::Key) -> Self {
+        Cmac::with_level(key, Level::best())
+    }
+
+    /// The MAC on a level of your choice.
+    #[inline(never)]
+    pub fn with_level(key: &C::Key, level: Level) -> Self {
+        Cmac::from_cipher(C::new(key, level), level)
+    }
+
+    /// CMAC with a cipher under its key, which was made for the same level.
+    pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
+        let Some(known) = C::KNOWN_ANSWERS else { return Cmac::build(cipher, level) };
+        let level = known_answer::passing(&known.cmac, level, |level| {
+            let cipher = C::from_slice(&known_answer::KEYS[..C::KEY_BYTES], level);
+            let mac = Cmac::build(cipher.expect("a key of the cipher's length"), level);
+            move |message| Ok(mac.tag(message))
+        });
+        Cmac::build(cipher, level)
+    }
+
+    fn build(cipher: C, level: Level) -> Self {
+        let zero = C::Block::ZERO;
+        let mut mac = Cmac { cipher, level, truncation: Truncation::none(), k1: zero, k2: zero };
+        let mut l = level.run(Encrypt(&mac.cipher, &zero));
+        mac.k1 = l.times_x();
+        mac.k2 = mac.k1.times_x();
+        l.zeroize();
+        mac
+    }
+
+    /// The same key with tags of the first `bits` bits, 1 to n.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] for any other length.
+    pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
+        self.truncation = Truncation::to(bits)?;
+        Ok(self)
+    }
+
+    /// The length of the tags in bits.
+    pub fn tag_bits(&self) -> usize {
+        self.truncation.bits()
+    }
+
+    /// The level in use.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// What the last block adds to the chain: the padded block and K1 or K2.
+    #[inline(always)]
+    pub(super) fn last<L: Lanes<Block = C::Block>>(&self, lanes: L, last: Bits<'_>) -> OneBlock<L> {
+        let full = last.bits() == 8 * C::Block::BYTES as u64;
+        let key = if full { &self.k1 } else { &self.k2 };
+        let narrow = lanes.narrow();
+        narrow.xor(xor::padded(lanes, last), narrow.splat(key))
+    }
+
+    /// The tag that E_K's output begins with.
+    #[inline(always)]
+    pub(super) fn truncate(&self, output: C::Block) -> Tag {
+        let mut tag = Tag::default();
+        self.truncation.write(&output, &mut tag);
+        tag
+    }
+}

@@ -1,0 +1,89 @@
+//! The offsets gamma_i L of PMAC: those of a period in a table, and the powers of x that lead from one
+//! period to the next, see [`super`].
+
+use crate::cipher::Field;
+use crate::wipe::wipe;
+
+/// Blocks whose offsets share a base.
+pub(super) const PERIOD: usize = 32;
+/// log2 of [`PERIOD`].
+pub(super) const PERIOD_LOG: usize = 5;
+/// Blocks whose offsets are made with the key: those of a message that has a kernel of its own on the
+/// one-block level.
+pub(super) const NARROW_PATH_BLOCKS: usize = 8;
+/// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
+const STORED: usize = 12;
+
+/// Multiples of L.
+#[derive(Clone)]
+pub(super) struct Offsets<B: Field> {
+    /// L(i) = L x^i.
+    pub(super) l: [B; STORED],
+    /// gamma_j L for j = 1..=32.
+    pub(super) gamma_l: [B; PERIOD],
+}
+
+impl<B: Field> Drop for Offsets<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.l, B::ZERO);
+        wipe(&mut self.gamma_l, B::ZERO);
+    }
+}
+
+/// gamma_j L from j = 1 on.
+#[inline(always)]
+pub(super) fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
+    let mut gamma_l = [B::ZERO; N];
+    // In registers: each step waits for the one before.
+    let mut offset = B::ZERO;
+    for (j, gamma_l) in (1usize..).zip(&mut gamma_l) {
+        offset = offset.xor(&l[j.trailing_zeros() as usize]);
+        *gamma_l = offset;
+    }
+    gamma_l
+}
+
+impl<B: Field> Offsets<B> {
+    /// Room for them.
+    pub(super) const ZERO: Self = Offsets { l: [B::ZERO; STORED], gamma_l: [B::ZERO; PERIOD] };
+
+    /// Those of L.
+    #[cfg(not(feature = "std"))]
+    pub(super) fn new(l: &B) -> Self {
+        let mut offsets = Offsets::ZERO;
+        offsets.make(l);
+        offsets
+    }
+
+    /// Makes those of L in their place: on the heap, no copy of them stays on the stack.
+    #[inline(never)]
+    pub(super) fn make(&mut self, l: &B) {
+        self.l[0] = *l;
+        for i in 1..STORED {
+            self.l[i] = self.l[i - 1].times_x();
+        }
+        self.gamma_l = gray(&self.l);
+    }
+
+    /// L(i) = L x^i. Without a call, which would save all vectors on the way.
+    #[inline(always)]
+    pub(super) fn l(&self, i: usize) -> B {
+        let mut l = self.l[i.min(STORED - 1)];
+        for _ in STORED..=i {
+            l = l.times_x();
+        }
+        l
+    }
+
+    /// gamma_i L, where i is `number`.
+    #[inline(always)]
+    pub(super) fn gamma_l(&self, number: u64) -> B {
+        let mut offset = B::ZERO;
+        let mut left = number ^ number >> 1;
+        while left != 0 {
+            offset = offset.xor(&self.l(left.trailing_zeros() as usize));
+            left &= left - 1;
+        }
+        offset
+    }
+}
