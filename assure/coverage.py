@@ -73,7 +73,7 @@ FEATURES = ["tagmac/threads", "tagmac/rustcrypto", "tagmac-cli/fault-injection"]
 # With the last the command reads objects. In a quick run it does not: what object stores are built on takes minutes.
 OF_FULL_RUNS = ["tagmac-papers/rustcrypto", "tagmac-cli/objects"]
 OPTIONS = ["--lib", "--bins", "--test", "all"]
-# What is in the names of tests that do not run here, by folder. They run in `scripts/test` or `scripts/test-evidence`.
+# What is in the names of tests that do not run here, by folder. They run in `scripts/test` or `scripts/test-built`.
 LEFT_OUT = {
     # They take long where nothing is optimised, and reach what others reach.
     "tagmac": [

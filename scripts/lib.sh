@@ -37,38 +37,28 @@ all_passed() {
     done
 }
 
-# A component of the toolchain that a minimal installation may lack.
-with() {
-    local component=$1
-    shift
-    if "cargo" "$component" --version >/dev/null 2>&1; then
-        "$@"
-    else
-        echo "no cargo $component here: left out"
-    fi
-}
-
-# Sets `product` and `evidence`, arguments for cargo: the crates that users get, which are the workspace's default
-# members, and those that test, measure or compare them; each with all features. Object stores are in neither:
-# `scripts/test-objects` has them, as what they are built on takes as long to build as all else.
+# Sets `packages`, arguments for cargo: the crates that users get, which are the workspace's default members, with all
+# features. With TAGMAC_EVIDENCE=1 also those that test, measure and compare them, and the libraries that peers/ links,
+# of which none may be missing then. `scripts/test-objects` has object stores, as what they are built on takes as
+# long to build as all else.
 choose_packages() {
-    eval "$(cargo metadata --no-deps --format-version 1 | python3 -c '
-import json, sys
+    if [ "${TAGMAC_EVIDENCE-}" = 1 ]; then
+        "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf
+        export TAGMAC_ALL_PEERS=1
+    fi
+    local chosen
+    chosen=$(cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, os, sys
 metadata = json.load(sys.stdin)
-product, evidence = [], []
 for package in metadata["packages"]:
-    of = product if package["id"] in metadata["workspace_default_members"] else evidence
-    if package["name"] != "tagmac-objects":
-        features = [feature for feature in package["features"] if feature != "objects"]
-        of += ["-p", package["name"], *("--features=" + package["name"] + "/" + feature for feature in features)]
-print("product=(", *product, ")")
-print("evidence=(", *evidence, ")")')"
-}
-
-# Installs the libraries that peers/ links; none may be missing where it is tested.
-need_peers() {
-    "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf
-    export TAGMAC_ALL_PEERS=1
+    wanted = package["id"] in metadata["workspace_default_members"] or os.environ.get("TAGMAC_EVIDENCE") == "1"
+    if wanted and package["name"] != "tagmac-objects":
+        print("--package=" + package["name"])
+        for feature in package["features"]:
+            if feature != "objects":
+                print("--features=" + package["name"] + "/" + feature)')
+    # shellcheck disable=SC2034
+    mapfile -t packages <<<"$chosen"
 }
 
 # Sets `work`, a new folder that is removed when the script ends; the arguments are those of mktemp.

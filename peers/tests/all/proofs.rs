@@ -58,7 +58,7 @@ fn all_peers_prove_themselves() {
     peers::all(&mut proofs);
 }
 
-/// With TAGMAC_ALL_PEERS=1, as scripts/test-evidence sets it, no library may be missing.
+/// With TAGMAC_ALL_PEERS=1, as scripts/test sets it with TAGMAC_EVIDENCE=1, no library may be missing.
 #[test]
 fn none_is_missing() {
     let missing = peers::missing();
