@@ -76,7 +76,7 @@ fn command() -> Command {
         .subcommand(Command::new("report").about("The page and pictures of the records").arg(&out))
         .subcommand(keep(&out))
         .subcommand(
-            Command::new("docs").about("docs/PERFORMANCE.md, README's figures: of bench/record"),
+            Command::new("docs").about("Pages, tables and README's figures, from bench/record"),
         )
         .subcommand(counts::command())
 }

@@ -1,82 +1,96 @@
-//! `docs/PERFORMANCE.md`, made from the records that are kept with the source.
+//! `docs/PERFORMANCE.md` and, for each machine, a page of all its tables, made from the records that
+//! are kept with the source.
 
 use tagmac_figures::{bytes, number};
 
-use super::machine_tables::{MAIN, Machine};
+use super::machine_tables::Machine;
 use super::markdown::{flagged, head, table};
 use super::papers::{self, Printed};
-use super::{kinds, readme, wins};
+use super::{kinds, readme, summary, wins};
 use crate::failure::Failure;
 
 /// The text around the tables: a line `@name` stands for the table of that name, and a line
 /// `?experiment text` for the text if there is a record of the experiment.
-const TEXT: &str = include_str!("performance.md");
-/// That of each machine; `@title` may stand within a line.
-const MACHINE: &str = include_str!("machine.md");
+const PAGE: &str = include_str!("performance.md");
+/// That of each machine's section; `@title` and `@id` may stand within a line.
+const SECTION: &str = include_str!("machine.md");
+/// That of each machine's own page.
+const TABLES: &str = include_str!("tables.md");
 
-/// Pictures of the first machine that the page shows, and those of the others.
+/// Pictures of the first machine that are shown, and those of the others.
 pub const PICTURES: [&str; 4] = ["lengths", "short-64", "roofline", "agility"];
 pub const PICTURES_OF_OTHERS: [&str; 1] = ["lengths"];
+/// Where a machine's own page finds them.
+const UP: &str = "../../../docs/";
 
 /// The page.
 pub fn page(machines: &[Machine]) -> Result<String, Failure> {
     let has = |experiment: &str| machines.iter().any(|m| m.record(experiment).is_some());
-    expand(TEXT, "performance.md", &has, &|name| {
+    expand(PAGE, "performance.md", &has, &|name| {
         Some(match name {
-            "overview" => readme::overview(machines, &MAIN),
-            "losses" => wins::of_all(machines).trim_end().into(),
-            "contents" => {
-                let line = |machine: &Machine| {
-                    let title = machine.title();
-                    let anchor = title.to_lowercase().replace(' ', "-");
-                    format!("- [{title}](#{anchor}), `bench/record/{}`", machine.id)
-                };
-                machines.iter().map(line).collect::<Vec<_>>().join("\n")
-            }
+            "headline" => readme::headline(machines),
+            "losses" => wins::of_all(machines),
+            "ceilings" => summary::ceilings(machines),
             "machines" => {
                 let sections = machines.iter().enumerate().map(|(at, m)| section(m, at == 0));
                 sections.collect::<Result<Vec<_>, _>>().ok()?.join("\n\n")
-            }
-            "pmac" => printed(
-                machines,
-                &papers::PMAC,
-                papers::PMAC_LENGTHS,
-                &["PMAC-AES128", "OpenSSL CMAC-AES128"],
-            ),
-            "elimac" => printed(
-                machines,
-                &papers::ELIMAC,
-                papers::ELIMAC_LENGTHS,
-                &["LIGHTMAC-AES128-S32", "ELIMAC-AES128", "ELIMAC-AES128, cached"],
-            ),
-            "poly1305" => {
-                let lengths = papers::POLY1305_LENGTHS;
-                slides(machines, &papers::POLY1305, lengths, "new key")
-            }
-            "poly1305-unaligned" => {
-                let lengths = papers::POLY1305_UNALIGNED_LENGTHS;
-                let case = "new key, message off a line of cache";
-                slides(machines, &papers::POLY1305_UNALIGNED, lengths, case)
             }
             _ => return None,
         })
     })
 }
 
-/// A machine's tables.
+/// A machine's section of the page.
 fn section(machine: &Machine, is_first: bool) -> Result<String, Failure> {
-    let text = MACHINE.replace(" @title", &format!(" {}", machine.title()));
     let has = |experiment: &str| machine.record(experiment).is_some();
-    let text = expand(&text, "machine.md", &has, &|name| match name {
+    let text = expand(&of(SECTION, machine), "machine.md", &has, &|name| match name {
+        "measured" => Some(machine.measured()),
+        "summary" => Some(summary::of_machine(machine)),
+        "counted" => Some(wins::counted(machine)),
+        _ => Some(shown(machine, name.strip_prefix("pictures-")?, is_first, "")),
+    })?;
+    Ok(text.trim_end().into())
+}
+
+/// All tables of a machine, for a page of its own.
+pub fn tables(machine: &Machine, is_first: bool) -> Result<String, Failure> {
+    let has = |experiment: &str| machine.record(experiment).is_some();
+    expand(&of(TABLES, machine), "tables.md", &has, &|name| match name {
+        "counted" => Some(wins::counted(machine)),
         "others-win" => Some(wins::of_machine(machine)),
         "kinds" => Some(kinds::of_machine(machine)),
         "ratios" => Some(wins::ratios(machine)),
+        "pmac" => Some(printed(
+            machine,
+            &papers::PMAC,
+            papers::PMAC_LENGTHS,
+            &["PMAC-AES128", "OpenSSL CMAC-AES128"],
+        )),
+        "elimac" => Some(printed(
+            machine,
+            &papers::ELIMAC,
+            papers::ELIMAC_LENGTHS,
+            &["LIGHTMAC-AES128-S32", "ELIMAC-AES128", "ELIMAC-AES128, cached"],
+        )),
+        "poly1305" => {
+            let lengths = papers::POLY1305_LENGTHS;
+            Some(slides(machine, &papers::POLY1305, lengths, "new key"))
+        }
+        "poly1305-unaligned" => {
+            let lengths = papers::POLY1305_UNALIGNED_LENGTHS;
+            let case = "new key, message off a line of cache";
+            Some(slides(machine, &papers::POLY1305_UNALIGNED, lengths, case))
+        }
         _ => match name.strip_prefix("pictures-") {
-            Some(picture) => Some(shown(machine, picture, is_first)),
+            Some(picture) => Some(shown(machine, picture, is_first, UP)),
             None => machine.table(name),
         },
-    })?;
-    Ok(text.trim_end().into())
+    })
+}
+
+/// A text with the machine's names.
+fn of(text: &str, machine: &Machine) -> String {
+    text.replace("@title", &machine.title()).replace("@id", machine.id)
 }
 
 /// The names of the pictures of a machine, and of their files.
@@ -87,8 +101,8 @@ pub fn pictures_of(machine: &Machine, is_first: bool) -> Vec<(&'static str, Stri
     }
 }
 
-/// A picture, if the page has it of this machine.
-fn shown(machine: &Machine, picture: &str, is_first: bool) -> String {
+/// A picture, if there is one of this machine. The way to it from the page is `up`.
+fn shown(machine: &Machine, picture: &str, is_first: bool, up: &str) -> String {
     let about = match picture {
         "lengths" => "Cycles per byte by length",
         "short-64" => "Short messages",
@@ -105,7 +119,7 @@ fn shown(machine: &Machine, picture: &str, is_first: bool) -> String {
     let pictures = pictures_of(machine, is_first);
     match pictures.iter().find(|(name, _)| *name == picture) {
         Some((_, file)) if machine.record(experiment).is_some() => {
-            format!("![{about}]({file}.svg)")
+            format!("![{about}]({up}{file}.svg)")
         }
         _ => String::new(),
     }
@@ -140,44 +154,40 @@ fn expand(
 }
 
 /// A paper's figures, and ours under them.
-fn printed(machines: &[Machine], printed: &[Printed], lengths: [u64; 3], names: &[&str]) -> String {
+fn printed(machine: &Machine, printed: &[Printed], lengths: [u64; 3], names: &[&str]) -> String {
     let mut rows = vec![head("cycles per byte", lengths.map(|n| bytes(n as f64)))];
     for Printed { name, cpu, figures } in printed {
         let mut row = vec![format!("{name}, {cpu}, the paper")];
         row.extend(figures.map(|figure| figure.to_string()));
         rows.push(row);
     }
-    for machine in machines {
-        for name in names {
-            let series = machine.best("lengths", name, None);
-            let mut row = vec![format!("**{name}**, {}", machine.title())];
-            row.extend(lengths.map(|length| match series.and_then(|series| series.at(length)) {
-                Some(figure) => flagged(number(figure.median / length as f64), figure),
-                None => "not recorded".into(),
-            }));
-            rows.push(row);
-        }
+    for name in names {
+        let series = machine.best("lengths", name, None);
+        let mut row = vec![format!("**{name}**, {}", machine.title())];
+        row.extend(lengths.map(|length| match series.and_then(|series| series.at(length)) {
+            Some(figure) => flagged(number(figure.median / length as f64), figure),
+            None => "not recorded".into(),
+        }));
+        rows.push(row);
     }
     table(&rows)
 }
 
 /// Cycles of a message whose key is new, which is what the slides give.
-fn slides(machines: &[Machine], printed: &[Printed], lengths: [u64; 3], case: &str) -> String {
+fn slides(machine: &Machine, printed: &[Printed], lengths: [u64; 3], case: &str) -> String {
     let mut rows = vec![head("cycles", lengths.map(|n| bytes(n as f64)))];
     for Printed { cpu, figures, .. } in printed {
         let mut row = vec![format!("{cpu}, the slides")];
         row.extend(figures.map(|figure| figure.to_string()));
         rows.push(row);
     }
-    for machine in machines {
-        let series = machine.best("keys", "POLY1305-AES", Some(case));
-        let mut row = vec![format!("**POLY1305-AES**, {}", machine.title())];
-        row.extend(lengths.map(|length| match series.and_then(|series| series.at(length)) {
-            Some(figure) => flagged(format!("{:.0}", figure.median), figure),
-            None => "not recorded".into(),
-        }));
-        rows.push(row);
-    }
+    let series = machine.best("keys", "POLY1305-AES", Some(case));
+    let mut row = vec![format!("**POLY1305-AES**, {}", machine.title())];
+    row.extend(lengths.map(|length| match series.and_then(|series| series.at(length)) {
+        Some(figure) => flagged(format!("{:.0}", figure.median), figure),
+        None => "not recorded".into(),
+    }));
+    rows.push(row);
     table(&rows)
 }
 
@@ -187,16 +197,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_with_few_records_has_a_page_that_says_so() {
+    fn a_machine_with_few_records_has_pages_that_say_so() {
         let all = super::super::read_all().expect("records");
         let (id, records) = &all[0];
         let some: Vec<_> =
             records.iter().filter(|record| record.experiment == "short").cloned().collect();
         let whole = Machine::new(id, records);
-        let page = page(&[whole, Machine::new("another-cpu", &some)]).expect("all tables");
+        let other = Machine::new("another-cpu", &some);
+        let tables = tables(&other, false).expect("all tables");
+        assert!(tables.starts_with("# All tables of Another CPU\n"));
+        assert!(tables.matches(NOT_RECORDED).count() >= 10);
+        assert!(tables.contains("chained, 64 B"), "its short messages");
+        let page = page(&[whole, other]).expect("all tables");
         let (_, section) = page.split_once("## Another CPU").expect("its own section");
-        assert!(section.matches(NOT_RECORDED).count() >= 10);
-        assert!(section.contains("chained, 64 B"), "its short messages");
+        assert!(section.contains("| cycles | back to back | chained |\n"), "its columns");
+        assert!(page.contains("](../bench/record/another-cpu/tables.md)"));
+    }
+
+    #[test]
+    fn the_page_is_for_readers_and_the_tables_are_elsewhere() {
+        const MAX_LINES: usize = 300;
+        let all = super::super::read_all().expect("records");
+        let machines: Vec<_> = all.iter().map(|(id, all)| Machine::new(id, all)).collect();
+        let lines = page(&machines).expect("all tables").lines().count();
+        assert!(lines <= MAX_LINES, "{lines} lines");
     }
 
     #[test]

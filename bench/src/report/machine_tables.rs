@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use tagmac_figures::{bytes, number};
 
-use super::markdown::{flagged, head, table};
+use super::age::Present;
+use super::markdown::{filled_columns, flagged, head, table};
 use super::memory;
 use crate::measure::Figure;
 use crate::record::{Record, Series};
 
 /// What a table is that has no record.
-pub const NOT_RECORDED: &str = "Not recorded on this machine.";
+pub const NOT_RECORDED: &str = "This machine has no record of the present code.";
 
 /// Lengths of the tables.
 pub const LENGTHS: [u64; 8] = [16, 64, 256, 1024, 1536, 4096, 16 << 10, 1 << 20];
@@ -36,13 +37,20 @@ pub struct Machine<'a> {
     /// The folder's name: `amd-epyc-zen4`.
     pub id: &'a str,
     records: BTreeMap<&'a str, &'a Record>,
+    /// The calls whose figures were left out because their code is newer.
+    left_out: &'a [&'static str],
 }
 
 impl<'a> Machine<'a> {
     /// The records in a folder of that name.
     pub fn new(id: &'a str, records: &'a [Record]) -> Machine<'a> {
         let by_name = |record: &'a Record| (record.experiment.as_str(), record);
-        Machine { id, records: records.iter().map(by_name).collect() }
+        Machine { id, records: records.iter().map(by_name).collect(), left_out: &[] }
+    }
+
+    /// The records of the present code in a folder of that name.
+    pub fn present(id: &'a str, present: &'a Present) -> Machine<'a> {
+        Machine { left_out: &present.left_out, ..Machine::new(id, &present.records) }
     }
 
     /// The name for a heading: `AMD EPYC Zen 4`.
@@ -147,16 +155,26 @@ impl<'a> Machine<'a> {
         if !missing.is_empty() {
             text += &format!(" Left out: {}.", missing.join("; "));
         }
-        if self.record("verify").is_none() {
-            // `verify` came with the mending of both.
-            text += "\n\nThis record is older than two mendings of the measurement. Where the \
-                     first call of an engine took as long as a sample, each of its samples was one \
-                     call with cold caches, so that single figures, flagged or not, are many times \
-                     too high (see the first column of many keys). And `cold` emptied the caches \
-                     once for all engines in turn: those that share code with the one before them \
-                     paid less.";
-        }
+        text += &self.left_out();
         text
+    }
+
+    /// Where and when it was measured, and what is not shown.
+    pub fn measured(&self) -> String {
+        let Some(first) = self.record("sizes").or(self.records().next()) else {
+            return NOT_RECORDED.into();
+        };
+        format!("Measured on {}.{}", first.machine.line(), self.left_out())
+    }
+
+    fn left_out(&self) -> String {
+        if self.left_out.is_empty() {
+            return String::new();
+        }
+        format!(
+            " The code of these calls is newer than the record, so their figures are left out: {}.",
+            self.left_out.join(", ")
+        )
     }
 
     fn per_byte(series: Option<&Series>, length: u64) -> String {
@@ -269,11 +287,13 @@ impl<'a> Machine<'a> {
             }));
             rows.push(row);
         }
-        table(&rows)
+        table(&filled_columns(&rows))
     }
 
     fn keys(&self) -> String {
-        let Some(record) = self.record("keys") else { return NOT_RECORDED.into() };
+        let is_new = |series: &Series| series.case.as_deref() == Some("new key");
+        let record = self.record("keys").filter(|record| record.series.iter().any(is_new));
+        let Some(record) = record else { return NOT_RECORDED.into() };
         let columns = [16u64, 64, 256, 1536];
         let mut rows = vec![head("cycles", columns.map(|n| bytes(n as f64)))];
         rows[0].push("key alone, about".into());

@@ -14,6 +14,18 @@ pub fn head(first: &str, columns: impl IntoIterator<Item = String>) -> Vec<Strin
     row
 }
 
+/// The rows without the columns that have nothing but their head.
+pub fn filled_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let is_filled = |at: usize| {
+        at == 0 || rows[1..].iter().any(|row| row.get(at).is_some_and(|cell| !cell.is_empty()))
+    };
+    let of_row = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().filter(|(at, _)| is_filled(*at));
+        cells.map(|(_, cell)| cell.clone()).collect()
+    };
+    rows.iter().map(of_row).collect()
+}
+
 /// The rows as a table, the first one its head.
 pub fn table(rows: &[Vec<String>]) -> String {
     let mut lines = Vec::new();

@@ -1,5 +1,6 @@
 //! The report: one page with all records of a folder, and its pictures as files beside it.
 
+mod age;
 mod call_tables;
 mod docs;
 mod kinds;
@@ -10,11 +11,13 @@ mod page;
 mod papers;
 mod pictures;
 mod readme;
+mod summary;
 mod wins;
 
 use std::fs;
 use std::path::Path;
 
+use age::Present;
 use machine_tables::Machine;
 
 use crate::experiments;
@@ -44,7 +47,7 @@ const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The machine that the documentation begins with.
 const FIRST: &str = "amd-epyc-zen4";
 
-/// Writes `docs/PERFORMANCE.md`, its pictures, and README's figures.
+/// Writes `docs/PERFORMANCE.md`, its pictures, each machine's tables, and README's figures.
 pub fn write_docs() -> Result<(), Failure> {
     for (name, text) in docs_files(&read_all()?)? {
         let path = Path::new(REPOSITORY).join(name);
@@ -111,14 +114,20 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
         all.iter().map(|(id, records)| Machine::new(id, records)).collect();
     let readme = Path::new(REPOSITORY).join("README.md");
     let readme = fs::read_to_string(readme).map_err(|error| format!("README.md: {error}"))?;
+    let readme = readme::with_blocks(&readme, &machines)?;
+    let all: Vec<(&str, Present)> =
+        all.iter().map(|(id, records)| (&**id, Present::new(records))).collect();
+    let machines: Vec<Machine> =
+        all.iter().map(|(id, present)| Machine::present(id, present)).collect();
     let mut files = vec![
-        ("README.md".to_string(), readme::with_blocks(&readme, &machines)?),
+        ("README.md".to_string(), readme),
         ("docs/PERFORMANCE.md".to_string(), docs::page(&machines)?),
     ];
-    for (at, (machine, (_, records))) in machines.iter().zip(all).enumerate() {
+    for (at, (machine, (id, present))) in machines.iter().zip(&all).enumerate() {
+        files.push((format!("bench/record/{id}/tables.md"), docs::tables(machine, at == 0)?));
         let wanted = docs::pictures_of(machine, at == 0);
-        for record in records {
-            for picture in pictures::of(record, &memory::costs(records))? {
+        for record in &present.records {
+            for picture in pictures::of(record, &memory::costs(&present.records))? {
                 if let Some((_, file)) = wanted.iter().find(|(name, _)| *name == picture.name) {
                     files.push((format!("docs/{file}.svg"), picture.svg));
                 }
@@ -185,7 +194,7 @@ mod tests {
         assert_eq!(all[0].0, FIRST);
         let files = docs_files(&all).expect("all tables");
         let others = (all.len() - 1) * docs::PICTURES_OF_OTHERS.len();
-        assert_eq!(files.len(), 2 + docs::PICTURES.len() + others);
+        assert_eq!(files.len(), 2 + all.len() + docs::PICTURES.len() + others);
         for (name, text) in files {
             let found = fs::read_to_string(Path::new(REPOSITORY).join(&name)).expect("a file");
             assert!(found == text, "{name}: run 'bench docs'");

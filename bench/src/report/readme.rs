@@ -2,7 +2,7 @@
 
 use tagmac_figures::number;
 
-use super::machine_tables::{Machine, filled};
+use super::machine_tables::Machine;
 use super::markdown::{head, table};
 use super::wins::{self, DEFAULT};
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
 }
 
 /// The speed of long messages on the first machine that has it.
-fn headline(machines: &[Machine]) -> String {
+pub fn headline(machines: &[Machine]) -> String {
     let found = machines.iter().find_map(|machine| {
         let clock = machine.record("sizes")?.machine.clock;
         let figure = pair(machine, "sizes", [None; 2], 16384).0?;
@@ -123,37 +123,6 @@ fn pair<'a>(
     let peers = peers.filter(|series| !series.is_ours() && series.case.as_deref() == their_case);
     let figures = peers.filter_map(|series| Some((series, series.at(x)?)));
     (ours, figures.min_by(|a, b| a.1.median.total_cmp(&b.1.median)))
-}
-
-/// The same for all MACs that have a row, machines side by side, for the page.
-pub fn overview(machines: &[Machine], names: &[&str]) -> String {
-    let columns = [
-        ("sizes", None, 16384u64, "16 KiB, cycles per byte"),
-        ("short", Some("chained"), 64, "64 B chained"),
-        ("keys", Some("new key"), 64, "64 B new key"),
-    ];
-    let mut heads = Vec::new();
-    for machine in machines {
-        heads.extend(columns.map(|(.., what)| format!("{}: {what}", machine.title())));
-    }
-    let mut rows = vec![head("cycles", heads)];
-    for name in names {
-        let mut row = vec![name.to_string()];
-        for machine in machines {
-            row.extend(columns.map(|(experiment, case, x, _)| {
-                let series = machine.best(experiment, name, case);
-                series.and_then(|series| series.at(x)).map_or(String::new(), |figure| {
-                    let cell = match x {
-                        16384 => number(figure.median / x as f64),
-                        _ => format!("{:.0}", figure.median),
-                    };
-                    super::markdown::flagged(cell, figure)
-                })
-            }));
-        }
-        rows.extend(filled(row));
-    }
-    table(&rows)
 }
 
 #[cfg(test)]

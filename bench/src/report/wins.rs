@@ -11,7 +11,7 @@ use tagmac_figures::bytes;
 
 use super::call_tables::{BATCHES, SENDER};
 use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};
-use super::markdown::{head, table};
+use super::markdown::{filled_columns, head, table};
 use crate::measure::Figure;
 use crate::record::{Record, Series};
 
@@ -235,7 +235,7 @@ pub fn ratios(machine: &Machine) -> String {
         }));
         rows.push(row);
     }
-    table(&rows)
+    table(&filled_columns(&rows))
 }
 
 /// What contests add up to.
@@ -262,6 +262,11 @@ impl Counts {
         all
     }
 
+    /// The part of the comparisons that others win.
+    fn share(&self) -> f64 {
+        self.wins as f64 / self.compared as f64
+    }
+
     /// In a sentence, without its full stop; `of` says which columns.
     fn sentence(&self, of: &str) -> String {
         let Counts { columns, lost, compared, wins, close } = self;
@@ -273,7 +278,12 @@ impl Counts {
     }
 }
 
-/// A table of a machine's contests, and a sentence that counts them.
+/// A sentence that counts a machine's contests.
+pub fn counted(machine: &Machine) -> String {
+    format!("{}.", Counts::new(&contests(machine)).sentence(""))
+}
+
+/// A table of a machine's contests.
 pub fn of_machine(machine: &Machine) -> String {
     let contests = contests(machine);
     let than_default = format!("faster than {DEFAULT}");
@@ -301,28 +311,55 @@ pub fn of_machine(machine: &Machine) -> String {
         row.push(who.join(", "));
         rows.push(row);
     }
-    format!("{}.\n\n{}", Counts::new(&contests).sentence(""), table(&rows))
+    table(&rows)
 }
 
-/// A line for each kind of comparison in which others win on some machine, the most lost first.
+/// How often others win on some machine, and a row for each kind of comparison, the most lost first.
 pub fn of_all(machines: &[Machine]) -> String {
-    let (counts, lines) = losses(machines);
-    format!("{counts}:\n\n{}\n", lines.join("\n"))
+    let (counts, losses) = losses(machines);
+    let columns = ["columns lost", "comparisons lost", "the most", "times as fast", "where"];
+    let mut rows = vec![head("situation", columns.map(Into::into))];
+    for Loss { group, counts, name, ratio, column, machine } in losses {
+        let Counts { columns, lost, compared, wins, .. } = counts;
+        let mut row = vec![group.to_string()];
+        row.extend([format!("{lost} of {columns}"), format!("{wins} of {compared}"), name]);
+        row.extend([times(ratio), format!("{column}, {machine}")]);
+        rows.push(row);
+    }
+    format!("{counts}:\n\n{}", table(&rows))
 }
 
-/// The first of these lines, for README.
+/// The kinds of comparison with the largest shares, for README.
 pub fn in_short(machines: &[Machine]) -> String {
     const SHOWN: usize = 5;
-    let (counts, lines) = losses(machines);
-    let shown = &lines[..lines.len().min(SHOWN)];
+    let (counts, losses) = losses(machines);
+    let line = |Loss { group, counts, name, ratio, column, machine }: &Loss| {
+        let Counts { columns, lost, compared, wins, .. } = counts;
+        format!(
+            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons, above all {name} \
+             ({} times as fast, {column}, {machine})",
+            times(*ratio)
+        )
+    };
+    let shown: Vec<String> = losses.iter().take(SHOWN).map(line).collect();
     format!(
         "{counts}\n([all of them](docs/PERFORMANCE.md#performance)). The largest shares:\n\n{}\n",
         shown.join("\n")
     )
 }
 
-/// How many comparisons others win, and the lines of [`of_all`].
-fn losses(machines: &[Machine]) -> (String, Vec<String>) {
+/// A kind of comparison in which others win, and by how much at most.
+struct Loss {
+    group: &'static str,
+    counts: Counts,
+    name: String,
+    ratio: f64,
+    column: String,
+    machine: String,
+}
+
+/// How many comparisons others win, and in which kinds, the largest share first.
+fn losses(machines: &[Machine]) -> (String, Vec<Loss>) {
     let contests: Vec<(String, Vec<Contest>)> =
         machines.iter().map(|machine| (machine.title(), contests(machine))).collect();
     let all = || contests.iter().flat_map(|(_, contests)| contests);
@@ -332,27 +369,26 @@ fn losses(machines: &[Machine]) -> (String, Vec<String>) {
             groups.push(contest.group);
         }
     }
-    let mut lines: Vec<(f64, String)> = Vec::new();
+    let mut losses: Vec<Loss> = Vec::new();
     for group in groups {
-        let Counts { columns, lost, compared, wins, .. } =
-            Counts::new(all().filter(|contest| contest.group == group));
         let of_group = contests.iter().flat_map(|(machine, contests)| {
             let of_group = contests.iter().filter(move |contest| contest.group == group);
             of_group.flat_map(move |c| c.wins.iter().map(move |win| (machine, &c.column, win)))
         });
         let most = of_group.max_by(|a, b| a.2.ratio.total_cmp(&b.2.ratio));
         let Some((machine, column, win)) = most else { continue };
-        let line = format!(
-            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons, above all {} \
-             ({} times as fast, {column}, {machine})",
-            win.name,
-            times(win.ratio)
-        );
-        lines.push((wins as f64 / compared as f64, line));
+        losses.push(Loss {
+            group,
+            counts: Counts::new(all().filter(|contest| contest.group == group)),
+            name: win.name.clone(),
+            ratio: win.ratio,
+            column: column.clone(),
+            machine: machine.clone(),
+        });
     }
-    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    losses.sort_by(|a, b| b.counts.share().total_cmp(&a.counts.share()));
     let counts = Counts::new(all()).sentence(&format!(" of {} machines", contests.len()));
-    (counts, lines.into_iter().map(|(_, line)| line).collect())
+    (counts, losses)
 }
 
 /// How many times as fast, with as many digits as tell it from 1.

@@ -1,0 +1,81 @@
+//! Figures of code that is gone. A record knows the day on which it was made; this file knows since
+//! which day the code of a call is what it is, as far as a later change made most figures differ.
+
+use crate::record::Record;
+
+/// A call whose code changed after the first records were made.
+struct Change {
+    experiment: &'static str,
+    /// How its cases begin.
+    case: &'static str,
+    /// The first day whose records are of the present code.
+    since: &'static str,
+    /// The call in words.
+    call: &'static str,
+}
+
+const CHANGES: [Change; 3] = [
+    // Key schedules by vectors, keys without tables that a short message does not need.
+    Change { experiment: "keys", case: "new key", since: "2026-11-23", call: "new keys" },
+    Change {
+        experiment: "verify",
+        case: "raw key",
+        since: "2026-11-23",
+        call: "verification from the raw key",
+    },
+    // A message to a lane.
+    Change { experiment: "batch", case: "", since: "2026-11-23", call: "batches" },
+];
+
+/// The records of one machine that are of the present code.
+pub struct Present {
+    pub records: Vec<Record>,
+    /// The calls that were left out, in words.
+    pub left_out: Vec<&'static str>,
+}
+
+impl Present {
+    /// Leaves out what earlier code was measured with, others' figures beside it too.
+    pub fn new(records: &[Record]) -> Present {
+        let mut present = Present { records: records.to_vec(), left_out: Vec::new() };
+        for Change { experiment, case, since, call } in CHANGES {
+            let record = present.records.iter_mut().find(|record| {
+                record.experiment == experiment && record.machine.date.as_str() < since
+            });
+            let Some(record) = record else { continue };
+            let before = record.series.len();
+            let is_of_call = |found: &str| found.starts_with(case);
+            record.series.retain(|series| !series.case.as_deref().is_some_and(is_of_call));
+            if record.series.len() < before {
+                present.left_out.push(call);
+            }
+        }
+        present.records.retain(|record| !record.series.is_empty());
+        present
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn figures_of_earlier_code_are_left_out() {
+        let of = |case| [("PMAC-AES128", "PMAC-AES128", case, 10.0)];
+        let mut keys = sample::record("keys", &of("new key"), &of("key ready"));
+        let mut batch = sample::record("batch", &of("in one call"), &of("one by one"));
+        let short = sample::record("short", &of("chained"), &[]);
+        let of_day = |record: &mut Record, day: &str| record.machine.date = day.into();
+        of_day(&mut keys, "2026-11-22");
+        of_day(&mut batch, "2026-11-22");
+        let present = Present::new(&[keys.clone(), batch.clone(), short.clone()]);
+        assert_eq!(present.left_out, ["new keys", "batches"]);
+        let left: Vec<_> = present.records.iter().map(|record| &*record.experiment).collect();
+        assert_eq!(left, ["keys", "short"]);
+        assert_eq!(present.records[0].series.len(), 1, "those with the key ready");
+        of_day(&mut keys, "2026-11-23");
+        let present = Present::new(&[keys.clone()]);
+        assert!(present.records == [keys] && present.left_out.is_empty());
+    }
+}
