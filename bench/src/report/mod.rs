@@ -110,15 +110,13 @@ fn of_one_machine(id: &str, records: &[Record]) -> Result<(), Failure> {
 
 /// The names and contents of the files that the documentation gets from records.
 fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Failure> {
-    let machines: Vec<Machine> =
-        all.iter().map(|(id, records)| Machine::new(id, records)).collect();
-    let readme = Path::new(REPOSITORY).join("README.md");
-    let readme = fs::read_to_string(readme).map_err(|error| format!("README.md: {error}"))?;
-    let readme = readme::with_blocks(&readme, &machines)?;
     let all: Vec<(&str, Present)> =
         all.iter().map(|(id, records)| (&**id, Present::new(records))).collect();
     let machines: Vec<Machine> =
         all.iter().map(|(id, present)| Machine::present(id, present)).collect();
+    let readme = Path::new(REPOSITORY).join("README.md");
+    let readme = fs::read_to_string(readme).map_err(|error| format!("README.md: {error}"))?;
+    let readme = readme::with_blocks(&readme, &machines)?;
     let mut files = vec![
         ("README.md".to_string(), readme),
         ("docs/PERFORMANCE.md".to_string(), docs::page(&machines)?),

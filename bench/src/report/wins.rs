@@ -343,7 +343,7 @@ pub fn in_short(machines: &[Machine]) -> String {
     };
     let shown: Vec<String> = losses.iter().take(SHOWN).map(line).collect();
     format!(
-        "{counts}\n([all of them](docs/PERFORMANCE.md#performance)). The largest shares:\n\n{}\n",
+        "{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)). The largest shares:\n\n{}\n",
         shown.join("\n")
     )
 }
