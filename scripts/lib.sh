@@ -38,9 +38,8 @@ all_passed() {
 }
 
 # Sets `packages`, arguments for cargo: the crates that users get, which are the workspace's default members, with all
-# features. With TAGMAC_EVIDENCE=1 also those that test, measure and compare them, and the libraries that peers/ links,
-# of which none may be missing then. `scripts/test-objects` has object stores, as what they are built on takes as
-# long to build as all else.
+# features. TAGMAC_EVIDENCE=1 adds those that test, measure and compare them, and installs the libraries that peers/
+# links. `scripts/test-objects` has object stores: their dependencies take as long to build as everything else.
 choose_packages() {
     if [ "${TAGMAC_EVIDENCE-}" = 1 ]; then
         "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf
