@@ -198,7 +198,10 @@ mod tests {
         assert_eq!(all[0].0, FIRST);
         let files = docs_files(&all).expect("all tables");
         let others = (all.len() - 1) * docs::PICTURES_OF_OTHERS.len();
-        assert_eq!(files.len(), 2 + overview::FILES.len() + all.len() + docs::PICTURES.len() + others);
+        assert_eq!(
+            files.len(),
+            2 + overview::FILES.len() + all.len() + docs::PICTURES.len() + others
+        );
         for (name, text) in files {
             let found = fs::read_to_string(Path::new(REPOSITORY).join(&name)).expect("a file");
             assert!(found == text, "{name}: run 'bench docs'");
