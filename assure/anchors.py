@@ -1,7 +1,7 @@
 """Anchors: references from evidence to code that survive moves, layout changes and renames.
 
 An anchor is a file, a function (named as in `rust_source`) and the text of a statement, `code`. `place` is its position
-among the statements of the function, and `alike` its position among those with the same text. An anchor still holds
+in the function, and `alike` its position in the list of statements with the same text. An anchor still holds
 - in a file that was renamed or moved: all files are searched for the function, and the module's name chooses among
   functions with the same name;
 - after renames of variables, functions or types: the statement at the same place of the same number is taken if it
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def is_within(path, places):
-    """Whether `path` is one of `places`, or is below one that ends with a slash."""
+    """Returns whether `path` is one of `places`, or is below one that ends with a slash."""
     return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
 
 
@@ -227,7 +227,7 @@ def read_bug(path):
     told = tomllib.loads(path.read_text())
     for name in ["what", "source", "here", "test"]:
         if not isinstance(told.get(name), str):
-            sys.exit(f"{path}: expected a text '{name}', found none")
+            sys.exit(f"{path}: '{name}' is missing or not a text")
     names = {"file", "function", "before", "after"}
     if not told.get("change") or any(set(change) != names for change in told["change"]):
         sys.exit(f"{path}: expected changes, each with {', '.join(sorted(names))}, found others")

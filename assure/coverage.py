@@ -29,7 +29,7 @@ What it counts:
 - A branch within a line that does not run is not listed again.
 - A function that only the compiler evaluates has a counter and never runs. So a `const fn` that is not `pub` and
   never ran has no regions. Some constant uses it, or the compiler would have reported it as dead.
-- Whether a test would notice a wrong line is the question of `mutation` and `bugs`. Counters of a killed process are
+- `mutation` and `bugs` check whether a test would notice a wrong line. Counters of a killed process are
   lost, and so are its lines. A branch that reached neither end looks as if it had reached both. Examples of the
   documentation run elsewhere and do not count.
 """
@@ -188,7 +188,7 @@ def smoke(library):
 
 
 def is_of(package, program, folder):
-    """Whether `program` has the integration tests of `package`."""
+    """Returns whether `program` has the integration tests of `package`."""
     return folder.name == package and Path(program).name.startswith("all-")
 
 
@@ -348,7 +348,7 @@ def main():
         checked += 1
         print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
         if share < FLOOR and all(has_level(level) for level in FLAGS):
-            failed.append(f"expected {FLOOR} % of {count} regions to run, found {share:.2f} %")
+            failed.append(f"at least {FLOOR} % of {count} regions must run, but {share:.2f} % did")
     excused = sum(len(one["holes"]) for one in reasons if "level" not in one)
     print(f"note: {excused} statements and branch sides never run; assure/uncovered.json has a reason for each")
     for line in failed:

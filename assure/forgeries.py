@@ -7,7 +7,7 @@ bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints 
 cut at each byte, with other keys, rolled back, or mixed from several versions.
 
 Not tested: forgeries that a MAC accepts with the probability of its bound. A sidecar that is older
-than its file's tag is accepted by design unless --expect names the tag (docs/sidecar.md), so it is
+than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md), so it is
 tested with --expect."""
 
 import argparse
@@ -117,8 +117,8 @@ def said_by(data):
 
 
 # For each format of a file that the command reads: its name in the folder, the command that makes
-# it, the command that reads it and exits with 0 if it accepts it, and whether the output must also
-# stay the same.
+# it, and the command that reads it and exits with 0 if it accepts it. The last field says whether
+# the output must also stay the same.
 def formats(folder):
     run(["keygen", "-o", "k"], folder, 0)
     run(["keygen", "-o", "other"], folder, 0)

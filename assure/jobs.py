@@ -160,8 +160,8 @@ JOBS = [
         full=28_000_000,
         claim="Calls never access a byte outside their buffers, use freed memory, let uninitialised bytes "
         "decide anything, break a promise to the standard library's unsafe functions, or overflow a number",
-        caveat="The code of two compilers on x86-64, at the lengths that were tried. Neither these compilers nor "
-        "Debian include Miri: aliasing and provenance are not checked. Threads, Python, the Nettle names and the "
+        caveat="The code of two compilers on x86-64, at the lengths that were tried. These compilers and "
+        "Debian lack Miri, so aliasing and provenance are not checked. Threads, Python, the Nettle names and the "
         "provider for OpenSSL are not called. Leaks are not looked for",
         levels=True,
         full_only=("bytes-never-written",),
@@ -213,8 +213,8 @@ JOBS = [
         ["secrets"],
         quick=4_000,
         full=9_000,
-        claim="After a key, its streams, parts and sessions are dropped, the heap and the stack hold no 8 bytes of "
-        "the key or of values derived from it (round keys, L, subkeys, NH and polynomial keys, sums)",
+        claim="Once a key, its streams, parts and sessions are dropped, no 8 bytes of it or of values derived from it "
+        "(round keys, L, subkeys, NH and polynomial keys, sums) are on the heap or the stack",
         caveat="The code of one compiler on one CPU. Not seen: registers, stacks of other threads, and secrets that "
         "are masks of ones and zeros or keep fewer than 8 bytes together. Types of the library leave copies on the "
         "stack until `wipe_stack` is called. The job calls it, also before it moves values to the heap. Other "
@@ -228,7 +228,7 @@ JOBS = [
         quick=45_000,
         full=1_000_000,
         claim="Threads that share a key, a budget, a session or the pool get correct tags and distinct nonces, and "
-        "never exceed the budget; a forked child gets correct tags and never waits for its parent's threads",
+        "never exceed the budget. A forked child gets correct tags and never waits for its parent's threads",
         caveat="The models are written by hand from the sources, and their memory is sequentially consistent. "
         "ThreadSanitizer sees only races in the orders that ran, on one machine, in code of another compiler "
         "(Debian's, which has the standard library's source). The C library is linked so that it stays loaded",

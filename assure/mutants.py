@@ -221,8 +221,8 @@ def judge(ledger, files):
         explained = sum(1 for row in listed if row["reason"])
         print(
             f"note: {name}: {found:,} of {count:,} viable mutants of {len(here)} files found ({share:.1f} %), "
-            f"{total['timeout']} of them as endless loops; of {count - equal:,} that can change a result "
-            f"{telling:.1f} %; {explained} of {total['survived']} survivors have a reason; "
+            f"{total['timeout']} of them as endless loops. Of {count - equal:,} that can change a result "
+            f"{telling:.1f} %. {explained} of {total['survived']} survivors have a reason, and "
             f"{total['unviable']:,} do not compile"
         )
         missing = [path for path in files if is_within(path, places) and path not in ledger.files]

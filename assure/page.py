@@ -1,4 +1,4 @@
-"""Renders docs/assurance.md from the jobs and the results of their last runs."""
+"""Renders docs/design/assurance.md from the jobs and the results of their last runs."""
 
 import re
 

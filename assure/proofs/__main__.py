@@ -7,11 +7,11 @@ The proofs are about the source of the crates itself. `rust/` parses the functio
 and runs them on unknown numbers, line by line, and z3 decides. Constants, shifts and bounds of the code
 are read from the files, not repeated here. `theorems/` has only the other side: the definitions of the
 papers and of RFC 4418 and 8439. Each operation that Rust checks in a debug build (overflows, indices,
-`assert!`) is a goal of the theorem that runs it, and so is each sum and product in words of vectors that
+`assert!`) is a goal of the theorem that runs it. So is each sum and product in words of vectors that
 must not wrap. A failure is a goal that z3 does not decide in time, code that the parser does not know, or
 a function that has moved.
 
-Bits and masks are decided as bit vectors. Products of limbs are decided as integers: each quotient of a
+Bits and masks are decided as bit vectors. Products of limbs are decided as integers. Each quotient of a
 shift is an unknown with its equation, each product of two unknowns is a new unknown with its bounds, and
 a congruence mod p is shown with its quotient, which z3 checks.
 

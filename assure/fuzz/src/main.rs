@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fuzz_targets::{PLANTS, TARGETS, Target, by_name, corpus};
 
-/// The most bytes that may be allocated at a time.
+/// The maximum of bytes that are allocated at a time.
 const MEMORY: usize = 192 << 20;
 
 /// Counts allocated bytes, including those that are never touched.

@@ -24,7 +24,7 @@ def limit(proof):
 @theorem("lightmac-blocks-256", "the same with blocks of 256 bits", LIGHT, level="full", each=[{"sizes": (256,)}])
 @theorem(
     "lightmac-blocks",
-    "the multiplication gives the number of blocks that the division gives, for every length below 2^56 and every counter with blocks of 64 and 128 bits",
+    "the number of blocks by multiplication equals that by division, for every length below 2^56 and every counter with blocks of 64 and 128 bits",
     LIGHT,
     each=[{"sizes": (64, 128)}],
 )
