@@ -67,8 +67,8 @@ class Tree:
         return (self.root / path).is_file() and bool(self.source(path).named(name))
 
     def nearest(self, file, paths):
-        """Returns the path whose modules are most similar to those of `file`, which moved; `None`
-        on a tie."""
+        """Returns the path with the modules most similar to those of `file`, which moved; `None` on
+        a tie."""
         of = module(file)
         ranked = sorted(
             (common_end(of, module(path)), common_end(of[::-1], module(path)[::-1]), path) for path in paths
@@ -133,7 +133,7 @@ def align(row, codes, kept):
     return None
 
 
-# A marker for replacement text in bugs.
+# Code replacement, for bugs.
 
 
 def occurrences(source, start, end, wanted, kept=None):

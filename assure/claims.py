@@ -108,8 +108,8 @@ def ledger(job):
 
 
 def is_test(text, name):
-    """Whether `name` is a function under #[test] or in proptest!, a function of pytest, or a
-    macro's test."""
+    """Returns whether `name` is a function under #[test] or in proptest!, a function of pytest, or
+    a macro's test."""
     rust = rf"#\[test\](?:\s*#\[[^\]]*\])*\s*fn {re.escape(name)}\("
     named = rf"^\s*{re.escape(name)}:|^\s*{re.escape(name)}\s*=>|^\s*{re.escape(name)}[,(] "
     python = rf"^\s*def {re.escape(name)}\("

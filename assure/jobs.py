@@ -213,8 +213,8 @@ JOBS = [
         ["secrets"],
         quick=4_000,
         full=9_000,
-        claim="Once a key, its streams, parts and sessions are dropped, no 8 bytes of it or of values derived from it "
-        "(round keys, L, subkeys, NH and polynomial keys, sums) are on the heap or the stack",
+        claim="After a key and its streams, parts and sessions are dropped, no 8 bytes of it or of derived values "
+        "(round keys, L, subkeys, NH and polynomial keys, sums) remain in memory",
         caveat="The code of one compiler on one CPU. Not seen: registers, stacks of other threads, and secrets that "
         "are masks of ones and zeros or keep fewer than 8 bytes together. Types of the library leave copies on the "
         "stack until `wipe_stack` is called. The job calls it, also before it moves values to the heap. Other "

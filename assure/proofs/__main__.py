@@ -12,8 +12,8 @@ must not wrap. A failure is a goal that z3 does not decide in time, code that th
 a function that has moved.
 
 Bits and masks are decided as bit vectors. Products of limbs are decided as integers. Each quotient of a
-shift is an unknown with its equation, each product of two unknowns is a new unknown with its bounds, and
-a congruence mod p is shown with its quotient, which z3 checks.
+shift is an unknown with its equation, and each product of two unknowns is a new unknown with its bounds. A
+congruence mod p is shown with its quotient, which z3 checks.
 
 The proofs cannot show that the compiler translates the source as this model runs it, or that vector
 instructions do what the manual states: a word of a vector is modelled as a word. Code outside the named

@@ -6,7 +6,6 @@ from rust.numbers import WIDTH, N, Poly
 from rust.values import Model, plain
 
 
-
 def u(t, name):
     return N(t, z3.BitVec(name, WIDTH[t]))
 
@@ -60,8 +59,6 @@ def bits_of(limbs, bits, width):
     for i, limb in enumerate(limbs):
         total = total + (as_bits(limb, width) << (bits * i))
     return total
-
-
 
 
 class BlockType(Model):
