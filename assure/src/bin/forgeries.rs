@@ -108,7 +108,9 @@ impl<'a> Target<'a> {
         let message = self.random.bytes(length);
         let tag = self.mac.tag(&self.nonce, &message).expect("short");
         let right = self.accepts(&self.nonce, &message, &tag);
-        self.job.check(right, || format!("{}: refused its own tag", self.algorithm));
+        self.job.check(right, || {
+            format!("{}: its own tag was refused, but must be accepted", self.algorithm)
+        });
         for bit in 0..tag.bits() {
             let mut bytes = tag.as_bytes().to_vec();
             bytes[bit / 8] ^= 0x80 >> (bit % 8);
@@ -316,7 +318,7 @@ fn splices(job: &Job) {
         let tag = mac(from).tag(nonce(from), &message).expect("short");
         for &to in all.iter().filter(|&&to| to != from) {
             let accepted = mac(to).verify(nonce(to), &message, &tag).is_ok();
-            job.check(!accepted, || format!("accepted a tag of {from} under {to}"));
+            job.check(!accepted, || format!("a tag of {from} under {to} was accepted, but must be refused"));
         }
     }
 }

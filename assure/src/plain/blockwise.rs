@@ -28,7 +28,7 @@ fn double(x: u128, bits: u32) -> u128 {
 
 /// Returns X / 2, the number whose double is X.
 fn half(x: u128, bits: u32) -> u128 {
-    // If X is odd, its double is reduced: add the polynomial back before the shift.
+    // Shifts, and first adds the polynomial if X is odd.
     if x & 1 == 0 {
         return x >> 1;
     }

@@ -51,8 +51,12 @@ impl Witness for Memcheck {
 
     fn made(&mut self, tag: &mut Tag) {
         let is_made_of_secrets = request::has_undefined(tag.as_bytes());
-        let lost = (!is_made_of_secrets)
-            .then(|| format!("{}: the tag should depend on the key, but does not", self.place));
+        let lost = (!is_made_of_secrets).then(|| {
+            format!(
+                "{}: the tag should depend on the key, but memcheck reports that it does not",
+                self.place
+            )
+        });
         self.tally.check(lost);
         request::make_defined(tag);
     }

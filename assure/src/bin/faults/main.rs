@@ -1,9 +1,9 @@
 //! Every system call fails once.
 //!
-//! Each command runs on a small example under `ptrace`, which records its system calls. The faults are
-//! EIO, ENOSPC, EINTR, EACCES, a short read or write, a kill, and a kill during a write. For each call and
-//! each fault, the command runs again with only that fault. The command is the one that users have: faults come
-//! from the kernel's side.
+//! Each command runs on a small example under `ptrace`, which records its system calls. The faults
+//! are EIO, ENOSPC, EINTR, EACCES, a short read or write, a kill, and a kill during a write. The command runs
+//! again for each call and each fault. It is the command that users have: the faults come from the kernel's
+//! side.
 //!
 //! - It exits with 0 only if its whole result is correct, and stays so if the power is cut at that moment:
 //!   the result is checked in the worst state that a cut may leave, according to `disk`.

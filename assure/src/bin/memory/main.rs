@@ -6,7 +6,7 @@
 //! bytes. `memory.py` builds and runs all. All results are compared with those of the portable level in
 //! plain memory.
 //!
-//! Runs on Linux. Only AddressSanitizer sees a stray read that stays within the page of its own buffer, away
+//! Runs on Linux. Only AddressSanitizer sees a stray read that stays within the page of its buffer, away
 //! from the guarded end. Only the guard pages see one that hits another allocation.
 
 mod c_calls;
