@@ -1,11 +1,10 @@
-"""MACs with one mistake each: what a plausible bug makes of a message.
+"""MACs with one mistake each: the results of plausible bugs.
 
-A mistake is (comment, flag, function). The functions of PMAC and LightMAC take what `pmac` and
-`lightmac` take, those of the others what the MACs' references take. `wycheproof.py` writes the tags
-as invalid, so that an implementation with such a bug verifies one of them.
+A mistake is (comment, flag, function). The functions of PMAC and LightMAC have the arguments of `pmac`
+and `lightmac`, and those of the others the arguments of the MACs' references. `wycheproof.py` writes the
+tags as invalid, so that an implementation with such a bug accepts one of them.
 
-Sources are those of `pmac.py`, `lightmac.py`, `elimac.py`, `umac.py` and `poly1305.py`; the letters
-are theirs.
+Sources and letters are those of `pmac.py`, `lightmac.py`, `elimac.py`, `umac.py` and `poly1305.py`.
 """
 
 import struct
@@ -27,7 +26,7 @@ def pieces(message, size):
 
 
 def pad_with(byte):
-    """Pads to `size` bytes with this byte and zeros."""
+    """Returns a function that pads to `size` bytes with this byte and zeros."""
     return lambda last, size: last + byte + bytes(size - len(last) - 1)
 
 
@@ -39,7 +38,7 @@ def pad_zero(last, size):
 
 
 def reverse(number, n):
-    """The number with its bytes in the opposite order."""
+    """Returns the number with its bytes reversed."""
     return int.from_bytes(number.to_bytes(n // 8, "little"), "big")
 
 
@@ -47,7 +46,7 @@ def reverse(number, n):
 
 
 def times(L, g, n, double=gf.double):
-    """g L, for a polynomial g."""
+    """Returns g L, for a polynomial g."""
     out = 0
     while g:
         if g & 1:
@@ -66,8 +65,8 @@ def nothing(L, n):
 
 def pmac(E, message, offset=gamma, full=gf.halve, part=nothing, pad=pad10, always=False,
          none=False, all_alike=False, end=lambda E, Sigma: E.encrypt(Sigma)):  # fmt: skip
-    """PMAC with its pieces replaced: the offset of block i; what is added to Sigma after a full and
-    after an incomplete last block; the padding."""
+    """PMAC with replaceable parts: the offset of block i, the values added to Sigma after a full
+    and after an incomplete last block, and the padding."""
     n, size = E.n, E.n // 8
     L = E.encrypt(0)
     if none and not message:
@@ -90,7 +89,7 @@ def no_reduction(a, n):
 
 
 def other_constant(a, n):
-    """Doubling with the constant of the other block size."""
+    """Doubles with the constant of the other block size."""
     return (a << 1 & 2**n - 1) ^ (gf.c(192 - n) if a >> n - 1 else 0)
 
 
@@ -170,8 +169,8 @@ def counter_big(i, s):
 
 def lightmac(E1, E2, message, s, counter=counter_big, first=1, front=True, pad=pad10, narrow=False,
              whole=False):  # fmt: skip
-    """LightMAC without the length limit, with its pieces replaced. `narrow`: the last block is padded
-    to n - s bits, with zeros before it. `whole`: a full last block stays as it is."""
+    """LightMAC without the length limit, with replaceable parts. With `narrow` the last block is
+    padded to n - s bits, with leading zeros. With `whole` a full last block is not padded."""
     size, r = E1.n // 8, (E1.n - s) // 8
     full = len(message) // r
     if whole and message and len(message) % r == 0:
@@ -188,7 +187,7 @@ def lightmac(E1, E2, message, s, counter=counter_big, first=1, front=True, pad=p
 
 
 def lightmac_go(E1, E2, message, s):
-    """A last block of up to n bits, which is not padded if it is full."""
+    """The last block has up to n bits, and is not padded if it is full."""
     size, r = E1.n // 8, (E1.n - s) // 8
     full = max(0, -(-(len(message) - size) // r))
     last = message[r * full :]
@@ -203,7 +202,7 @@ COUNTER, KEYS = "WrongCounter", "WrongKeyOrder"
 
 
 def width(other):
-    """The tag of LightMAC with another counter size, and none if that is the right one."""
+    """Returns the tag of LightMAC with another counter size, and None if that size is correct."""
     return lambda E1, E2, M, s: None if other == s or 2 * other > E1.n else lightmac(E1, E2, M, other)
 
 
@@ -338,7 +337,7 @@ def pad_block(K, Nonce, taglen, shared=True, clear=True, front=False, derived=Tr
 
 def umac(K, M, Nonce, taglen, length="chunk", extra=False, hash2=None, clamp=True, shift=16,
          nh=nh, poly=poly, l3=l3, pdf=pad_block):  # fmt: skip
-    """UMAC of at most 2^24 bytes with its pieces replaced."""
+    """UMAC of at most 2^24 bytes with replaceable parts."""
     iters = taglen // 4
     L1 = right_umac.kdf(K, 1, 1024 + max(16, shift) * (iters - 1))
     L2 = right_umac.kdf(K, 2, 24 * iters)
@@ -363,7 +362,7 @@ def umac(K, M, Nonce, taglen, length="chunk", extra=False, hash2=None, clamp=Tru
 
 
 def of_size(other):
-    """The first bytes of the tag of a longer UMAC, and none for a shorter one."""
+    """Returns the first bytes of the tag of a longer UMAC, and None for a shorter one."""
     return lambda K, M, N, taglen: right_umac.umac(K, M, N, other)[:taglen] if other > taglen else None
 
 
@@ -415,7 +414,7 @@ UMAC = [
 def poly1305_aes(key, nonce, message, clear=CLEAR, one=b"\1", partial_one=None, order=le,
                  last_times_r=True, lazy=False, s_order=le, add=None, exchanged=False,
                  nonce_order=1):  # fmt: skip
-    """Poly1305-AES with its pieces replaced. `lazy`: h < 5 stays h + p."""
+    """Poly1305-AES with replaceable parts. With `lazy`, h < 5 stays h + p."""
     k, r = (key[16:], key[:16]) if exchanged else (key[:16], key[16:])
     r = le(r) & clear
     h = 0
@@ -433,7 +432,7 @@ def poly1305_aes(key, nonce, message, clear=CLEAR, one=b"\1", partial_one=None, 
 
 
 def words_added(bits):
-    """h + s word by word, without carries between the words."""
+    """Adds h + s word by word, without carries between the words."""
 
     def add(h, s):
         out = 0

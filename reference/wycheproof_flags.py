@@ -1,4 +1,4 @@
-"""The flags of vectors/wycheproof: what each tests for, and what follows if a test fails.
+"""The flags of vectors/wycheproof: their purpose, and the effect of a failed test.
 
 The values of `bugType` are those of Wycheproof's doc/formats.md.
 """
@@ -291,7 +291,7 @@ FLAGS = {
     ),
 }
 
-# What a file leaves out, for its header.
+# Omissions of a file, for its header.
 NOT_HERE = {
     "PMAC": ["Messages that do not end on a byte are left out, as the schema has none."],
     "LIGHTMAC": [

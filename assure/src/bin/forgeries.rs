@@ -318,7 +318,9 @@ fn splices(job: &Job) {
         let tag = mac(from).tag(nonce(from), &message).expect("short");
         for &to in all.iter().filter(|&&to| to != from) {
             let accepted = mac(to).verify(nonce(to), &message, &tag).is_ok();
-            job.check(!accepted, || format!("a tag of {from} under {to} was accepted, but must be refused"));
+            job.check(!accepted, || {
+                format!("a tag of {from} under {to} was accepted, but must be refused")
+            });
         }
     }
 }
