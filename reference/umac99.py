@@ -46,9 +46,9 @@ its specification byte-oriented.
 - The tag is the first bytes of F, at least 32 bits, and by default all of it.
 
 Section 9 describes tags that can be verified to several probabilities, without
-details. `graded` makes them, with choices made here: word j of the tag is the
-first 4 bytes of F_Aj(Nonce || HM_j), where HM_j consists only of the results of
-stream j and of Len, and A_j = KDF(127 + j, size). All messages are hashed.
+details. `graded` makes them, with choices made here. Word j of the tag is the
+first 4 bytes of F_Aj(Nonce || HM_j). HM_j consists only of the results of
+stream j and of Len, and A_j is KDF(127 + j, size). All messages are hashed.
 """
 
 import hashlib

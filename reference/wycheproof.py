@@ -85,8 +85,8 @@ def hidden(f):
             longer = {f"first bytes of UMAC-{bits}" for bits in (64, 96, 128) if bits <= f.tag_bits}
             if f.tag_bits == 32:
                 return {"all iterations with the same NH key",
-                        "each NH key starts 4 bytes after the one before"}  # fmt: skip
-            none = longer | {"marker step for words above 2^64 - 2^32 alone"}
+                        "each NH key starts 4 bytes after the previous one"}  # fmt: skip
+            none = longer | {"marker step only for words above 2^64 - 2^32"}
             if f.tag_bits > 64:
                 # The whole pad is used for each nonce, and the tag is the first bytes of
                 # UMAC-128's.

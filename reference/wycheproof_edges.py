@@ -45,7 +45,7 @@ def pmac(f):
     key = f.key()
     L = f.cipher(key).encrypt(0)
     zeros = b"".join(wrong.gamma(L, i, n).to_bytes(f.size, "big") for i in range(1, 6))
-    f.valid("each block but the last is its offset, the cipher sees 0", "SpecialCaseInput",
+    f.valid("each block except the last is its offset: the cipher's input is 0", "SpecialCaseInput",
             zeros + bytes(3), key)  # fmt: skip
     f.valid("a last block of L x^-1: the sum is 0, and L the tag", "SpecialCaseInput",
             wrong.gf.halve(L, n).to_bytes(f.size, "big"), key)  # fmt: skip
@@ -134,7 +134,7 @@ def elimac(f):
     # H(K1, 1) as the first block: I sees 0.
     key = f.key()
     subkey = aes.cipher(key[:16], 7).encrypt(1 << 96 | 1 << 64 | 1 << 32 | 1).to_bytes(16, "big")
-    f.valid("the first block is H(K1, 1): I sees 0", "SpecialCaseInput", subkey + b"\0", key)
+    f.valid("the first block is H(K1, 1): the input of I is 0", "SpecialCaseInput", subkey + b"\0", key)
     sizes = [0, 1, 15, 16, 17, 32, 37, 48, 80, 144, 275]
     mistakes(f, wrong.ELIMAC, lambda make, key, nonce, M: make(key, M), cases(f, sizes))
 

@@ -197,8 +197,8 @@ def altered_tags(f, key, nonce, message):
         comment = "empty tag" if not length else f"first {length} bytes of the tag"
         row(comment, tag[:length], "TruncatedTag")
     row("last half of the tag", tag[size // 2 :], "TruncatedTag")
-    row("tag with a byte 00 after it", tag + b"\0", "ExtendedTag")
-    row("tag with a byte 00 before it", b"\0" + tag, "ExtendedTag")
+    row("tag with a trailing byte 00", tag + b"\0", "ExtendedTag")
+    row("tag with a leading byte 00", b"\0" + tag, "ExtendedTag")
     row("the tag twice", tag + tag, "ExtendedTag")
     row("tag in hexadecimal", tag.hex().encode(), "ExtendedTag")
 
