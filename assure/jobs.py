@@ -205,7 +205,7 @@ JOBS = [
         full=71,
         claim="Tests find faults that similar projects had",
         caveat="One place for each fault, chosen by hand, built without optimisation. For two classes we found "
-        "no mailing-list thread. Three faults need x86-64, and one of them is found only on a CPU emulated by qemu",
+        "no thread of another project. Three faults need x86-64, and one of them is found only on a CPU emulated by qemu",
     ),
     Job(
         "secrets",
@@ -213,8 +213,8 @@ JOBS = [
         ["secrets"],
         quick=4_000,
         full=9_000,
-        claim="After a key and its streams, parts and sessions are dropped, no 8 bytes of it or of derived values "
-        "(round keys, L, subkeys, NH and polynomial keys, sums) remain in memory",
+        claim="Dropping a key, its streams, parts and sessions erases them from the heap and the stack. No 8 bytes of the "
+        "key or of derived values (round keys, L, subkeys, NH and polynomial keys, sums) remain there",
         caveat="The code of one compiler on one CPU. Not seen: registers, stacks of other threads, and secrets that "
         "are masks of ones and zeros or keep fewer than 8 bytes together. Types of the library leave copies on the "
         "stack until `wipe_stack` is called. The job calls it, also before it moves values to the heap. Other "
