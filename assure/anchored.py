@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks all evidence that refers to code by anchor (`anchors.py`): survivors, uncovered lines, bugs, planted bugs.
+"""Checks all evidence that refers to code by anchor (`anchors.py`): survivors, uncovered lines,
+bugs, planted bugs.
 
     anchored.py           checks that each anchor holds
     anchored.py --renew   updates files, functions and statements; lists lost anchors and keeps their rows

@@ -1,13 +1,15 @@
 """Anchors: references from evidence to code that survive moves, layout changes and renames.
 
-An anchor is a file, a function (named as in `rust_source`) and the text of a statement, `code`. `place` is its position
-in the function, and `alike` its position in the list of statements with the same text. An anchor still holds
-- in a file that was renamed or moved: all files are searched for the function, and the module's name chooses among
-  functions with the same name;
-- after renames of variables, functions or types: the statement at the same place of the same number is taken if it
-  differs only in names, and no old name is left in the function;
+An anchor is a file, a function (named as in `rust_source`) and the text of a statement, `code`.
+`place` is its position in the function, and `alike` its position in the list of statements with the
+same text. An anchor still holds
+- in a file that was renamed or moved: all files are searched for the function, and the module's
+  name chooses among functions with the same name;
+- after renames of variables, functions or types: the statement at the same place of the same number
+  is taken if it differs only in names, and no old name is left in the function;
 - with other statements around it, if its text occurs as often as before.
-Otherwise the anchor is lost, and its subject counts as new. `anchored.py` checks all anchors of the repository.
+Otherwise the anchor is lost, and its subject counts as new. `anchored.py` checks all anchors of the
+repository.
 """
 
 import os

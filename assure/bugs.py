@@ -2,17 +2,18 @@
 """Historical bugs: planted here, each fault of another project must be found by a named test.
 
 `bugs/NN-name.toml` describes a fault of another project (`source`) as changes to our functions
-(`anchors.py`), with the test that must find it (`test = "PACKAGE TARGET NAME"`; TARGET is `lib` or a
-test program). The job copies the tree to `target/assure/bugs` and checks that all those tests pass.
-For each bug it then makes the changes, builds the test program, runs the one test, and checks that it
-fails. The job fails if the place of a change is not found or is found twice, if a bug does not build,
-or if its test passes.
+(`anchors.py`), with the test that must find it (`test = "PACKAGE TARGET NAME"`; TARGET is `lib` or
+a test program). The job copies the tree to `target/assure/bugs` and checks that all those tests
+pass. For each bug it then makes the changes, builds the test program, runs the one test, and checks
+that it fails. The job fails if the place of a change is not found or is found twice, if a bug does
+not build, or if its test passes.
 
 This shows that the tests find these faults, not all faults of their kind: a bug is one place in the
-code, chosen by hand. Programs are built with `opt-level` 0, which shows faults of an algorithm but not
-those of an optimiser.
+code, chosen by hand. Programs are built with `opt-level` 0, which shows faults of an algorithm but
+not those of an optimiser.
 
-`--full` checks all bugs; `--quick` checks a few whose programs build fast, and that all can be applied.
+`--full` checks all bugs; `--quick` checks a few whose programs build fast, and that all can be
+applied.
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""The ledger of claims, docs/design/claims.md: each row names an item of the source and a test, and both must exist.
+"""The ledger of claims, docs/design/claims.md: each row names an item of the source and a test, and
+both must exist.
 
-Each number in the papers needs a row, or a line with the reason for its absence. The numbers are in `numbered.json`,
-which `numbering.py` extracts from the texts of the papers.
+Each number in the papers needs a row, or a line with the reason for its absence. The numbers are in
+`numbered.json`, which `numbering.py` extracts from the texts of the papers.
 """
 
 import json
@@ -12,7 +13,8 @@ from products import REPO
 CLAIMS = REPO / "docs/design/claims.md"
 NUMBERED = REPO / "assure/numbered.json"
 KINDS = ("thm", "lem", "prop", "cor", "def", "alg", "eq", "fig", "tab", "s")
-# `umac99-thm4.2`, `elimac-alg1-padding`, `pmac-4.1-parsimony`: a number without a kind is a section's.
+# `umac99-thm4.2`, `elimac-alg1-padding`, `pmac-4.1-parsimony`: a number without a kind is a
+# section's.
 NUMBER = re.compile(rf"(?P<source>[a-z]+[0-9]*)-(?P<kind>{'|'.join(KINDS)})?(?P<number>(?:\d|[A-C]\.)[\d.]*)(?:-[\w-]+)?")
 # Rows for claims without a number: the slides on Poly1305-AES number nothing, our copy of LightMAC
 # has lost its equation numbers, and the others are a list, an appendix and an erratum.

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Concurrency: models, many threads, forks, and a C library that is loaded and unloaded; then all of it again under
-ThreadSanitizer, which reports accesses of two threads to one place without an order between them.
+"""Concurrency: models, many threads, forks, and a C library that is loaded and unloaded; then all
+of it again under ThreadSanitizer, which reports accesses of two threads to one place without an
+order between them.
 
-Two builds of the program `concurrency` (src/bin/concurrency) run: the one from `cargo build --release`, and in full
-runs only, one built here with the sanitizer together with the standard library and the C library.
+Two builds of the program `concurrency` (src/bin/concurrency) run: the one from `cargo build
+--release`, and in full runs only, one built here with the sanitizer together with the standard
+library and the C library.
 
     concurrency.py --quick [--planted NAME] | --full | --planted
 """

@@ -1,37 +1,41 @@
 #!/usr/bin/env python3
 """Coverage: the lines and branches that the tests run, of the code that decides what is accepted.
 
-Builds the tests with counters (`-Cinstrument-coverage`) and without optimisation, runs them, and reads the
-results with LLVM's tools. Each line of the files in `NAMED` must run in some test, and each branch there
-must be taken and not taken, unless `assure/uncovered.json` excuses it with a reason. A reason for code that
-runs is a failure too. A reason has `holes`: each is a statement of a function (`anchors.py`) that never runs
-or, with `never`, a branch in it and the side that is never taken, `true` or `false`. If only a part of a
-statement does not run, `part` is that part; if a statement has several conditions, `part` is the condition. A
-block that only such a side reaches needs no reason. Reasons with a `level` apply where the CPU lacks it. Of the
-regions of all measured files, `FLOOR` percent must run if the CPU has all levels. Lines of tests do not count,
-and neither do lines with only closing brackets.
+Builds the tests with counters (`-Cinstrument-coverage`) and without optimisation, runs them, and
+reads the results with LLVM's tools. Each line of the files in `NAMED` must run in some test, and
+each branch there must be taken and not taken, unless `assure/uncovered.json` excuses it with a
+reason. A reason for code that runs is a failure too. A reason has `holes`: each is a statement of a
+function (`anchors.py`) that never runs or, with `never`, a branch in it and the side that is never
+taken, `true` or `false`. If only a part of a statement does not run, `part` is that part; if a
+statement has several conditions, `part` is the condition. A block that only such a side reaches
+needs no reason. Reasons with a `level` apply where the CPU lacks it. Of the regions of all measured
+files, `FLOOR` percent must run if the CPU has all levels. Lines of tests do not count, and neither
+do lines with only closing brackets.
 
     coverage.py --quick [--planted NAME] | --full | --planted
     coverage.py --holes [FILE...]    lists the regions that do not run
 
-`--full` runs the tests of the library, `crates/papers`, `crates/any`, `crates/files` and the command, except for
-those in `LEFT_OUT`. It also runs the corpus of `assure/targets`, which calls the C library too; the C library's own
-test of all its functions; and the tests of object stores with moto's server. Last it runs the job `faults` with an
-instrumented command. There every system call fails, and what runs counts for regions only. `--quick` leaves out the
-last two, the tests of the first three and the `SLOW` tests, and does not check their files or `FLOOR`.
+`--full` runs the tests of the library, `crates/papers`, `crates/any`, `crates/files` and the
+command, except for those in `LEFT_OUT`. It also runs the corpus of `assure/targets`, which calls
+the C library too; the C library's own test of all its functions; and the tests of object stores
+with moto's server. Last it runs the job `faults` with an instrumented command. There every system
+call fails, and what runs counts for regions only. `--quick` leaves out the last two, the tests of
+the first three and the `SLOW` tests, and does not check their files or `FLOOR`.
 
 What it counts:
-- Code of generic types is compiled for each choice of types. Their counters are added up: a line or a side of a
-  branch counts if one of them runs it. On a level that this CPU lacks, only the code that all levels share runs.
-- The compiler has counters for `if`, `if let`, `let else`, `while`, and each operand of `&&` and `||` that is a
-  condition. The arms of a `match` are lines and regions, and the two ways of `?` are regions. Code from macros
-  counts at the place of the call, and all calls there count as one.
+- Code of generic types is compiled for each choice of types. Their counters are added up: a line or
+  a side of a branch counts if one of them runs it. On a level that this CPU lacks, only the code
+  that all levels share runs.
+- The compiler has counters for `if`, `if let`, `let else`, `while`, and each operand of `&&` and
+  `||` that is a condition. The arms of a `match` are lines and regions, and the two ways of `?` are
+  regions. Code from macros counts at the place of the call, and all calls there count as one.
 - A branch within a line that does not run is not listed again.
-- A function that only the compiler evaluates has a counter and never runs. So a `const fn` that is not `pub` and
-  never ran has no regions. Some constant uses it, or the compiler would have reported it as dead.
-- `mutation` and `bugs` check whether a test would notice a wrong line. Counters of a killed process are
-  lost, and so are its lines. A branch that reached neither end looks as if it had reached both. Examples of the
-  documentation run elsewhere and do not count.
+- A function that only the compiler evaluates has a counter and never runs. So a `const fn` that is
+  not `pub` and never ran has no regions. Some constant uses it, or the compiler would have reported
+  it as dead.
+- `mutation` and `bugs` check whether a test would notice a wrong line. Counters of a killed process
+  are lost, and so are its lines. A branch that reached neither end looks as if it had reached both.
+  Examples of the documentation run elsewhere and do not count.
 """
 
 import json

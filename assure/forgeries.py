@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Forgeries: altered messages, tags, nonces and files, through every interface. All must be refused.
+"""Forgeries: altered messages, tags, nonces and files, through every interface. All must be
+refused.
 
-The library, in process (the program `forgeries` of the crate): tags, messages, nonces, saved streams,
-partials and key files of every algorithm. The C library, through ctypes: tags of 0 to 40 bytes, and each
-bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints with each byte altered,
-cut at each byte, with other keys, rolled back, or mixed from several versions.
+The library, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
+streams, partials and key files of every algorithm. The C library, through ctypes: tags of 0 to 40
+bytes, and each bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints with
+each byte altered, cut at each byte, with other keys, rolled back, or mixed from several versions.
 
 Not tested: forgeries that a MAC accepts with the probability of its bound. A sidecar that is older
-than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md), so it is
-tested with --expect."""
+than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md),
+so it is tested with --expect."""
 
 import argparse
 import ctypes

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Fuzzing with coverage: inputs that reach new code are kept and mutated further.
 
-`assure/targets` has a function for each parser and each stateful type, which panics if a result is wrong.
-`assure/fuzz` runs one of them under libFuzzer. The stable compiler builds it with counters on each edge and
-each comparison, with overflow checks and debug assertions. The job starts from the seeds and the corpus of
-`assure/targets`. It fails on a panic, an allocation beyond 192 MiB, use of more than 256 MiB, a run of 20 seconds,
-or a parser far below its usual speed. Inputs that failed stay in `target/fuzz/artifacts`.
+`assure/targets` has a function for each parser and each stateful type, which panics if a result is
+wrong. `assure/fuzz` runs one of them under libFuzzer. The stable compiler builds it with counters
+on each edge and each comparison, with overflow checks and debug assertions. The job starts from the
+seeds and the corpus of `assure/targets`. It fails on a panic, an allocation beyond 192 MiB, use of
+more than 256 MiB, a run of 20 seconds, or a parser far below its usual speed. Inputs that failed
+stay in `target/fuzz/artifacts`.
 
-`--quick` makes a fixed number of runs from a fixed seed. `--full` runs each target for 35 minutes, or for
-TAGMAC_FUZZ_SECONDS seconds, and keeps new inputs in `target/fuzz/found`, where the next run continues. It adds its
-time to `assure/fuzzed.json`, the total of all full runs. `--pack` minimises the new inputs into the corpus in the
-tree; from then on each is a test.
+`--quick` makes a fixed number of runs from a fixed seed. `--full` runs each target for 35 minutes,
+or for TAGMAC_FUZZ_SECONDS seconds, and keeps new inputs in `target/fuzz/found`, where the next run
+continues. It adds its time to `assure/fuzzed.json`, the total of all full runs. `--pack` minimises
+the new inputs into the corpus in the tree; from then on each is a test.
 
-A bug that needs more luck than the runs had is not found. Code that no target calls is not tested: other jobs
-cover files, threads and stores.
+A bug that needs more luck than the runs had is not found. Code that no target calls is not tested:
+other jobs cover files, threads and stores.
 """
 
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Undefined behaviour: guard pages, two sanitizers and assertions, on the same work.
 
-Three builds of the program `memory` (src/bin/memory) run. `cargo build --release` makes the one with guard
-pages, which calls the C library that users get. This script builds the other two, and a C library for each,
-with AddressSanitizer or MemorySanitizer, debug assertions, overflow checks and the standard library's checks
-of unsafe preconditions. Each must find all planted bugs that it can find. MemorySanitizer, which needs its
-own build of the standard library, runs only in full runs.
+Three builds of the program `memory` (src/bin/memory) run. `cargo build --release` makes the one
+with guard pages, which calls the C library that users get. This script builds the other two, and a
+C library for each, with AddressSanitizer or MemorySanitizer, debug assertions, overflow checks and
+the standard library's checks of unsafe preconditions. Each must find all planted bugs that it can
+find. MemorySanitizer, which needs its own build of the standard library, runs only in full runs.
 
     memory.py --quick [--planted NAME] | --full | --planted
 """

@@ -1,7 +1,8 @@
 """Mutants: the list, and what is known about them.
 
-`cargo mutants` lists them. `assure/mutants.json` is the ledger, with a row for each file. `assure/survivors.json` lists
-the mutants that no test finds. Function, operator and position among equal operators identify each.
+`cargo mutants` lists them. `assure/mutants.json` is the ledger, with a row for each file.
+`assure/survivors.json` lists the mutants that no test finds. Function, operator and position among
+equal operators identify each.
 """
 
 import json

@@ -1,33 +1,35 @@
 #!/usr/bin/env python3
 """Mutation: does a test notice when a line of the code is wrong?
 
-`cargo mutants` lists the mutants: a changed operator, a function that returns at once, a removed arm or guard of a
-match. Building them one by one would take days. Instead `assure/weave` puts all mutants of a file into one program,
-and an environment variable activates one by its number. Mutants that do not compile this way are left out as not
-viable. Constants are evaluated at build time, so their mutants are only compiled: the compiler, or a test that checks
-the constant, may reject them. Others that cannot be woven are built only on request.
+`cargo mutants` lists the mutants: a changed operator, a function that returns at once, a removed
+arm or guard of a match. Building them one by one would take days. Instead `assure/weave` puts all
+mutants of a file into one program, and an environment variable activates one by its number. Mutants
+that do not compile this way are left out as not viable. Constants are evaluated at build time, so
+their mutants are only compiled: the compiler, or a test that checks the constant, may reject them.
+Others that cannot be woven are built only on request.
 
-First each test runs with no mutant active and records the mutants that it reaches. Then each mutant is activated in
-turn, and the tests that reach it run, fastest first, until one fails. A test fails as an endless loop if it uses more
-than ten times its usual CPU time plus two seconds. A mutant that no test finds is a survivor. Woven programs are not
-optimised, so only tests of a few seconds run. `crates/any/tests/all/small` checks the laws at the edges for the tests
-that go through all lengths.
+First each test runs with no mutant active and records the mutants that it reaches. Then each mutant
+is activated in turn, and the tests that reach it run, fastest first, until one fails. A test fails
+as an endless loop if it uses more than ten times its usual CPU time plus two seconds. A mutant that
+no test finds is a survivor. Woven programs are not optimised, so only tests of a few seconds run.
+`crates/any/tests/all/small` checks the laws at the edges for the tests that go through all lengths.
 
     mutation.py --quick [--planted NAME]   some mutants of the strictest files, at random from a fixed seed
     mutation.py --full [FILE...]           all mutants of these files, or of all that changed since they were tried
     mutation.py --list                     the files and their results in the ledger
     mutation.py --planted
 
-`assure/mutants.json` is the ledger: the results of each file, and a digest of its source. A full run can be stopped,
-and the next one continues with the next file. `assure/survivors.json` lists the survivors, each with a reason. They
-are identified by function and operator (`anchors.py`), so changes elsewhere do not affect them. Some mutants only
-choose another way to the same result, so no test of results can find them; their reason is marked `equal`. In files
-of `STRICT` a survivor without a reason is a failure. Of the mutants in `ALGO` that can change a result, 95 % must be
-found once all its files were tried.
+`assure/mutants.json` is the ledger: the results of each file, and a digest of its source. A full
+run can be stopped, and the next one continues with the next file. `assure/survivors.json` lists the
+survivors, each with a reason. They are identified by function and operator (`anchors.py`), so
+changes elsewhere do not affect them. Some mutants only choose another way to the same result, so no
+test of results can find them; their reason is marked `equal`. In files of `STRICT` a survivor
+without a reason is a failure. Of the mutants in `ALGO` that can change a result, 95 % must be found
+once all its files were tried.
 
-Not shown: mutants of two places at once, mutants of macros, and faults that `cargo mutants` has no rule for. Tests are
-those of a program built without optimisation; doc tests do not run. People judged from the code that results are
-equal.
+Not shown: mutants of two places at once, mutants of macros, and faults that `cargo mutants` has no
+rule for. Tests are those of a program built without optimisation; doc tests do not run. People
+judged from the code that results are equal.
 """
 
 import argparse

@@ -3,10 +3,11 @@
 
     assure/numbering.py FOLDER
 
-FOLDER has the texts of the five papers, FILES below; they are not in this repository. For each paper the
-file lists its numbered items: sections, definitions, algorithms, theorems, lemmas, propositions, corollaries,
-equations, figures and tables. For RFC 4418 it lists only sections, from its table of contents. The slides on
-Poly1305-AES have no numbers. `claims.py` requires a row, or a reason, for each item.
+FOLDER has the texts of the five papers, FILES below; they are not in this repository. For each
+paper the file lists its numbered items: sections, definitions, algorithms, theorems, lemmas,
+propositions, corollaries, equations, figures and tables. For RFC 4418 it lists only sections, from
+its table of contents. The slides on Poly1305-AES have no numbers. `claims.py` requires a row, or a
+reason, for each item.
 """
 
 import json

@@ -1,9 +1,10 @@
 """Rust source as tokens, items and statements, so that evidence can name code without its layout.
 
-An item is a function, a constant or a macro, named as `cargo mutants` names functions: `Cmac<C>::tag_many`,
-`<impl Kernel for OneShot<'_, C>>::run`. A statement is the code between semicolons and braces; an arm or a field is
-the code between commas. The head of an `if` is one statement, and its block has others. Comments, layout and commas
-before a closing bracket do not count.
+An item is a function, a constant or a macro, named as `cargo mutants` names functions:
+`Cmac<C>::tag_many`, `<impl Kernel for OneShot<'_, C>>::run`. A statement is the code between
+semicolons and braces; an arm or a field is the code between commas. The head of an `if` is one
+statement, and its block has others. Comments, layout and commas before a closing bracket do not
+count.
 """
 
 import hashlib

@@ -1,9 +1,10 @@
 """Builds programs of assure/ with a sanitizer, and the C library in the same way.
 
-The sanitizers' runtimes ship with the stable compiler, which has an option to use them for its own tests.
-AddressSanitizer treats the standard library like any other library. The other two need to see inside it: otherwise
-ThreadSanitizer reports each of its locks, channels and joins as a race, and MemorySanitizer reports its output as
-unwritten. Debian's rustc-web has the source of its standard library, and builds it with the sanitizer.
+The sanitizers' runtimes ship with the stable compiler, which has an option to use them for its own
+tests. AddressSanitizer treats the standard library like any other library. The other two need to
+see inside it: otherwise ThreadSanitizer reports each of its locks, channels and joins as a race,
+and MemorySanitizer reports its output as unwritten. Debian's rustc-web has the source of its
+standard library, and builds it with the sanitizer.
 """
 
 import os

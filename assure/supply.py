@@ -9,18 +9,21 @@
 - licences: each package in Cargo.lock has a licence that deny.toml allows, or an exception there.
 - sources: each comes from crates.io and has its checksum in Cargo.lock.
 - duplicates: only packages listed in deny.toml have two versions, and each listed one does.
-- sbom: a CycloneDX 1.5 document of the command, the C libraries, the provider and the Python module, as
-  `cargo tree` resolves them: reproducible, valid by the schema, and with edges that are all in Cargo.lock.
-- api: the public items of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds, from rustdoc's JSON, equal
-  crates/tagmac/public-api.txt.
+- sbom: a CycloneDX 1.5 document of the command, the C libraries, the provider and the Python
+  module, as `cargo tree` resolves them: reproducible, valid by the schema, and with edges that are
+  all in Cargo.lock.
+- api: the public items of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds, from
+  rustdoc's JSON, equal crates/tagmac/public-api.txt.
 - abi: the exports of the shared libraries equal assure/abi.txt.
-- claims: each claim of docs/design/claims.md names an item of the source and a test, and both exist; each
-  section of the papers and each requirement of RFC 4418 that this file knows has a claim.
-- builds (full): `scripts/reproducible-build` gives the same bytes in two folders with two Cargo homes.
+- claims: each claim of docs/design/claims.md names an item of the source and a test, and both
+  exist; each section of the papers and each requirement of RFC 4418 that this file knows has a
+  claim.
+- builds (full): `scripts/reproducible-build` gives the same bytes in two folders with two Cargo
+  homes.
 
-deny.toml has the format of cargo-deny, which checks the same rules; this job needs only cargo and Python.
-Advisories are not read: they change daily and need a network. The bill lists what Cargo resolved, not what
-the linker kept.
+deny.toml has the format of cargo-deny, which checks the same rules; this job needs only cargo and
+Python. Advisories are not read: they change daily and need a network. The bill lists what Cargo
+resolved, not what the linker kept.
 """
 
 import argparse

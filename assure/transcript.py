@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""One transcript everywhere: the tags of twelve MACs under many keys are hashed to one number, which must
-be the same on every CPU. The job compares the levels of this CPU and, under emulation, other CPUs: 32 and
-64 bits, both byte orders, with NEON, in WebAssembly, and on a Cortex-M4 without an operating system.
+"""One transcript everywhere: the tags of twelve MACs under many keys are hashed to one number,
+which must be the same on every CPU. The job compares the levels of this CPU and, under emulation,
+other CPUs: 32 and 64 bits, both byte orders, with NEON, in WebAssembly, and on a Cortex-M4 without
+an operating system.
 
-Other CPUs run the library without `std`. Debian's rustc-web compiles it, with the library `core` from
-source: nothing is downloaded through rustup. aarch64 uses NEON, and the others the portable level. All run
-under qemu or wasmtime; no real machine of another kind was used."""
+Other CPUs run the library without `std`. Debian's rustc-web compiles it, with the library `core`
+from source: nothing is downloaded through rustup. aarch64 uses NEON, and the others the portable
+level. All run under qemu or wasmtime; no real machine of another kind was used."""
 
 import argparse
 import os

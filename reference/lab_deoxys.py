@@ -6,13 +6,14 @@
     C     = f(.. f(P xor STK_0) ..),  f = AddSTK . MixColumns . ShiftRows . SubBytes, 14 times
 
 Deoxys-II-128-128 is built on it, and its tags and ciphertexts are the published vectors. f is the
-first four bits of a tweak and i a block's number from 0; all terms are E_K(f || i, block or block 10*):
+first four bits of a tweak and i a block's number from 0; all terms are E_K(f || i, block or block
+10*):
 
     Auth = xor over AD (f = 2, padded: 6) and over M (f = 0, padded: 4)
     Tag  = E_K(0x10 || nonce, Auth),   C_i = M_i xor E_K(1 || (Tag xor i), 0^8 || nonce)
 
-Source: Jean, Nikolic, Peyrin, Seurin, Deoxys v1.41, as implemented by RustCrypto/AEADs. The last round
-keeps its MixColumns. The steps are those of `aes.py`.
+Source: Jean, Nikolic, Peyrin, Seurin, Deoxys v1.41, as implemented by RustCrypto/AEADs. The last
+round keeps its MixColumns. The steps are those of `aes.py`.
 """
 
 from aes import mix_columns, shift_rows, sub_bytes

@@ -1,9 +1,9 @@
-"""Universal hashes: those that the UMAC paper compares with NH, on lists of 32-bit words, and those of its
-related work and of EliMAC, on bytes.
+"""Universal hashes: those that the UMAC paper compares with NH, on lists of 32-bit words, and those
+of its related work and of EliMAC, on bytes.
 
-Source: UMAC 1999, Sections 1.3, 3 and 4.3. The prime p of MMH (Halevi and Krawczyk), the square hash of
-Etzel, Patel and Ramzan, the cryptographic CRC and the bucket hash are from memory. hash127 follows its
-program.
+Source: UMAC 1999, Sections 1.3, 3 and 4.3. The prime p of MMH (Halevi and Krawczyk), the square
+hash of Etzel, Patel and Ramzan, the cryptographic CRC and the bucket hash are from memory. hash127
+follows its program.
 """
 
 from itertools import combinations

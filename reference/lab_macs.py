@@ -1,7 +1,8 @@
-"""The MACs that the papers compare with, for the lab: with AES-128 unless stated, for messages of whole bytes.
+"""The MACs that the papers compare with, for the lab: with AES-128 unless stated, for messages of
+whole bytes.
 
-Blocks are numbers below 2^128; the first byte is the highest. `keys` is a list of byte strings. Sums
-are written out term by term, each with its own power of x, as in the formulas.
+Blocks are numbers below 2^128; the first byte is the highest. `keys` is a list of byte strings.
+Sums are written out term by term, each with its own power of x, as in the formulas.
 
 If the paper that defines a MAC could not be read, the MAC's row in crates/lab explains the choice.
 """

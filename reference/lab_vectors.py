@@ -4,11 +4,11 @@
     lab_vectors.py            checks crates/lab/vectors, ends with the line "N passed, N failed"
     lab_vectors.py --write    writes ours.json, deoxys-ours.json, hashes.json and byte-hashes.json
 
-Rows of macs.json (from elsewhere) and ours.json (from here) have `algorithm`, `keys`, an optional `nonce`,
-`msg` as in ../vectors, `tag`, `status` and `source`; a tag may be truncated. Rows of deoxys.json have
-`key`, `tweak`, `pt` and `ct`, those of deoxys-ii.json `key`, `nonce`, `aad`, `msg`, `ct` and `tag`. Rows of
-hashes.json have `hash`, `key`, `msg` and `value`, with words as numbers; byte-hashes.json has the same in
-hex.
+Rows of macs.json (from elsewhere) and ours.json (from here) have `algorithm`, `keys`, an optional
+`nonce`, `msg` as in ../vectors, `tag`, `status` and `source`; a tag may be truncated. Rows of
+deoxys.json have `key`, `tweak`, `pt` and `ct`, those of deoxys-ii.json `key`, `nonce`, `aad`,
+`msg`, `ct` and `tag`. Rows of hashes.json have `hash`, `key`, `msg` and `value`, with words as
+numbers; byte-hashes.json has the same in hex.
 """
 
 import json

@@ -1,8 +1,9 @@
 """MACs with one mistake each: the results of plausible bugs.
 
-A mistake is (comment, flag, function). The functions of PMAC and LightMAC have the arguments of `pmac`
-and `lightmac`, and those of the others the arguments of the MACs' references. `wycheproof.py` writes the
-tags as invalid, so that an implementation with such a bug accepts one of them.
+A mistake is (comment, flag, function). The functions of PMAC and LightMAC have the arguments of
+`pmac` and `lightmac`, and those of the others the arguments of the MACs' references.
+`wycheproof.py` writes the tags as invalid, so that an implementation with such a bug accepts one of
+them.
 
 Sources and letters are those of `pmac.py`, `lightmac.py`, `elimac.py`, `umac.py` and `poly1305.py`.
 """

@@ -1,7 +1,8 @@
-"""Rows of vectors/wycheproof for a single MAC: inputs at the edges of its arithmetic, and tags with one
-mistake from `wrong_macs.py`. `wycheproof.py` writes them.
+"""Rows of vectors/wycheproof for a single MAC: inputs at the edges of its arithmetic, and tags with
+one mistake from `wrong_macs.py`. `wycheproof.py` writes them.
 
-Anyone who has the key can choose the inputs of a hash or a cipher, by computing the message backwards.
+Anyone who has the key can choose the inputs of a hash or a cipher, by computing the message
+backwards.
 """
 
 import json

@@ -1,7 +1,7 @@
 """A file of vectors/wycheproof, and the rows that every MAC has. `wycheproof.py` writes it.
 
-Valid rows have pseudorandom inputs around the edges of blocks. Invalid rows have a wrong tag: altered,
-truncated, of another message, key or nonce, or of a MAC with a mistake.
+Valid rows have pseudorandom inputs around the edges of blocks. Invalid rows have a wrong tag:
+altered, truncated, of another message, key or nonce, or of a MAC with a mistake.
 """
 
 import json

@@ -2,8 +2,8 @@
 #
 #     . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 #
-# It sets `repo`, the repository, and `target`, the folder of builds. With -h or --help as the first argument
-# it prints the comment at the top of the script and exits.
+# It sets `repo`, the repository, and `target`, the folder of builds. With -h or --help as the first
+# argument it prints the comment at the top of the script and exits.
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 target=${CARGO_TARGET_DIR:-$repo/target}

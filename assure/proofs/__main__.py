@@ -1,23 +1,24 @@
-"""Proofs for all inputs that the arithmetic of the MACs matches its definitions and never overflows.
+"""Proofs for all inputs that the arithmetic of the MACs matches its definitions and never
+overflows.
 
     assure/proofs --quick | --full [--planted NAME] [--list] [THEOREM...]
     assure/proofs --planted
 
-The proofs are about the source of the crates itself. `rust/` parses the functions that a theorem names
-and runs them on unknown numbers, line by line, and z3 decides. Constants, shifts and bounds of the code
-are read from the files, not repeated here. `theorems/` has only the other side: the definitions of the
-papers and of RFC 4418 and 8439. Each operation that Rust checks in a debug build (overflows, indices,
-`assert!`) is a goal of the theorem that runs it. So is each sum and product in words of vectors that
-must not wrap. A failure is a goal that z3 does not decide in time, code that the parser does not know, or
-a function that has moved.
+The proofs are about the source of the crates itself. `rust/` parses the functions that a theorem
+names and runs them on unknown numbers, line by line, and z3 decides. Constants, shifts and bounds
+of the code are read from the files, not repeated here. `theorems/` has only the other side: the
+definitions of the papers and of RFC 4418 and 8439. Each operation that Rust checks in a debug build
+(overflows, indices, `assert!`) is a goal of the theorem that runs it. So is each sum and product in
+words of vectors that must not wrap. A failure is a goal that z3 does not decide in time, code that
+the parser does not know, or a function that has moved.
 
-Bits and masks are decided as bit vectors. Products of limbs are decided as integers. Each quotient of a
-shift is an unknown with its equation, and each product of two unknowns is a new unknown with its bounds. A
-congruence mod p is shown with its quotient, which z3 checks.
+Bits and masks are decided as bit vectors. Products of limbs are decided as integers. Each quotient
+of a shift is an unknown with its equation, and each product of two unknowns is a new unknown with
+its bounds. A congruence mod p is shown with its quotient, which z3 checks.
 
 The proofs cannot show that the compiler translates the source as this model runs it, or that vector
-instructions do what the manual states: a word of a vector is modelled as a word. Code outside the named
-functions is not covered; the tests on all levels check which kernel runs when.
+instructions do what the manual states: a word of a vector is modelled as a word. Code outside the
+named functions is not covered; the tests on all levels check which kernel runs when.
 """
 
 import argparse

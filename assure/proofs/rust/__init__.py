@@ -1,6 +1,7 @@
 """Runs Rust functions on numbers that may be unknown.
 
-- `tokens`, `parser` and `items` read a file, in the part of the language that tagmac's arithmetic uses.
+- `tokens`, `parser` and `items` read a file, in the part of the language that tagmac's arithmetic
+  uses.
 - `numbers` and `values` are the contents of variables.
 - `machine` runs functions: `names` resolves names, `evaluation` runs statements and expressions,
   `arithmetic` runs operators, and `methods` runs methods of the standard library.

@@ -2,9 +2,9 @@
 
 - known: an integer of Python.
 - bits: a bit vector of z3, as wide as the type.
-- sums: a polynomial with integer coefficients in atoms, each with known bounds. A shift or a mask of one
-  adds atoms for quotient and remainder, and the equation between them. z3 treats such numbers as integers
-  and each product of atoms as a separate unknown.
+- sums: a polynomial with integer coefficients in atoms, each with known bounds. A shift or a mask
+  of one adds atoms for quotient and remainder, and the equation between them. z3 treats such
+  numbers as integers and each product of atoms as a separate unknown.
 """
 
 import z3

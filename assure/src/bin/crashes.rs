@@ -1,18 +1,19 @@
 //! Simulates power cuts and reads the files that are left on the disk.
 //!
-//! For each way to make or change a key, manifest, partial, checkpoint or sidecar, the command's writes,
-//! syncs and renames are recorded from its system calls. From these `process::disk` makes the states that a
-//! weak file system may have after a power cut at each moment: data that was not synced may be lost, torn
-//! or reordered. Each state is restored in a folder, where the command reads it:
+//! For each way to make or change a key, manifest, partial, checkpoint or sidecar, the command's
+//! writes, syncs and renames are recorded from its system calls. From these `process::disk` makes
+//! the states that a weak file system may have after a power cut at each moment: data that was not
+//! synced may be lost, torn or reordered. Each state is restored in a folder, where the command
+//! reads it:
 //!
-//! - The file is complete, and either the old or the new one; once the command has reported success, the
-//!   new one. With a sidecar, the next update finds the state before or after, or completes the edit, and
-//!   the tag is that of the file's bytes. "damaged" is a failure here, since the documents promise old or
-//!   new.
+//! - The file is complete, and either the old or the new one; once the command has reported
+//!   success, the new one. With a sidecar, the next update finds the state before or after, or
+//!   completes the edit, and the tag is that of the file's bytes. "damaged" is a failure here,
+//!   since the documents promise old or new.
 //! - The same command then succeeds, and leaves no temporary file.
 //!
-//! Equal states count once. Not covered: file systems that promise less, for example one that loses synced
-//! bytes or writes different ones, and a second cut during recovery.
+//! Equal states count once. Not covered: file systems that promise less, for example one that loses
+//! synced bytes or writes different ones, and a second cut during recovery.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,9 +1,10 @@
-//! Forgeries: altered messages, tags, nonces, partials, saved streams and key files, through the library's
-//! own interfaces. All must be refused.
+//! Forgeries: altered messages, tags, nonces, partials, saved streams and key files, through the
+//! library's own interfaces. All must be refused.
 //!
-//! Forgeries that a MAC accepts with the probability of its bound are not looked for: alterations come from
-//! fixed seeds. UMAC99-MMX-15 has a bound of 2^-15, which altered messages would reach, so only its tags are
-//! altered. `assure/forgeries.py` covers other languages and the files that the command reads.
+//! Forgeries that a MAC accepts with the probability of its bound are not looked for: alterations
+//! come from fixed seeds. UMAC99-MMX-15 has a bound of 2^-15, which altered messages would reach,
+//! so only its tags are altered. `assure/forgeries.py` covers other languages and the files that
+//! the command reads.
 
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;

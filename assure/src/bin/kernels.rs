@@ -1,8 +1,8 @@
-//! Kernels compute one function: every MAC has the same tag on every level of this CPU, at every length and
-//! alignment, however the message is cut, and in batches.
+//! Kernels compute one function: every MAC has the same tag on every level of this CPU, at every
+//! length and alignment, however the message is cut, and in batches.
 //!
-//! The reference is the portable level at one alignment; the job `witnesses` checks that it is correct.
-//! Other CPUs, and levels that this one lacks, are not tested.
+//! The reference is the portable level at one alignment; the job `witnesses` checks that it is
+//! correct. Other CPUs, and levels that this one lacks, are not tested.
 
 use std::process::ExitCode;
 

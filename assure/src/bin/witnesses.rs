@@ -1,10 +1,10 @@
-//! Witnesses: compares every MAC of the registry with implementations that share no code with it. They are
-//! other libraries (`peers`), plain implementations written from the papers (`assure::plain`), and
-//! `reference/` in Python.
+//! Witnesses: compares every MAC of the registry with implementations that share no code with it.
+//! They are other libraries (`peers`), plain implementations written from the papers
+//! (`assure::plain`), and `reference/` in Python.
 //!
-//! Most keys, nonces and messages are random. Others are crafted to reach rare paths: words of UMAC's
-//! polynomials that need a marker, values of Poly1305 around 2^130 - 5, full carries, and LightMAC's longest
-//! message.
+//! Most keys, nonces and messages are random. Others are crafted to reach rare paths: words of
+//! UMAC's polynomials that need a marker, values of Poly1305 around 2^130 - 5, full carries, and
+//! LightMAC's longest message.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -2,12 +2,12 @@
 //!
 //! For the operations of a run, recorded by `history`, the model promises as little as POSIX:
 //!
-//! - Written bytes are safe once their file was synced. Until then each write may be present, missing or
-//!   partial: up to some byte, or in some sectors of 512 bytes. If it made the file longer, the new length
-//!   may be present without the bytes, which are then zeros.
-//! - A created, moved or removed name is safe once its folder was synced. Until then each such change may be
-//!   present or missing, in any order and regardless of the bytes. A rename may leave the old name in place
-//!   too. The contents of a folder that lost its own name are lost.
+//! - Written bytes are safe once their file was synced. Until then each write may be present,
+//!   missing or partial: up to some byte, or in some sectors of 512 bytes. If it made the file
+//!   longer, the new length may be present without the bytes, which are then zeros.
+//! - A created, moved or removed name is safe once its folder was synced. Until then each such
+//!   change may be present or missing, in any order and regardless of the bytes. A rename may leave
+//!   the old name in place too. The contents of a folder that lost its own name are lost.
 //! - Syncing a file does not sync its names, and syncing a folder does not sync its files' bytes.
 //!
 //! ALICE and CrashMonkey test file systems in this way.

@@ -1,8 +1,8 @@
 //! Runs a program under `ptrace`, records its system calls, and makes one of them fail.
 //!
-//! The program is the one that users run, without knowledge of the fault. The kernel stops it before and
-//! after each call. The tracer then skips the call, cuts it short, replaces its result by an error, or kills
-//! the process. Linux on x86-64 only, because calls are read from registers.
+//! The program is the one that users run, without knowledge of the fault. The kernel stops it
+//! before and after each call. The tracer then skips the call, cuts it short, replaces its result
+//! by an error, or kills the process. Linux on x86-64 only, because calls are read from registers.
 
 use std::collections::HashMap;
 use std::env;

@@ -1,8 +1,8 @@
-//! The targets of `scripts/assure fuzz`: one function for each parser and each stateful type, driven by
-//! bytes.
+//! The targets of `scripts/assure fuzz`: one function for each parser and each stateful type,
+//! driven by bytes.
 //!
-//! A target panics if a result is wrong, and so does the code that it calls. `corpus/` has the inputs that
-//! reached the most code, and the test of this crate runs all of them.
+//! A target panics if a result is wrong, and so does the code that it calls. `corpus/` has the
+//! inputs that reached the most code, and the test of this crate runs all of them.
 
 mod arguments;
 mod bare;

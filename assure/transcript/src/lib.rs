@@ -1,4 +1,5 @@
-//! The transcript for a CPU without the standard library: `assure/transcript.py` builds and runs it.
+//! The transcript for a CPU without the standard library: `assure/transcript.py` builds and runs
+//! it.
 
 #![no_std]
 

@@ -1,15 +1,16 @@
-//! Weaves many mutants of a source file into one file: each is placed next to the original code, and the
-//! environment activates one by its number.
+//! Weaves many mutants of a source file into one file: each is placed next to the original code,
+//! and the environment activates one by its number.
 //!
 //!     weave SOURCE MUTANTS
 //!
-//! `MUTANTS` is the output of `cargo mutants --list --json` for this file, with a `number` added to each
-//! mutant. The woven text goes to stdout. Each variant is marked by `/*<7*/` and `/*7>*/`, and each place by
-//! `/*{3*/` and `/*3}*/`, so that compiler errors can be attributed. Mutants that cannot be woven, mostly in
-//! constants, are left out: their numbers go to stderr with a short reason.
+//! `MUTANTS` is the output of `cargo mutants --list --json` for this file, with a `number` added to
+//! each mutant. The woven text goes to stdout. Each variant is marked by `/*<7*/` and `/*7>*/`, and
+//! each place by `/*{3*/` and `/*3}*/`, so that compiler errors can be attributed. Mutants that
+//! cannot be woven, mostly in constants, are left out: their numbers go to stderr with a short
+//! reason.
 //!
-//! A mutant is active if `crate::mutation::alive(7)` is true. Operands are evaluated once, in the order of
-//! the original. Both arms of a choice are present and have its types.
+//! A mutant is active if `crate::mutation::alive(7)` is true. Operands are evaluated once, in the
+//! order of the original. Both arms of a choice are present and have its types.
 
 mod places;
 mod render;

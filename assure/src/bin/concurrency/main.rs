@@ -1,10 +1,10 @@
-//! Threads and processes that share a key, a budget, a session, the pool and the C library: tags must be
-//! correct, nonces must never repeat, budgets must hold, and no thread may wait forever.
+//! Threads and processes that share a key, a budget, a session, the pool and the C library: tags
+//! must be correct, nonces must never repeat, budgets must hold, and no thread may wait forever.
 //!
-//! Small state machines are explored in every order (`models.rs`). The library itself runs with up to 64
-//! threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that is loaded and unloaded
-//! (`library.rs`). `concurrency.py` also runs a build with ThreadSanitizer, which must report the planted
-//! bugs of `races.rs`.
+//! Small state machines are explored in every order (`models.rs`). The library itself runs with up
+//! to 64 threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that is loaded
+//! and unloaded (`library.rs`). `concurrency.py` also runs a build with ThreadSanitizer, which must
+//! report the planted bugs of `races.rs`.
 
 #[cfg(target_os = "linux")]
 mod fork;

@@ -220,8 +220,8 @@ impl Model for SelfTest {
 
 /// `slot.rs` of the C library, and `held.rs` of the provider for OpenSSL: a reader increments the
 /// lock, and a writer takes it at zero. A session's nonce is read and written under it. The first
-/// threads read, the others each use a nonce, and a refusal ends the call. A reader may be refused only
-/// because of a writer.
+/// threads read, the others each use a nonce, and a refusal ends the call. A reader may be refused
+/// only because of a writer.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Slot {
     blind: bool,

@@ -66,8 +66,8 @@ fn level(function: &Function) -> Option<&'static str> {
 fn callers(functions: &[Function]) -> BTreeMap<u64, BTreeSet<&str>> {
     let pointers = symbols::pointers();
     let address = |digits: &str| u64::from_str_radix(digits, 16).ok();
-    // `12f0 <name>` has the address of the target. `*0x3a(%rip)  # 12f0 <name>` has the place in memory
-    // where that address is stored.
+    // `12f0 <name>` has the address of the target. `*0x3a(%rip)  # 12f0 <name>` has the place in
+    // memory where that address is stored.
     let target = |operands: &str| match operands.strip_prefix('*') {
         None => address(operands.split(' ').next()?),
         Some(place) => {

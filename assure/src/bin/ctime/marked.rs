@@ -1,8 +1,8 @@
 //! Messages with UMAC's marked words (RFC 4418, section 5.3.2), which random messages never reach:
 //! a word of POLY-64 above 2^64 - 2^32 takes two steps in a plain program.
 //!
-//! Under the key of stream 0's NH, which is `AES_K(1 || i)` for i = 1, 2, .., the words of the first
-//! chunk are chosen so that
+//! Under the key of stream 0's NH, which is `AES_K(1 || i)` for i = 1, 2, .., the words of the
+//! first chunk are chosen so that
 //!
 //! ```text
 //! NH = (2^32 - 1)^2 + 2^16 2^16 + 8192 = 2^64 - 2^32 + 8193

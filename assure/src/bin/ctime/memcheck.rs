@@ -1,8 +1,8 @@
-//! The first witness: memcheck follows each bit that depends on a key, and reports where one decides a
-//! jump or is part of an address.
+//! The first witness: memcheck follows each bit that depends on a key, and reports where one
+//! decides a jump or is part of an address.
 //!
-//! It follows data and does not compare runs, so one key is enough. It cannot see instructions that it does
-//! not know (AVX-512 and VAES), or whether an instruction's time depends on its operands.
+//! It follows data and does not compare runs, so one key is enough. It cannot see instructions that
+//! it does not know (AVX-512 and VAES), or whether an instruction's time depends on its operands.
 
 use std::collections::BTreeMap;
 use std::env;

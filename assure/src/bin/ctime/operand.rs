@@ -1,6 +1,6 @@
-//! Leaks of x86-64 instructions through their timing or their addresses. A conditional jump leaks whether
-//! it is taken, and a division its dividend. A load or store leaks the base and index of its address; the
-//! displacement is fixed at each place in the code.
+//! Leaks of x86-64 instructions through their timing or their addresses. A conditional jump leaks
+//! whether it is taken, and a division its dividend. A load or store leaks the base and index of
+//! its address; the displacement is fixed at each place in the code.
 
 use crate::tally::Tally;
 

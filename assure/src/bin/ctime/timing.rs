@@ -1,9 +1,10 @@
-//! The third witness: clocks. Calls with two classes of secrets run in random order, and Welch's test
-//! compares their times (Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?", 2017).
+//! The third witness: clocks. Calls with two classes of secrets run in random order, and Welch's
+//! test compares their times (Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?",
+//! 2017).
 //!
-//! It sees every effect of the CPU that is larger than the noise, even if no listing shows it. It cannot
-//! exclude effects below the noise, or differences between other classes. Since it is statistical, only a
-//! leak that repeats counts, and in a quick run only a very large one.
+//! It sees every effect of the CPU that is larger than the noise, even if no listing shows it. It
+//! cannot exclude effects below the noise, or differences between other classes. Since it is
+//! statistical, only a leak that repeats counts, and in a quick run only a very large one.
 
 use std::arch::x86_64::{_mm_lfence, _rdtsc};
 use std::hint::black_box;

@@ -1,10 +1,10 @@
-//! The second witness: the trace of a call must be the same under all keys. A trace lists, in order, each
-//! conditional jump and whether it was taken, the address of each load and store, each call through a
-//! register, and each dividend.
+//! The second witness: the trace of a call must be the same under all keys. A trace lists, in
+//! order, each conditional jump and whether it was taken, the address of each load and store, each
+//! call through a register, and each dividend.
 //!
-//! It sees every instruction of the CPU, including AVX-512 and VAES, in the code that ran. It cannot see keys
-//! that it did not try or the C library's own functions. It also cannot tell whether the time of an
-//! instruction other than a division depends on its operands.
+//! It sees every instruction of the CPU, including AVX-512 and VAES, in the code that ran. It
+//! cannot see keys that it did not try or the C library's own functions. It also cannot tell
+//! whether the time of an instruction other than a division depends on its operands.
 
 use std::cell::UnsafeCell;
 use std::env;
@@ -107,7 +107,8 @@ impl Witness for Tracer {
     }
 }
 
-/// Traces a subject's calls under a key, in a separate process, so that each begins with the same memory.
+/// Traces a subject's calls under a key, in a separate process, so that each begins with the same
+/// memory.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! Stops a process wherever its code could leak (see [`operand`](crate::operand)), by a breakpoint in place
-//! of the instruction. The handler records what the instruction is about to leak and then executes it: it
-//! performs jumps itself, and runs all other instructions from a copy.
+//! Stops a process wherever its code could leak (see [`operand`](crate::operand)), by a breakpoint
+//! in place of the instruction. The handler records what the instruction is about to leak and then
+//! executes it: it performs jumps itself, and runs all other instructions from a copy.
 //!
-//! The path between two stops is fixed, so this sees what single steps would show, in a tenth of their
-//! time. Functions of the system's C library have no breakpoints: of these, only the addresses in calls are
-//! compared.
+//! The path between two stops is fixed, so this sees what single steps would show, in a tenth of
+//! their time. Functions of the system's C library have no breakpoints: of these, only the
+//! addresses in calls are compared.
 //!
 //! Functions of this module and of `operand` must not stop, so they have no breakpoints.
 
@@ -110,8 +110,8 @@ pub fn share() -> &'static UnsafeCell<Shared> {
     unsafe { &*at.cast() }
 }
 
-/// Sets breakpoints at those of the given instructions that leak. Each is an address in the program's file
-/// and a length.
+/// Sets breakpoints at those of the given instructions that leak. Each is an address in the
+/// program's file and a length.
 ///
 /// # Safety
 ///

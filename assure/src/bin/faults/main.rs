@@ -1,24 +1,24 @@
 //! Every system call fails once.
 //!
 //! Each command runs on a small example under `ptrace`, which records its system calls. The faults
-//! are EIO, ENOSPC, EINTR, EACCES, a short read or write, a kill, and a kill during a write. The command runs
-//! again for each call and each fault. It is the command that users have: the faults come from the kernel's
-//! side.
+//! are EIO, ENOSPC, EINTR, EACCES, a short read or write, a kill, and a kill during a write. The
+//! command runs again for each call and each fault. It is the command that users have: the faults
+//! come from the kernel's side.
 //!
-//! - It exits with 0 only if its whole result is correct, and stays so if the power is cut at that moment:
-//!   the result is checked in the worst state that a cut may leave, according to `disk`.
-//! - Otherwise it exits with 4, or with 3 if the key cannot be read, and reports the reason in lines that
-//!   begin with `tagmac: `. The file to replace is unchanged, or complete and new. Nothing else has changed,
-//!   and only a kill may leave a temporary file. The same command then succeeds, and removes what a kill
-//!   left.
+//! - It exits with 0 only if its whole result is correct, and stays so if the power is cut at that
+//!   moment. The result is checked in the worst state that a cut may leave, according to `disk`.
+//! - Otherwise it exits with 4, or with 3 if the key cannot be read, and reports the reason in
+//!   lines that begin with `tagmac: `. The file to replace is unchanged, or complete and new.
+//!   Nothing else has changed, and only a kill may leave a temporary file. The same command then
+//!   succeeds, and removes what a kill left.
 //! - A call interrupted by a signal, and a short read or write, have no effect at all.
 //! - If the correct answer is "does not match" (exit status 1), no fault turns it into 0.
 //!
-//! Before `main`, in the loader and the runtime, only two rules apply: never exit with 0 and a wrong result,
-//! and never change a file.
+//! Before `main`, in the loader and the runtime, only two rules apply: never exit with 0 and a
+//! wrong result, and never change a file.
 //!
-//! Not covered: two faults in one run, calls that the examples do not make, and a kernel that reports
-//! success for lost data.
+//! Not covered: two faults in one run, calls that the examples do not make, and a kernel that
+//! reports success for lost data.
 
 mod case;
 mod examples;

@@ -1,4 +1,5 @@
-//! The calls of the C library, with objects, keys, nonces, messages and tags in guarded buffers (`Room`).
+//! The calls of the C library, with objects, keys, nonces, messages and tags in guarded buffers
+//! (`Room`).
 //!
 //! Calls get only valid memory: objects come from `Slot`, and sizes from the buffers.
 

@@ -1,13 +1,13 @@
 //! Undefined behaviour: no call may touch memory that is not its own, on any level, with any MAC.
 //!
-//! Three builds of this program do the same work. The release build puts each input and each result next
-//! to an inaccessible page, so that a stray access ends the process. The others have debug assertions,
-//! overflow checks, heap buffers of the exact size, and a sanitizer: for addresses, or for uninitialised
-//! bytes. `memory.py` builds and runs all. All results are compared with those of the portable level in
-//! plain memory.
+//! Three builds of this program do the same work. The release build puts each input and each result
+//! next to an inaccessible page, so that a stray access ends the process. The others have debug
+//! assertions, overflow checks, heap buffers of the exact size, and a sanitizer: for addresses, or
+//! for uninitialised bytes. `memory.py` builds and runs all. All results are compared with those of
+//! the portable level in plain memory.
 //!
-//! Runs on Linux. Only AddressSanitizer sees a stray read that stays within the page of its buffer, away
-//! from the guarded end. Only the guard pages see one that hits another allocation.
+//! Runs on Linux. Only AddressSanitizer sees a stray read that stays within the page of its buffer,
+//! away from the guarded end. Only the guard pages see one that hits another allocation.
 
 mod c_calls;
 mod calls;

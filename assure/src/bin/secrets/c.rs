@@ -1,7 +1,7 @@
 //! The C library: a process that used a key and freed it must keep no trace of it.
 //!
-//! The process is this program again. It reads the key into a separate page and clears the page once the
-//! library has the key. After the last call it waits while the parent searches its memory.
+//! The process is this program again. It reads the key into a separate page and clears the page
+//! once the library has the key. After the last call it waits while the parent searches its memory.
 
 use std::ffi::{CString, c_char, c_int};
 use std::io::{Read, Write};

@@ -88,8 +88,8 @@ pub fn end() -> Vec<Seen> {
     seen
 }
 
-// `realloc` is the trait's default: it allocates, copies and frees, so that the old block is preserved.
-// SAFETY: all memory is that of `System`, and freed blocks stay allocated until `end`.
+// `realloc` is the trait's default: it allocates, copies and frees, so that the old block is
+// preserved. SAFETY: all memory is that of `System`, and freed blocks stay allocated until `end`.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.

@@ -1,8 +1,8 @@
 //! The windows to search for: parts of the key, and of the memory of live keys that depends on it.
 //!
-//! Dependence is found by comparison: a scenario runs under two keys, and its live blocks contain a secret
-//! where they differ. This finds round keys, L and its multiples, NH and polynomial keys and sums, in any
-//! layout.
+//! Dependence is found by comparison: a scenario runs under two keys, and its live blocks contain a
+//! secret where they differ. This finds round keys, L and its multiples, NH and polynomial keys and
+//! sums, in any layout.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
-//! Secrets are erased when their owner is dropped: no window of the key, or of values derived from it, may
-//! remain in a block of the heap or on the stack.
+//! Secrets are erased when their owner is dropped: no window of the key, or of values derived from
+//! it, may remain in a block of the heap or on the stack.
 //!
-//! The windows come from the memory of live keys (`known.rs`). The heap preserves freed blocks (`heap.rs`),
-//! and a scenario has a separate stack (`stack.rs`), so that both can be read as they were left. The C
-//! library and the command run in other processes, and their memory is read from outside. Registers are
-//! not searched.
+//! The windows come from the memory of live keys (`known.rs`). The heap preserves freed blocks
+//! (`heap.rs`), and a scenario has a separate stack (`stack.rs`), so that both can be read as they
+//! were left. The C library and the command run in other processes, and their memory is read from
+//! outside. Registers are not searched.
 
 mod any;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,7 +1,7 @@
-//! Sequences of calls of the C interface, checked against a model of the headers' contract. Each call must
-//! have the correct status, and each 0 the correct tag. Only wrong tags give `TAGMAC_MISMATCH`, and other
-//! statuses come with an error line. Objects may be in any state, sizes may be wrong, and pointers may be
-//! null.
+//! Sequences of calls of the C interface, checked against a model of the headers' contract. Each
+//! call must have the correct status, and each 0 the correct tag. Only wrong tags give
+//! `TAGMAC_MISMATCH`, and other statuses come with an error line. Objects may be in any state,
+//! sizes may be wrong, and pointers may be null.
 
 mod functions;
 mod sessions;
