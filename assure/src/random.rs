@@ -5,6 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
+    /// Creates a generator.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

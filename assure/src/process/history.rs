@@ -14,13 +14,16 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 pub enum Op {
     /// Bytes were written to a file.
     Write {
+        /// The file's number.
         file: usize,
         /// Offset in the file.
         at: usize,
+        /// The written bytes.
         bytes: Vec<u8>,
     },
     /// The length of a file was set.
     Length {
+        /// The file's number.
         file: usize,
         /// The new length.
         to: usize,

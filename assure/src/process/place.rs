@@ -18,7 +18,9 @@ use super::trace::{Program, set_environment};
 pub struct Ran {
     /// The exit status; `None` if a signal ended it.
     pub code: Option<i32>,
+    /// Standard output.
     pub out: String,
+    /// Standard error.
     pub err: String,
 }
 
@@ -56,6 +58,7 @@ impl Place {
         Ok(Place { folder, path, command, modes: BTreeMap::new() })
     }
 
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -65,6 +68,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    /// Writes a file.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.file(name), bytes).expect("the folder is writable");
     }

@@ -27,9 +27,11 @@ use super::ptrace::{
 pub struct Program {
     /// The file to execute.
     pub path: PathBuf,
+    /// Command-line arguments.
     pub args: Vec<OsString>,
     /// The working directory.
     pub folder: PathBuf,
+    /// Standard input.
     pub stdin: Vec<u8>,
 }
 
@@ -62,11 +64,13 @@ pub enum Phase {
 /// A fault at the call with this number in its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Injection {
+    /// The phase of the call.
     pub phase: Phase,
     /// The call's number, from 0.
     pub number: usize,
     /// If set, the fault happens only if the call is this one: threads make calls in any order.
     pub nr: Option<c_long>,
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -75,6 +79,7 @@ pub struct Injection {
 pub struct Call {
     /// Its number in the kernel's table.
     pub nr: c_long,
+    /// The arguments.
     pub args: [u64; 6],
     /// Its result; `None` if the process ended during the call.
     pub ret: Option<i64>,
@@ -82,6 +87,7 @@ pub struct Call {
     pub names: Vec<Vec<u8>>,
     /// The bytes that it was given to write.
     pub data: Vec<u8>,
+    /// The phase of the call.
     pub phase: Phase,
     /// Its number in the phase; `None` for calls that are not counted.
     pub number: Option<usize>,
@@ -92,6 +98,7 @@ pub struct Call {
 }
 
 impl Call {
+    /// Returns the call's name.
     pub fn name(&self) -> String {
         name(self.nr)
     }
@@ -106,7 +113,9 @@ impl Call {
 pub struct Trace {
     /// The exit status of the program.
     pub status: ExitStatus,
+    /// Standard output.
     pub out: Vec<u8>,
+    /// Standard error.
     pub err: Vec<u8>,
     /// The calls of the main process, ordered by their start.
     pub calls: Vec<Call>,

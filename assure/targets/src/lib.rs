@@ -29,6 +29,7 @@ pub use plant::{PLANTS, Plant};
 
 /// A fuzz target.
 pub struct Target {
+    /// The name on the command line.
     pub name: &'static str,
     /// Runs it on these bytes.
     pub run: fn(&[u8]),
@@ -42,6 +43,7 @@ pub struct Target {
     pub parses: bool,
 }
 
+/// All targets.
 pub const TARGETS: [Target; 16] = [
     parser("keys", keys::run, keys::seeds, 600, 250_000),
     target("bare", bare::run, bare::seeds, 600, 40_000),
