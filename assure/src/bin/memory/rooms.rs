@@ -45,11 +45,7 @@ impl Room {
         let file = unsafe { libc::memfd_create(c"room".as_ptr(), 0) };
         assert!(file >= 0, "cannot create a memory file");
         // SAFETY: the file is open.
-        assert_eq!(
-            unsafe { libc::ftruncate(file, bytes as libc::off_t) },
-            0,
-            "cannot resize the memory file"
-        );
+        assert_eq!(unsafe { libc::ftruncate(file, bytes as libc::off_t) }, 0, "out of memory");
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         let write = map(ptr::null_mut(), bytes, read_write, libc::MAP_SHARED, file);
         let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
