@@ -232,7 +232,7 @@ def read_bug(path):
             sys.exit(f"{path}: '{name}' is missing or not a text")
     names = {"file", "function", "before", "after"}
     if not told.get("change") or any(set(change) != names for change in told["change"]):
-        sys.exit(f"{path}: expected changes, each with {', '.join(sorted(names))}, found others")
+        sys.exit(f"{path}: needs changes, each with only {', '.join(sorted(names))} as fields")
     return told
 
 

@@ -77,7 +77,7 @@ NH99 = ("crates/papers/src/umac99/nh.rs", "isa/portable/words.rs", "isa/words.rs
 
 @theorem(
     "nh99-taken",
-    "words of NH are mod 2^w from 0 on, words of NHS from -2^(w-1) on, for w = 4, 16, 32 and 64",
+    "a sum of two words is taken mod 2^w, from 0 on in NH and from -2^(w-1) on in NHS, for w = 4, 16, 32 and 64",
     NH99,
 )
 def taken(proof):

@@ -147,9 +147,9 @@ impl Watchdog {
         let hung = Arc::new(AtomicBool::new(false));
         let (theirs, bit) = (over.clone(), hung.clone());
         let thread = thread::spawn(move || {
-            let ended = theirs.0.lock().expect("nobody panics");
+            let ended = theirs.0.lock().expect("no thread panics");
             let waited = theirs.1.wait_timeout_while(ended, HANG, |ended| !*ended);
-            if waited.expect("nobody panics").1.timed_out() {
+            if waited.expect("no thread panics").1.timed_out() {
                 bit.store(true, Ordering::Relaxed);
                 kill(pid);
             }
@@ -159,7 +159,7 @@ impl Watchdog {
 
     /// Ends the watch after the program ended. Returns whether it had to be killed.
     pub fn end(mut self) -> bool {
-        *self.over.0.lock().expect("nobody panics") = true;
+        *self.over.0.lock().expect("no thread panics") = true;
         self.over.1.notify_all();
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the watchdog does not panic");

@@ -94,7 +94,7 @@ impl Slot {
 
     /// Returns the address of the object.
     pub fn at(&self) -> Object {
-        debug_assert!(!self.1.is_null(), "the object in {:p} was freed", &raw const self.0);
+        debug_assert!(!self.1.is_null(), "no object in {:p}", &raw const self.0);
         self.1
     }
 }
