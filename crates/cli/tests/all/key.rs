@@ -37,7 +37,7 @@ fn keygen_never_overwrites() {
         ran.says(&["the file exists"]);
     }
     let ran = place.run(&["keygen", "-o", "."]).exits(4).prints("");
-    ran.says(&[".: expected the name of a file, found none"]);
+    ran.says(&[".: the path does not name a file"]);
     assert_eq!(fs::read(place.path("k")).unwrap(), before);
     place
         .run(&["keygen", "-o", "no/k"])

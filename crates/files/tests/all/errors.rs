@@ -395,7 +395,7 @@ fn all_else_is_a_kind_and_a_line() {
         (
             TooManyObjects { url: "s3://b/".into(), max: 9 }.into(),
             ErrorKind::Io,
-            "s3://b/: expected at most 9 objects in the listing, found more",
+            "s3://b/: the listing has more than 9 objects",
         ),
         (Error::foreign("x"), ErrorKind::Foreign, "x"),
     ]);

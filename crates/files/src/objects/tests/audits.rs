@@ -185,7 +185,7 @@ fn a_listing_out_of_order_is_an_error() {
     let mut listed: Vec<_> = listing(&all).collect();
     listed.reverse();
     let (result, _, _) = audit(&keys, &place, listed.into_iter(), &all, 1);
-    let what = "a: expected a listing in byte order of names, found this one after b";
+    let what = "a: listed after b; a listing must be in byte order of names";
     assert_eq!(result, Err(what.into()));
     let broken = listing(&all).take(1).chain([Err(Error::io("the listing broke off"))]);
     let (result, lines, _) = audit(&keys, &place, broken, &all, 1);
