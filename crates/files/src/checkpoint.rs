@@ -253,7 +253,8 @@ impl<'a> Checkpointer<'a> {
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => self.io(
-                    "another run has just created this checkpoint; wait for it or name another file",
+                    "another run has just created this checkpoint; wait for it or name another \
+                     file",
                 ),
                 _ => self.io(io_reason(&error)),
             })?;

@@ -319,7 +319,7 @@ fn nothing_beside_the_checkpoint_is_touched() {
     resume(&place).exits(0);
     assert_eq!(fs::read_to_string(place.path("s.new")).unwrap(), "a file of the user");
     symlink("nowhere", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(!place.path("nowhere").exists());
 }
 
@@ -385,7 +385,7 @@ fn what_takes_the_checkpoints_name_stays() {
     interrupted(&place);
     fs::rename(place.path("s"), place.path("t")).unwrap();
     symlink("t", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(place.path("t").exists());
 }
 
@@ -408,5 +408,5 @@ fn a_checkpoint_is_not_read_further_than_it_can_go() {
     checkpoint.set_len(1 << 40).unwrap();
     resume(&place).exits(1).says(&["the checkpoint is damaged"]);
     sparse(&place, "s", 1 << 40);
-    resume(&place).exits(1).says(&["found something else"]);
+    resume(&place).exits(1).says(&["not a checkpoint of this version"]);
 }
