@@ -52,9 +52,9 @@ pub struct Patch {
     pub offset: u64,
     /// The length in bytes.
     pub length: u64,
-    /// The bytes that are being written.
+    /// The side that is being written.
     pub side: Side,
-    /// The node page that lists those with the bytes.
+    /// The node page that lists the pages with the bytes.
     pub pieces: Extent,
 }
 

@@ -23,7 +23,7 @@ use super::{State, store};
 const PIECE: usize = 1 << 20;
 /// Maximum number of node pages of a patch. Their list is a node page itself.
 const MAX_PIECES: usize = 1 << 16;
-/// Disks write a sector atomically.
+/// Bytes per sector, which disks write atomically.
 const SECTOR: u64 = 512;
 
 /// A piece of a patch, stored in one node page.

@@ -35,7 +35,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Reads bytes; the file must be long enough.
+    /// Fills `bytes` from offset `at`. Fails if the file ends earlier.
     pub fn read(self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         faults::read_exact_at(self.file, bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {

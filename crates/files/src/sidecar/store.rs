@@ -195,10 +195,10 @@ impl Store {
         (self.end, self.kept) = (end, end);
     }
 
-    /// Frees node pages of no state, such as those of a failed edit.
+    /// Removes node pages that belong to no state, such as those of a failed edit.
     pub fn cut_back(&mut self) {
         self.end = self.kept;
-        // Also frees an incomplete node page. A failure is harmless: the next edit overwrites them.
+        // Also removes an incomplete node page. A failure is harmless: the next edit overwrites it.
         if self.file.metadata().is_ok_and(|now| now.len() > self.kept) {
             let _ = faults::set_len(&self.file, self.kept);
         }
