@@ -6,8 +6,8 @@
 //!
 //! Names are bytes. A name with a backslash, a line feed or a carriage return is escaped, and the
 //! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum. On a terminal,
-//! all other control characters are escaped too: names are untrusted, and could otherwise hide or
-//! fake a verdict.
+//! other control characters and invisible ones are escaped too: names are untrusted, and could
+//! otherwise hide or fake a verdict.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -67,8 +67,8 @@ pub fn is_descriptor(path: &Path) -> bool {
 }
 
 /// Opens a file that the user named, unless it is a directory or a named pipe, which might wait
-/// forever for a writer. Pipes of the process have a writer: `/dev/stdin`, and the `/dev/fd/63` of
-/// a shell's `<(...)`.
+/// forever for a writer. The process's own pipes are accepted: `/dev/stdin`, and the `/dev/fd/63`
+/// of a shell's `<(...)`.
 pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
     let own = is_descriptor(path);
     let (file, facts) = checked(path, false, |facts| match facts.file_type() {

@@ -40,8 +40,8 @@ const SEAL_LINE: usize = 71;
 /// Bytes read or written at a time.
 pub const BUFFER: usize = 128 << 10;
 
-/// Returns the MAC of seals: HMAC-SHA256 under a separate derived key, so that tags of files reveal
-/// nothing about seals. It needs no nonce and has no limit, unlike some MACs of files.
+/// Returns the MAC of seals: HMAC-SHA256 under a separate derived key, so that no tag of a file is a
+/// seal or helps to forge one. It needs no nonce and has no limit, unlike some MACs of files.
 pub fn seal_mac(key: &RawKey) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::from_name("HMAC-SHA256").expect("it is in the registry");

@@ -23,10 +23,10 @@ const CLOCK: ClockId = ClockId::Realtime;
 
 /// Returns the metadata of a regular file such that every later write changes its times.
 ///
-/// Two effects could hide a write. A program can write to a mapped page without changing the times
-/// until the page is on disk; so the file is synced. And the clock of file times advances in steps;
-/// so the step of the last change must be over. tmpfs never updates the times for a write to a
-/// mapped page, so there it stays hidden.
+/// Two effects could hide a write. A page that was written through a mapping accepts more writes
+/// without a change of the times until it is on disk; so the file is synced. And the clock of file
+/// times advances in steps; so the step of the last change must be over. tmpfs never updates the
+/// times for a write to a mapped page, so there it stays hidden.
 pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     let times = |file: &Metadata| {
         (file.len(), file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec())

@@ -38,7 +38,7 @@ const FUSE: u32 = 0x6573_5546;
 /// like `/proc/self/pagemap`.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file that does not report its size and must end within [`MAX_BYTES`].
+/// A file that does not report its size and must end within `MAX_BYTES`.
 pub struct Ending<'a> {
     file: &'a File,
     left: u64,
