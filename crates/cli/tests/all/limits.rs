@@ -69,7 +69,7 @@ fn a_partial_that_claims_a_long_range() {
     file.write_all_at(&sealed, seal as u64).unwrap();
     let ran = within(&place, "combine -k k p").exits(4).prints("");
     assert_eq!(ran.err, "tagmac: p: out of memory\n");
-    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["an overlap"]);
+    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["they overlap"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_missing_file_with_the_name_of_a_url_has_a_hint() {
     let place = listed();
     place.file("urls", list(&place).replace("(a)", "(s3n://b/k)").replace("(b)", "(https://h/k)"));
     check(&place, &["urls"]).exits(1).says(&[
-        "s3n://b/k: No such file or directory; expected s3://BUCKET/KEY",
+        "s3n://b/k: No such file or directory; write this URL as s3://BUCKET/KEY",
         "https://h/k: No such file or directory; expected a file, or s3://",
     ]);
 }

@@ -168,7 +168,7 @@ fn where_the_manifest_cannot_be() {
     let place = tree();
     symlink("elsewhere", place.path("link")).unwrap();
     let seal = |folder: &str, output: &str| place.keyed("seal", &[folder, "-o", output]);
-    seal("t", "-").exits(2).says(&["-o: a manifest must be written to a file, not to '-'"]);
+    seal("t", "-").exits(2).says(&["-o: expected a file to write, found '-'"]);
     seal("t", "..").exits(2).says(&["-o: a manifest must be written to a file"]);
     seal("t", "t").exits(4).says(&["t: the file exists and is not a manifest"]);
     seal("t", "link").exits(4).says(&["link: the file exists and is not a manifest"]);

@@ -145,7 +145,7 @@ fn an_altered_sidecar() {
         let mut altered = sidecar.clone();
         wrong.iter().for_each(|at| altered[*at] ^= 1);
         place.file("f.tagmac", altered);
-        place.update(1, &["--patch", "0", "p"]).says(&["expected what this key sealed"]);
+        place.update(1, &["--patch", "0", "p"]).says(&["the sidecar is damaged"]);
     }
 }
 
