@@ -91,7 +91,7 @@ impl View {
     fn format(&self) -> &[u8] {
         match self.filled().format {
             format if format.is_null() => b"B",
-            // SAFETY: the buffer protocol defines this as a C string, which lives as long as the view.
+            // SAFETY: the buffer protocol defines a C string here, which lives as long as the view.
             format => unsafe { CStr::from_ptr(format) }.to_bytes(),
         }
     }
@@ -115,7 +115,7 @@ impl View {
         if shape.is_null() || ndim <= 0 {
             return &[];
         }
-        // SAFETY: `shape` has a nonnegative length for each dimension, and lives as long as the view.
+        // SAFETY: `shape` has a nonnegative length per dimension, and lives as long as the view.
         unsafe { slice::from_raw_parts(shape.cast::<usize>(), ndim as usize) }
     }
 }
@@ -124,7 +124,7 @@ impl Drop for View {
     fn drop(&mut self) {
         // At interpreter shutdown the buffer cannot be released.
         let _ = Python::try_attach(|_| {
-            // SAFETY: `of` got the buffer from its exporter and made the box; neither is used again.
+            // SAFETY: `of` got the buffer from its exporter and made the box. Both end here.
             unsafe {
                 ffi::PyBuffer_Release(self.0.as_ptr());
                 drop(Box::from_raw(self.0.as_ptr()));
@@ -133,8 +133,8 @@ impl Drop for View {
     }
 }
 
-const OBJECTS: &str = "expected bytes, found an array of objects, which contains only their addresses: \
-                       pass array.tolist() to tag_many";
+const OBJECTS: &str = "expected bytes, found an array of objects, which contains only their \
+                       addresses: pass array.tolist() to tag_many";
 const POINTERS: &str = "expected bytes, found pointers, which contain only addresses";
 
 /// Rejects a format, as the buffer protocol and ctypes write it, whose items are or contain

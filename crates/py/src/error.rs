@@ -88,13 +88,13 @@ pub fn failed(error: impl Into<tagmac_files::Error>) -> PyErr {
     }
 }
 
-/// The exception for pickling or copying an object that contains a key or its state. `instead` says
-/// what to do with the rest of its state.
+/// The exception for pickling or copying an object that contains a key or its state, so that no key
+/// ends up in a closure, a plan or a log. `instead` says what to do with the rest of the state.
 #[cold]
 pub fn stays(what: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "a tagmac.{what} cannot be pickled or copied, so that no key ends up in a closure, a plan or a \
-         log: {instead} a tagmac.KeyRef, and call its resolve() where the key is used"
+        "tagmac.{what} cannot be pickled or copied; {instead} a tagmac.KeyRef and call resolve() where \
+         the key is used"
     ))
 }
 

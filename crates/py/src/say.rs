@@ -108,7 +108,8 @@ fn decision(edit: &Interrupted) -> &'static str {
             "finish() treats it as done and deletes nothing"
         }
         Interrupted::Truncation { .. } => {
-            "finish() treats it as done, undo() undoes it, and neither deletes bytes of other programs"
+            "finish() treats it as done, undo() undoes it, and neither deletes bytes of other \
+             programs"
         }
         Interrupted::Patch { .. } => {
             "finish() writes the new bytes, undo() the old ones, and neither overwrites bytes of \

@@ -102,7 +102,7 @@ def test_files_in_text_mode(tmp_path):
     path = tmp_path / "file"
     path.write_text("text")
     line = (
-        r'^expected a file in binary mode, as open\(path, "rb"\) gives it, found one in text mode$'
+        r'^the file is open in text mode; open it with open\(path, "rb"\)$'
     )
     with path.open() as file, tempfile.NamedTemporaryFile("w+") as named:
         for text in (file, named, io.StringIO("text")):

@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_named():
     _, record = sealed(NAMES, number=1)
     with pytest.raises(ValueError, match="^shard 1: expected shard 0, found shard 1$"):
         _tagmac.root_seal(KEY, [record])
-    with pytest.raises(ValueError, match="^a shard's record: expected more columns$"):
+    with pytest.raises(ValueError, match="^record of a shard: expected more columns$"):
         _tagmac.shard_name(record[:1])
     with pytest.raises(TypeError):
         _tagmac.root_seal(b"key", [record])

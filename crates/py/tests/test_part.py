@@ -138,7 +138,7 @@ def test_a_part_is_sealed_once():
     part.seal()
     for again in (part.seal, lambda: part.update(b"more")):
         with pytest.raises(
-            ValueError, match="expected a new part for another range, found one that"
+            ValueError, match="the part was sealed; use a new one"
         ):
             again()
 
@@ -187,7 +187,7 @@ def test_what_is_no_whole():
             "an overlap: bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2)",
         ),
         ([second, third], "expected a first range from byte 0, found bytes 32 to 64 (blob 0)"),
-        ([first, second], "expected a last range (last=True), found bytes 32 to 64 (blob 1)"),
+        ([first, second], r"the last range (last=True) is missing; the others end with bytes 32 to 64 (blob 1)"),
         ([first, other_last, third], "the last one before: bytes 32 to 64 (blob 1) and bytes 64"),
     ]:
         with pytest.raises(tagmac.IncompleteObject) as error:

@@ -69,7 +69,7 @@ def test_one_message_under_a_nonce(alg):
     with pytest.raises(tagmac.NonceReuse):
         restored.copy()
     assert restored.digest() == key.tag(b"one", nonce)
-    with pytest.raises(tagmac.NonceReuse, match="has given its tag"):
+    with pytest.raises(tagmac.NonceReuse, match="the tag of this object's message was computed"):
         restored.save()
 
 
@@ -95,7 +95,7 @@ def test_what_is_refused():
         tagmac.Key(bytes(range(16)), tag_bits=64).restore(saved)
     with pytest.raises(TypeError):
         KEY.restore("text")
-    with pytest.raises(ValueError, match="found one of bare bytes: make it by Key.new"):
+    with pytest.raises(ValueError, match="create it with tagmac.Key.new"):
         tagmac.new(bytes(16), b"one").save()
 
 

@@ -103,7 +103,7 @@ def test_budgets():
 def test_bad_arguments():
     saved = tagmac.Session(KEY).save()
     values = [
-        ({"saved": saved, "next_nonce": bytes(8)}, "found both"),
+        ({"saved": saved, "next_nonce": bytes(8)}, "cannot be combined"),
         ({"next_nonce": b""}, "nonce of 1 to 16 bytes"),
         ({"next_nonce": bytes(17)}, "nonce of 1 to 16 bytes"),
         ({"probability": 0.0}, "between 0 and 1"),

@@ -40,7 +40,7 @@ impl ArrowArrayStream {
             release: None,
             private_data: ptr::null_mut(),
         };
-        // SAFETY: the caller guarantees the pointer, and the specification allows moving the struct.
+        // SAFETY: the caller guarantees the pointer. The specification allows moving the struct.
         unsafe { from.replace(empty) }
     }
 

@@ -74,12 +74,12 @@ def test_ranges_that_do_not_fit_are_named():
         (items[1:], "2048"),
         (
             [*items[:2], other[1], *items[2:]],
-            "expected one tag, found two: its ranges were read from different",
+            "two readings of a range lead to different tags",
         ),
         ([items[0], foreign[1], *items[2:]], "key"),
         ([items[0], replace(items[1], partial=renamed[1].partial), *items[2:]], "m"),
         ([items[0], replace(items[1], partial=newer[1].partial), *items[2:]], "w"),
-        ([items[0], newer[1], *items[2:]], "expected version v, found w too: it changed"),
+        ([items[0], newer[1], *items[2:]], "it changed: both version v and w were read"),
         ([items[0], replace(items[1], partial=b"x" + items[1].partial[1:]), *items[2:]], "partial"),
         ([items[0], replace(items[1], partial=None), *items[2:]], "partial"),
         ([items[0], replace(items[1], error="s3://b/n: gone"), *items[2:]], "s3://b/n: gone"),
@@ -93,7 +93,7 @@ def test_whole_objects_twice():
     item = Item("b", b"n", "v", 5, 0, 5, tag=b"t")
     assert list(join(KEY, [item, item])) == [item]
     (made,) = join(KEY, [item, replace(item, tag=b"u")])
-    assert made.error == "s3://b/n: expected one tag, found two"
+    assert made.error == "s3://b/n: two readings have different tags"
 
 
 @pytest.mark.parametrize("streams", [1, 3])
