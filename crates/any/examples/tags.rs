@@ -1,5 +1,6 @@
-//! Tags of lines `ALGORITHM KEY NONCE BITS MESSAGE` on standard input, bytes in hex and `-` for
-//! none: what `scripts/compare-languages` holds the other languages against.
+//! Reads lines `ALGORITHM KEY NONCE BITS MESSAGE` on standard input, with bytes in hex and `-` for
+//! empty ones, and prints each message's tag. `scripts/compare-languages` compares the other
+//! languages with it.
 //!
 //! ```console
 //! $ echo PMAC-AES128 000102030405060708090a0b0c0d0e0f - 128 616263 |
