@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The checksum is the first 8 bytes of SHA-256 of all lines above it. It detects damage and not
-//! attacks: anyone who can write the file can write another key. `docs/key-file.md` specifies the
+//! attacks: anyone who can write the file can write another key. `docs/formats/key-file.md` specifies the
 //! format byte by byte. This module only converts text, so that all bindings share it; the caller
 //! reads and writes the files.
 

@@ -19,7 +19,7 @@ pub const RELEASE: usize = 2048;
 /// The bytes of an object, without a copy.
 ///
 /// Other threads may change a `bytearray` or an array while a MAC reads it; the result is then not
-/// the tag of any message (documented in `docs/python.md`). `bytes` objects are immutable.
+/// the tag of any message (documented in `docs/guide/python.md`). `bytes` objects are immutable.
 pub enum Bytes<'a> {
     /// A `bytes` object.
     Fixed(&'a [u8]),

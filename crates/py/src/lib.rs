@@ -3,7 +3,7 @@
 //!
 //! All work goes through [`tagmac_any`], so a MAC that is added there is available here. Objects
 //! are frozen, except that [`mac::Mac`] and [`session::Session`] have a state behind a lock.
-//! `docs/python.md` is for users, and `python/tagmac/_tagmac.pyi` has the types.
+//! `docs/guide/python.md` is for users, and `python/tagmac/_tagmac.pyi` has the types.
 //!
 //! Two rules hold everywhere. A thread detaches from the interpreter for work on more than 2 KiB.
 //! It never waits for the interpreter while it holds a lock.

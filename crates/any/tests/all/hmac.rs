@@ -43,7 +43,7 @@ fn keys_of_every_length() {
     }
 }
 
-/// As `docs/key-file.md` says, different keys may make the same tags, and their ids differ.
+/// As `docs/formats/key-file.md` says, different keys may make the same tags, and their ids differ.
 #[test]
 fn keys_that_hmac_takes_for_one() {
     let long = [0xaa; 131];

@@ -7,7 +7,7 @@
 >>> tag.hex()
 '2d53ca9b986604a1c1b4b53e444021d2'
 
-``algorithms_available`` lists the names of all MACs. docs/python.md is the full guide.
+``algorithms_available`` lists the names of all MACs. docs/guide/python.md is the full guide.
 """
 
 import sys

@@ -8,7 +8,7 @@ Needs PySpark 4.1 or newer, pyarrow and boto3 on the driver and all workers:
 >>> seal(spark, "s3://photos/2026", key, "s3://manifests/photos-2026")              # doctest: +SKIP
 >>> audit(spark, "s3://manifests/photos-2026", "s3://photos/2026", key)             # doctest: +SKIP
 
-Spark never transfers a key: a ``KeyRef`` says where each worker finds it. docs/objects.md is the
+Spark never transfers a key: a ``KeyRef`` says where each worker finds it. docs/guide/objects.md is the
 full guide.
 """
 
