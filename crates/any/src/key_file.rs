@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The checksum is the first 8 bytes of SHA-256 of all lines above it. It detects damage and not
-//! attacks: anyone who can write the file can write another key. `docs/formats/key-file.md` specifies the
-//! format byte by byte. This module only converts text, so that all bindings share it; the caller
-//! reads and writes the files.
+//! attacks: anyone who can write the file can write another key. `docs/formats/key-file.md`
+//! specifies the format byte by byte. This module only converts text, so that all bindings share
+//! it; the caller reads and writes the files.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};

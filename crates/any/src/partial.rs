@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Numbers are little-endian. The header is public. It has its own seal, so that a reader can check
-//! it before it trusts the length of the rest, and the rest is bound to it. `docs/formats/partials.md`
-//! specifies the format byte by byte. As with key files, the caller reads and writes the files.
+//! it before it trusts the length of the rest, and the rest is bound to it.
+//! `docs/formats/partials.md` specifies the format byte by byte. As with key files, the caller
+//! reads and writes the files.
 
 use core::fmt;
 use core::ops::Deref;

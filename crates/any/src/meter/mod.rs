@@ -70,10 +70,10 @@ use budget::blocks;
 pub use error::MeterError;
 pub use usage::Usage;
 
-/// A MAC under a key that keeps to a budget. Share it between threads by reference.
+/// A MAC under a key that stays within a budget. Threads can share it by reference.
 ///
-/// `M` is a [`Mac`] or a [`NonceSequence`]; for any MAC of the registry there is [`Session`](crate::Session). Tags and
-/// verdicts are those of the MAC.
+/// `M` is a [`Mac`] or a [`NonceSequence`]. For any MAC of the registry, use
+/// [`Session`](crate::Session).
 pub struct Metered<M> {
     mac: M,
     budget: Budget,

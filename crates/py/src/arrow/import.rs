@@ -108,7 +108,7 @@ impl<'a> Exported<'a> {
                 let Some(array) = self.array.dictionary() else {
                     return Err(invalid("the dictionary is missing"));
                 };
-                // SAFETY: `new` requires an array of this type, so its dictionary has that of the values.
+                // SAFETY: `new` requires this type, so the dictionary has that of the values.
                 (2, vec![unsafe { Exported::new(array, self.owner) }?.data(values)?])
             }
             _ if self.array.dictionary().is_some() => {
@@ -195,8 +195,8 @@ impl<'a> Exported<'a> {
             (Some(0), _) => Ok(Buffer::default()),
             (Some(bytes), Some(start)) => {
                 let owner = Arc::clone(self.owner);
-                // SAFETY: `new` requires buffers of the lengths that follow from the array's fields. The
-                // owner is released when the last buffer is dropped.
+                // SAFETY: `new` requires buffers of the lengths that follow from the array's
+                // fields. The owner is released when the last buffer is dropped.
                 Ok(unsafe { Buffer::from_custom_allocation(start, bytes, owner) })
             }
             (Some(_), None) => Err(invalid(format!("buffer {index} is missing"))),

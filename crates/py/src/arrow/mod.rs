@@ -60,7 +60,7 @@ impl Arrow {
 fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast();
-    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
+    // SAFETY: a capsule of that name points to that struct, and only this thread uses it.
     // `from_raw` marks the struct in the capsule as released.
     let (schema, array) = unsafe {
         (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr()))
@@ -76,7 +76,7 @@ fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<
 /// Imports all arrays of a stream.
 fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
     let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?.cast();
-    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
+    // SAFETY: a capsule of that name points to that struct, and only this thread uses it.
     let mut stream = unsafe { ArrowArrayStream::from_raw(stream) };
     // Check the type even if the stream has no arrays.
     let data_type = import::data_type(&stream.schema()?)?;
