@@ -1,4 +1,4 @@
-"""Keys, MAC objects and one-shot calls, in the shape of hashlib, hmac and PyCryptodome."""
+"""Keys, MAC objects and one-shot calls, with the interface of hashlib, hmac and PyCryptodome."""
 
 import copy
 import hmac

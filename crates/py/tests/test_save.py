@@ -1,4 +1,4 @@
-"""Messages that go on in another process, and that one nonce has one message."""
+"""Messages that continue in another process, and the rule of one message per nonce."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def test_a_message_goes_on(alg):
         restored = key.restore(bytearray(saved))
         assert (restored.name, restored.digest_size) == (key.name, key.digest_size)
         assert restored.update(message[cut:]).digest() == key.tag(message, nonce)
-        # A second hop.
+        # A second process.
         again = key.restore(key.restore(saved).update(message[cut:]).save())
         assert again.digest() == key.tag(message, nonce)
 
@@ -105,7 +105,7 @@ def test_macs_that_keep_their_state(alg):
     mac = key.new(b"one", nonce)
     with pytest.raises(ValueError, match="this MAC's state cannot be saved"):
         mac.save()
-    # Nothing is lost by it.
+    # The refusal changes nothing.
     assert mac.digest() == key.tag(b"one", nonce)
     with pytest.raises(ValueError):
         key.restore(bytes(200))

@@ -85,7 +85,7 @@ def test_budgets():
     saved = session.save()
     with pytest.raises(tagmac.BudgetExhausted):
         tagmac.Session(present, max_message_bytes=1 << 21, saved=saved)
-    # Too long is not exhausted: a new key would not help.
+    # A message that is too long is another error: a new key would not help.
     short = tagmac.Session(KEY, max_message_bytes=100)
     with pytest.raises(ValueError, match="expected at most 100 bytes of a message") as error:
         short.tag(bytes(101))
@@ -170,7 +170,7 @@ def test_grades():
     for probability in (0.0, 1.0):
         with pytest.raises(ValueError, match="between 0 and 1"):
             session.allow_grades(probability)
-    # 2^-30 times 1.65 for each failure, for pads from a permutation: 13 failures.
+    # 2^-30 times 1.65 for each failure, since pads come from a permutation: 13 failures.
     session.allow_grades(2e-8)
     for words in (1, 2, 3, 4):
         for byte in range(16):
@@ -186,7 +186,7 @@ def test_grades():
     with pytest.raises(tagmac.BudgetExhausted, match="failed verifications"):
         session.verify(b"packet", tag, nonce)
     saved = session.save()
-    # What failed at one word does not end a session that is restored without grades.
+    # Failures at one word do not end a session that is restored without grades.
     again = tagmac.Session(key, saved=saved)
     again.verify(b"packet", tag, nonce)
     with pytest.raises(tagmac.BudgetExhausted, match="of one word"):

@@ -25,7 +25,7 @@ def test_tags_of_a_column(spark, ref):
     assert {row.id: row.tag and bytes(row.tag) for row in rows} == {
         n: None if value is None else KEY.tag(value) for n, value in enumerate(values)
     }
-    # 10,000 values over several batches and tasks, as text.
+    # 10,000 values in several batches and tasks, as strings.
     frame = spark.range(10_000).selectExpr("id", "if(id % 7 = 0, null, cast(id as string)) as text")
     rows = frame.repartition(5).select("id", tag_column(frame["text"], ref).alias("tag")).collect()
     assert len(rows) == 10_000
@@ -106,7 +106,7 @@ def test_objects_that_cannot_be_read(spark, s3, bucket, proxy, ref):
     ]
     with pytest.raises(Exception, match="ObjectsUnreadable"):
         tag_objects(spark, given, ref, tasks=2).collect()
-    # One range of many, on each try.
+    # One range of many fails on each try.
     proxy.rules.append(Rule("status", method="GET", path="/p/b$", range=f"bytes={UNIT}-", times=None,
                             status=403, code="AccessDenied"))  # fmt: skip
     frame = tag_objects(spark, f"s3://{bucket}/p", ref, errors="column", range_bytes=UNIT, tasks=4)

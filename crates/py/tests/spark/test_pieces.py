@@ -1,4 +1,4 @@
-"""The pieces of tagmac.spark that need no cluster: ranges of objects, joins, keys, renamed objects."""
+"""Parts of tagmac.spark that need no cluster: ranges of objects, joins, keys, renamed objects."""
 
 from dataclasses import replace
 from typing import get_args
@@ -58,7 +58,7 @@ def test_ranges_join(alg):
     (made,) = join(key, items)
     assert made.error is None and made.partial is None and made.is_whole
     key.verify(MESSAGE, made.tag, made.nonce)
-    # Twice, as a task that ran twice would leave them.
+    # Twice, as after a task that ran twice.
     again = sorted(items + parted(key, MESSAGE, 2048)[1:3], key=lambda item: item.start)
     (made,) = join(key, [replace(item, nonce=made.nonce) for item in again])
     key.verify(MESSAGE, made.tag, made.nonce)
@@ -145,7 +145,7 @@ def test_renamed_objects_of_one_size_are_all_found(monkeypatch, alg):
     bodies = {b"new%02d" % n: b"%02d" % n for n in range(20)} | {b"new99": b"xx"}
 
     def read(_spark, _ref, work, known, *_):
-        """What the job finds, whose rows come in any order."""
+        """The job's result. Its rows come in any order."""
         made = [replace(item, tag=key.tag(bodies[item.name], item.nonce)) for item in work]
         return [item for item in made if (item.size, item.nonce, item.tag) in known]
 

@@ -1,4 +1,4 @@
-"""Where a manifest is: a folder, or a prefix of a bucket."""
+"""Places of a manifest: a folder, or a prefix of a bucket."""
 
 from itertools import count
 
@@ -14,7 +14,7 @@ from tagmac.spark.sealing import check_apart
 
 
 def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
-    """Whatever the store says that is in it."""
+    """Only files of the folder are removed, whatever the store lists."""
 
     class Store(Names):
         def __init__(self, answers):
@@ -40,7 +40,7 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     deleted = []
     removed([page("m/work/1"), page("m/work/2")])
     assert deleted == [("b", "m/work/1"), ("b", "m/work/2")]
-    # Directory buckets list names in no order.
+    # Directory buckets list names in any order.
     removed([page("m/work/2", "m/work/1"), page("m/work/0")])
     assert deleted == [("b", "m/work/2"), ("b", "m/work/1"), ("b", "m/work/0")]
     for other in ("m/root", "m/work", "m/work2/1", "", "x", "m/work/../root", "m/work/.."):
@@ -50,12 +50,12 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     with pytest.raises(PlaceError, match="expected names below s3://b/m/work/, found ''"):
         removed([{"Contents": [{}]}])
     assert deleted == []
-    # A listing that never ends.
+    # An endless listing.
     endless = (page(f"m/work/{n:09}") for n in count())
     monkeypatch.setattr(places, "MAX_REMOVED", 100)
-    with pytest.raises(PlaceError, match="more than 100 files"):
+    with pytest.raises(PlaceError, match="more than 100 files in the folder"):
         removed(endless)
-    # What it may not list or delete stays.
+    # Files that it may not list or delete stay.
     def denied(**_):
         raise ClientError({"Error": {"Code": "AccessDenied"}}, "ListObjectsV2")
 
@@ -139,7 +139,7 @@ def test_a_root_that_changes_while_it_is_replaced(bucket, proxy, s3):
     with pytest.raises(PlaceError, match=MEANWHILE):
         where.replace("root", b"three", b"one")
     assert where.read("root", 10) == b"two"
-    # The request arrives, and the answer does not: the next one finds what the first one wrote.
+    # The request arrives and its response is lost: the retry finds what the first try wrote.
     proxy.rules[:] = [Rule("lose", method="PUT", path="/m/root")]
     where.replace("root", b"three", b"two")
     assert where.read("root", 10) == b"three" and proxy.rules[0].met >= 2

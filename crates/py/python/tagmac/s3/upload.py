@@ -120,7 +120,7 @@ class _Hashed(io.RawIOBase):
         piece = _exactly(self._file, count)
         new = self._at + len(piece) - self.hashed
         if new > len(piece):
-            raise OSError(f"boto3 skipped bytes: it read at {self._at} before it read all bytes up to there")
+            raise OSError(f"boto3 skipped bytes: it read at {self._at} after byte {self.hashed}")
         if new > 0:
             self._mac.update(memoryview(piece)[len(piece) - new :])
             self.hashed += new

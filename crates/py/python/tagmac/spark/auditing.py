@@ -2,7 +2,7 @@
 
 Stages, with ═ for a shuffle:
 
-    root ─ merge shards with files of the listing: missing, new or to be read ═ by name and start
+    root ─ merge shards with the listing: missing, new or to be read ═ by name and start
          ─ read: compare whole objects at once, hash ranges ═ by name
          ─ join ranges and compare ─ the driver gets only differences and counts
 """

@@ -28,9 +28,12 @@ from .tasks import STREAMS
 OK, MISMATCH, USAGE, KEY, NO_VERDICT = range(5)
 
 EPILOG = """\
-exit status: 0 success; 1 a difference, or a damaged manifest; 2 usage;
-3 the key is unusable on the driver or a worker, or the manifest is another key's;
-4 no verdict: something could not be read or written.
+exit status:
+    0    success
+    1    a difference, or a damaged manifest
+    2    usage
+    3    the key is unusable on the driver or a worker, or the manifest is another key's
+    4    no verdict: something could not be read or written
 
 spark-submit has no -m. Pass it the path that --script prints:
     spark-submit --master URL "$(python -m tagmac.spark --script)" audit MANIFEST s3://BUCKET/PREFIX ...
@@ -82,7 +85,7 @@ def _shared(options: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--key-secret", metavar="NAME", help="the name of a secret, see KeyRef.secret")
     key.add_argument(
-        "-a", "--algorithm", metavar="ALG", help="the algorithm of a key in another format than a key file"
+        "-a", "--algorithm", metavar="ALG", help="the algorithm of a bare key, not in a key file"
     )
     key.add_argument("--key-format", choices=("auto", "raw", "hex", "base64"), default="auto",
                      help="auto is a key file; the others need -a [%(default)s]")  # fmt: skip

@@ -43,8 +43,8 @@ def _not_shown(name: str) -> None:
     for start in _SHOWN if spark is not None else ():
         if spark is not None and spark.conf.get(start + name, None) is not None:
             raise ValueError(
-                f"{start}{name}: Spark's event logs and UI show this property, so the key in it is not "
-                "secret; use KeyRef.file or KeyRef.secret, or set the variable where the workers start"
+                f"{start}{name}: Spark's event logs and UI show this property, so its key is not "
+                "secret; use KeyRef.file or KeyRef.secret, or set it where the workers start"
             )
 
 

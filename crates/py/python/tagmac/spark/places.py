@@ -218,7 +218,7 @@ class Prefix:
             for count, (key, _) in enumerate(entries(client(), folder), 1):
                 if count > MAX_REMOVED:
                     raise ObjectError(
-                        folder, f"the listing has more than {MAX_REMOVED} files; nothing more is removed"
+                        folder, f"more than {MAX_REMOVED} files in the folder; the rest is kept"
                     )
                 # With dots, a client or proxy could turn the key into that of another file.
                 if not {".", ".."}.isdisjoint(key[len(folder.key) :].split("/")):
