@@ -1,6 +1,6 @@
 """Checks an installed tagmac, on any platform: scripts/check-wheels runs it.
 
-python smoke.py, with nothing but tagmac beside Python's own library.
+Run it as `python smoke.py`. It needs only tagmac and the standard library.
 """
 
 import doctest
