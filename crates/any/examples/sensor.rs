@@ -3,7 +3,7 @@
 //! shortens, extends, mixes, repeats and delays datagrams.
 //!
 //! ```console
-//! $ cargo run --release -p tagmac --example sensor
+//! $ cargo run --release -p tagmac-any --example sensor
 //! ```
 //!
 //! It prints what the server accepted and why it refused the rest. It exits with 1 if the server

@@ -4,7 +4,7 @@
 //!
 //! ```console
 //! $ echo PMAC-AES128 000102030405060708090a0b0c0d0e0f - 128 616263 |
-//!     cargo run --release -p tagmac --features dynamic --example tags
+//!     cargo run --release -p tagmac-any --example tags
 //! dbd0b134c556c3779d5f113fd277b3d8
 //! ```
 
