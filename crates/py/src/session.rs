@@ -22,8 +22,8 @@ const USUAL_NONCE: usize = 8;
 /// `Session(key, *, next_nonce=None, max_message_bytes=None, probability=2**-32, saved=None)` is a
 /// new session, or the one that `save` saved. A new one counts its nonces from `next_nonce`, by
 /// default zeros. Messages have at most `max_message_bytes` bytes, by default 1 MiB. `tag` and
-/// `reserve` raise `BudgetExhausted` before a forgery becomes more likely than `probability`; with
-/// None there is no limit.
+/// `reserve` raise `BudgetExhausted` before a forgery becomes more likely than `probability`. With
+/// None there is no limit; CMAC and HMAC, which no theorem here bounds, need that.
 ///
 /// Use one session per key: two would use the same nonces. A session that ends with the process
 /// need not be saved, and needs a key that nothing else uses. A session that outlives the process
