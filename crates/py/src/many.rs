@@ -28,7 +28,7 @@ const TOGETHER: usize = 256;
 /// ```python
 /// >>> import tagmac
 /// >>> tagmac.tag_many(tagmac.Key(bytes(16)), [b"one", b"two"]).hex()
-/// 'TAGS'
+/// 'c835672f6302c5720b94ca0c0d4a1e1706207531b3c6eb51b1f3f98840abe6ba'
 ///
 /// ```
 #[pyfunction]

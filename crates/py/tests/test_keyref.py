@@ -250,7 +250,7 @@ def test_references_that_lead_nowhere(tmp_path, monkeypatch):
         (tagmac.KeyRef.command(["false"]), "command false: the command failed"),
         (
             tagmac.KeyRef.secret("tagmac-none"),
-            "in /run/secrets, found none; $CREDENTIALS_DIRECTORY",
+            "in /run/secrets; $CREDENTIALS_DIRECTORY",
         ),
     ]:
         with pytest.raises(tagmac.KeyUnavailable) as error:
