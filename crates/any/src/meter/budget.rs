@@ -48,7 +48,16 @@ impl Budget {
     /// [`pmac::attempt`](tagmac_bounds::pmac::attempt).
     ///
     /// ```
-    /// One mebibyte in total, in up to 10 000 messages.
+    /// use tagmac_any::bounds::{Theorem, pmac};
+    /// use tagmac_any::meter::Budget;
+    /// let (present, probability) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
+    /// let budget = Budget::new(present, 1 << 20, probability)?;
+    /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
+    /// // One mebibyte in total, in up to 10 000 messages.
+    /// let (messages, blocks) = (10_000, 131_072);
+    /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(probability));
+    /// let budget = Budget { messages, blocks, failures: 2028, ..budget };
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors
@@ -82,7 +91,16 @@ impl Budget {
     /// the key to be retired. See [`umac::graded`].
     ///
     /// ```
-    /// Probability 2^-10 that the first word of any packet passes by chance.
+    /// use tagmac_any::bounds::{NonceKind, Theorem, umac};
+    /// use tagmac_any::meter::Budget;
+    /// let theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
+    /// let whole = Budget::new(theorem, 1500, 2f64.powi(-32))?;
+    /// assert_eq!((whole.failures, whole.graded), (u64::MAX, [0; 3]));
+    /// // Probability 2^-10 that the first word of any packet passes by chance.
+    /// let budget = whole.with_grades(2f64.powi(-10))?;
+    /// assert_eq!((budget.failures, budget.graded), (635_993, [635_993; 3]));
+    /// assert!(umac::graded(1 << 64, &[635_993; 4])?.at_most(2f64.powi(-10)));
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors

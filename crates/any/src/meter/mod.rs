@@ -15,7 +15,14 @@
 //! use tagmac_any::bounds::Theorem;
 //! use tagmac_any::meter::{Budget, Metered, Usage};
 //!
-//! 1000 messages of 10 MiB in total: count, save, and only then tag.
+//! # let mut disk = [0; Usage::BYTES];
+//! let budget = Budget::new(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
+//! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
+//! // 1000 messages of 10 MiB in total: count, save, and only then tag.
+//! mac.reserve(1000, 10 << 20)?;
+//! disk = mac.usage().to_bytes();
+//! let tag = mac.tag(b"pay 100 to Bob")?;
+//! assert!(mac.verify(b"pay 100 to Bob", &tag).is_ok());
 //!
 //! // After a restart the reserve counts as spent.
 //! let usage = Usage::from_bytes(&disk)?;

@@ -245,7 +245,12 @@ impl Algorithm {
     /// [`with_nonces`](Theorem::with_nonces).
     ///
     /// ```
-    /// With tags of 64 bits and a probability of 2^-32: slightly fewer than 2^32 guesses.
+    /// use tagmac_any::Algorithm;
+    /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
+    /// // With tags of 64 bits and a probability of 2^-32: slightly fewer than 2^32 guesses.
+    /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
+    /// assert_eq!(guesses.ilog2(), 31);
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     pub fn theorem(self) -> Option<Theorem> {
         self.0.theorem
