@@ -83,7 +83,7 @@ def test_a_folder_is_a_place(tmp_path):
     where.remove_folder("work")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["root"]
     (tmp_path / "new/folder").mkdir()
-    with pytest.raises(PlaceError, match="expected a regular file"):
+    with pytest.raises(PlaceError, match="folder: not a regular file"):
         where.read("folder", 10)
 
 
