@@ -16,8 +16,8 @@ pub struct Choice {
 }
 
 /// What [`Choice::nonce`] is for a MAC without nonces.
-pub const NONE: &str = "takes none";
-const HASH: &str = "two tags under one nonce, and one more: forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
+pub const NONE: &str = "needs no nonce";
+const HASH: &str = "with one more tag, forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [
@@ -32,36 +32,35 @@ pub const CHOICES: [Choice; 10] = [
         name: "ELIMAC-AES128",
         block: 128,
         nonce: NONE,
-        advice: "without a nonce, the least wait for one message of 32 to 256 bytes; assumes more of AES",
+        advice: "without a nonce, the shortest wait for one message of 32 to 256 bytes; assumes more of AES",
     },
     Choice {
         name: "POLY1305-AES",
         block: 128,
-        nonce: "two tags under one nonce: r, and so any message under every nonce whose tag is seen \
-                ([attack](../design/lab.md#attacks) `poly1305-reuse`)",
-        advice: "where a counter cannot repeat",
+        nonce: "half of the key is revealed ([attack](../design/lab.md#attacks) `poly1305-reuse`)",
+        advice: "formats that use it; a counter that cannot repeat",
     },
     Choice {
         name: "UMAC-64",
         block: 128,
         nonce: HASH,
-        advice: "many messages, short tags, a counter",
+        advice: "many messages and short tags, with a counter",
     },
-    Choice { name: "UMAC-128", block: 128, nonce: HASH, advice: "the same with long tags" },
+    Choice { name: "UMAC-128", block: 128, nonce: HASH, advice: "the same, with long tags" },
     Choice {
         name: "PMAC-PRESENT80",
         block: 64,
         nonce: NONE,
-        advice: "only where the device has nothing else: new keys often",
+        advice: "devices that have nothing else, with new keys often",
     },
     Choice {
         name: "LIGHTMAC-PRESENT80-S16",
         block: 64,
         nonce: NONE,
-        advice: "small devices: 65 535 messages of up to 384 KiB, whatever their length",
+        advice: "small devices: 65,535 messages of up to 384 KiB",
     },
-    Choice { name: "CMAC-AES128", block: 128, nonce: NONE, advice: "where rules ask for it" },
-    Choice { name: "HMAC-SHA256", block: 0, nonce: NONE, advice: "where rules ask for it" },
+    Choice { name: "CMAC-AES128", block: 128, nonce: NONE, advice: "rules that require it" },
+    Choice { name: "HMAC-SHA256", block: 0, nonce: NONE, advice: "rules that require it" },
 ];
 
 /// The messages for which the page has costs: bytes.
