@@ -9,13 +9,13 @@ pub struct Choice {
     pub name: &'static str,
     /// Bits of the cipher's block; 0 without one.
     pub block: u32,
-    /// What happens if a nonce repeats, or why none can.
+    /// The effect of a repeated nonce, or [`NONE`].
     pub nonce: &'static str,
     /// When to take it.
     pub advice: &'static str,
 }
 
-/// What [`Choice::nonce`] is for a MAC without nonces.
+/// [`Choice::nonce`] of a MAC without nonces.
 pub const NONE: &str = "needs no nonce";
 const HASH: &str = "with one more tag, forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
@@ -76,7 +76,7 @@ const LINE: f64 = 1e10;
 /// The probability of a forgery that is accepted.
 pub const ACCEPTED: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Messages of so many bytes that the line takes in a day.
+/// Messages of `bytes` bytes that the line carries in a day.
 pub fn a_day(bytes: u64) -> f64 {
     DAY * LINE / (8 * bytes) as f64
 }
@@ -103,7 +103,7 @@ impl Choice {
         self.algorithm().theorem().filter(|theorem| theorem.nonces().is_some())
     }
 
-    /// Messages of each of so many keys that share the probability.
+    /// Messages of each of `keys` keys that share the probability.
     pub fn messages_of_keys(&self, bytes: u64, keys: u128) -> Option<u128> {
         self.theorem()?.messages(bytes, per_key(ACCEPTED, keys).ok()?).ok()
     }

@@ -1,4 +1,4 @@
-//! What is computed and measured of the page on choosing a MAC.
+//! The computed and measured parts of the page on choosing a MAC.
 
 use crate::choice::{ACCEPTED, CHOICES, LENGTHS, PACKET, a_day, count, duration};
 use crate::speeds::{Call, Speeds};
