@@ -38,7 +38,7 @@
 // other algorithms work without nonces and avoid this risk: use PMAC-AES128 unless you have a
 // reason not to.
 //
-// Link with -ltagmac, or use pkg-config with the name tagmac. docs/c.md has a guide.
+// Link with -ltagmac, or use pkg-config with the name tagmac. docs/guide/c.md has a guide.
 
 // The version of this header.
 #define TAGMAC_VERSION "0.1.0"
