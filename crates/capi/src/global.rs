@@ -72,7 +72,7 @@ pub struct Sizes {
     pub tag_bits_min: usize,
     /// The longest tag in bits, which is also the default.
     pub tag_bits_max: usize,
-    /// Tag lengths are multiples of this many bits.
+    /// The step between tag lengths in bits.
     pub tag_bits_step: usize,
     /// The size of a block in bytes, for tagmac_hazmat.h. 0: the algorithm does not support parts.
     pub block: usize,
@@ -91,7 +91,7 @@ pub extern "C" fn tagmac_version() -> *const c_char {
     value(c"".as_ptr(), || Ok(constant(&VERSION)))
 }
 
-/// A buffer size for tagmac_error_string().
+/// A buffer size that is enough for most lines of tagmac_error_string().
 #[expect(dead_code, reason = "for C alone")]
 pub const TAGMAC_ERROR_SIZE: usize = 256;
 

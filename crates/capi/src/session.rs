@@ -19,10 +19,10 @@ use crate::status::{mismatch, refused_grade, refused_session, status, value};
 ///
 /// Use only one session per key: two would use the same nonces. If you never save a session, make a
 /// new key for it and do not use that key elsewhere. If the session must outlive the process: STORE
-/// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then call
-/// tagmac_session_save() and store its output in place of the previous one. Only then use the next
-/// tag: sessions that are restored from that output never reuse its nonce. After a save or a restore,
-/// a session tags only messages that its last save covers.
+/// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then
+/// call tagmac_session_save() and store its output in place of the previous one. Only then use the
+/// next tag: sessions that are restored from that output never reuse its nonce. After a save or a
+/// restore, a session tags only messages that its last save covers.
 #[repr(C)]
 pub struct Session {
     opaque: [usize; 4],
@@ -233,8 +233,8 @@ pub unsafe extern "C" fn tagmac_session_verify(
 /// failures are allowed, and first words stay refused.
 ///
 /// The bound ends with the first attempt that passes. So when the first words of a tag pass, check
-/// the whole tag before you check another, and stop using the key if the whole tag is wrong. This
-/// lets anyone who can change the last bytes of a tag in transit end the key.
+/// the whole tag before you check another, and stop using the key if the whole tag is wrong. Note
+/// that anyone who can change the last bytes of a tag in transit can thereby end the key.
 ///
 /// tagmac_session_save() saves the failures but not this permission: call this again after
 /// tagmac_session_restore().
