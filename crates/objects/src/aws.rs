@@ -165,7 +165,7 @@ impl Environment<'_> {
                  which is not set",
             ));
         }
-        // Without the role, AWS's tools would ignore the token, and the machine's role would sign.
+        // Without the role the token would be ignored, and the machine's role would sign.
         if self.keys == Keys::WebIdentity && !is_set("AWS_ROLE_ARN") {
             return Err(Error::usage(
                 "AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN, which is not set",

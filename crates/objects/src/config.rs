@@ -423,7 +423,8 @@ fn check_hosted(name: &str, endpoint: &str, bucket: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(format_args!(
-        "{name}: AWS_VIRTUAL_HOSTED_STYLE_REQUEST needs a host that begins with '{bucket}.', not {}",
+        "{name}: AWS_VIRTUAL_HOSTED_STYLE_REQUEST needs a host that begins with '{bucket}.', \
+         not {}",
         Escaped::text(host.as_bytes())
     )))
 }

@@ -102,7 +102,7 @@ fn failure(error: reqwest::Error) -> HttpError {
     HttpError::new(kind, error.without_url())
 }
 
-/// Returns whether the certificate is not trusted, or the two sides support no common TLS version.
+/// Returns whether the certificate is not trusted, or the two sides cannot agree on TLS.
 fn is_tls(error: &reqwest::Error) -> bool {
     use rustls::Error::{InvalidCertificate, PeerIncompatible, UnsupportedNameType};
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);

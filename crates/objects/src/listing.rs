@@ -7,11 +7,11 @@ use quick_xml::reader::Reader;
 
 use crate::object::{Listed, ObjectVersion};
 
-/// The stores limit keys to 1024 bytes.
+/// The maximum length of a key. Stores allow 1024 bytes.
 const MAX_KEY: usize = 4096;
 const MAX_ETAG: usize = 1024;
 const MAX_TOKEN: usize = 8192;
-/// The stores limit pages to 5000 objects.
+/// The maximum number of objects in a page. Stores return up to 5000.
 const MAX_OBJECTS: usize = 10_000;
 
 /// The format of a page.

@@ -14,7 +14,7 @@ use crate::requests::Store;
 
 /// The default number of concurrent requests.
 pub const REQUESTS: usize = 32;
-/// More connections would cost more memory than they save time.
+/// More connections would not be worth their memory.
 const MAX_REQUESTS: usize = 64;
 /// The maximum number of threads that receive and hash bytes.
 const MAX_WORKERS: usize = 32;

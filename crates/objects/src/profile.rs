@@ -29,8 +29,8 @@ const ELSEWHERE: [&str; 10] = [
     "web_identity_token_file",
     "login_session",
 ];
-/// Settings that stop AWS's tools from signing with the profile's keys. With
-/// a role they use the keys to assume it, and they exchange a token before they look for keys.
+/// Settings that stop AWS's tools from signing with the profile's keys. With a role they use the
+/// keys to assume it, and they exchange a token before they look for keys.
 ///
 /// The AWS CLI and boto3 also prefer SSO settings to a profile's keys, and `login_session` and
 /// `credential_process` to keys in the config file. Here the keys sign.

@@ -57,9 +57,7 @@ fn main() -> ExitCode {
 
 fn run(messages: u64) -> Result<()> {
     let attacks = attacker::attack_all()?;
-    println!(
-        "{attacks} attacks: the receiver detected each, and accepted only earlier bytes\n"
-    );
+    println!("{attacks} attacks: the receiver detected each, and accepted only earlier bytes\n");
 
     let transports = [
         ("plain TCP", Transport::Tcp, "nothing checked"),
