@@ -71,7 +71,7 @@
 // A bug in the library. Please report it.
 #define TAGMAC_INTERNAL -5
 
-// A buffer size for tagmac_error_string().
+// A buffer size that is enough for most lines of tagmac_error_string().
 #define TAGMAC_ERROR_SIZE 256
 
 // The size of a saved session in bytes.
@@ -94,7 +94,7 @@ typedef struct {
     size_t tag_bits_min;
     // The longest tag in bits, which is also the default.
     size_t tag_bits_max;
-    // Tag lengths are multiples of this many bits.
+    // The step between tag lengths in bits.
     size_t tag_bits_step;
     // The size of a block in bytes, for tagmac_hazmat.h. 0: the algorithm does not support parts.
     size_t block;
@@ -127,10 +127,10 @@ typedef struct {
 //
 // Use only one session per key: two would use the same nonces. If you never save a session, make a
 // new key for it and do not use that key elsewhere. If the session must outlive the process: STORE
-// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then call
-// tagmac_session_save() and store its output in place of the previous one. Only then use the next
-// tag: sessions that are restored from that output never reuse its nonce. After a save or a restore,
-// a session tags only messages that its last save covers.
+// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then
+// call tagmac_session_save() and store its output in place of the previous one. Only then use the
+// next tag: sessions that are restored from that output never reuse its nonce. After a save or a
+// restore, a session tags only messages that its last save covers.
 typedef struct {
     size_t opaque[4];
 } tagmac_session;
@@ -391,8 +391,8 @@ int tagmac_session_verify(tagmac_session *session,
 // failures are allowed, and first words stay refused.
 //
 // The bound ends with the first attempt that passes. So when the first words of a tag pass, check
-// the whole tag before you check another, and stop using the key if the whole tag is wrong. This
-// lets anyone who can change the last bytes of a tag in transit end the key.
+// the whole tag before you check another, and stop using the key if the whole tag is wrong. Note
+// that anyone who can change the last bytes of a tag in transit can thereby end the key.
 //
 // tagmac_session_save() saves the failures but not this permission: call this again after
 // tagmac_session_restore().
