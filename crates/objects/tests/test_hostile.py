@@ -144,7 +144,7 @@ LISTINGS = [
     Case("a-page-too-long", body(b" " * (17 << 20)), "the answer has more than 16777216 bytes", 1),
     Case("a-page-without-end", stream, "the answer has more than 16777216 bytes", 1),
     Case("too-many-objects", page([Listed(f"{PREFIX}{n:06}", 0) for n in range(11_000)]),
-         "a page of at most 10000 objects", 1),
+         "a page has more than 10000 objects", 1),
     Case("a-key-too-long", page([Listed(PREFIX + "k" * 5000, 0)]), "a key has more than 4096 bytes", 1),
     Case("an-etag-too-long", page([Listed(PREFIX + "k", 0, '"' + "e" * 2000 + '"')]), NEVER, 1),
     Case("a-token-too-long", page([Listed(PREFIX + "k", 0)], "t" * 10_000), "a token for the next page", 1),

