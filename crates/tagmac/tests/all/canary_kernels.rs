@@ -71,8 +71,8 @@ fn o<const OPAQUE: bool, T>(x: T) -> T {
 }
 
 /// Issue #158622: a 128-bit result selected by the sign of a narrower input and then by a second
-/// test, once with a negation and once with a product. 128-bit integers are not a vector type, so
-/// the masks of the vectorised tests are split again, bit by bit.
+/// test. One variant has a negation, the other a product. 128-bit integers are not a vector type,
+/// so the masks of the vectorised tests are split again, bit by bit.
 macro_rules! sign {
     ($negation:ident, $product:ident, $input:ident, $signed:ty) => {
         #[inline(always)]
