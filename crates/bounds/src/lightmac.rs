@@ -112,7 +112,7 @@ pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
 }
 
 /// EMAC's improved bound as the paper quotes it (section 1.2, from Pietrzak, ICALP 2006): 16 q^2 /
-/// 2^n + 128 q^2 l^8 / 2^2n, if l is at most 2^(n/8) and q at least l^2; `None` if not.
+/// 2^n + 128 q^2 l^8 / 2^2n. Returns `None` unless l is at most 2^(n/8) and q at least l^2.
 ///
 /// **Its proof is wrong.** It uses lemma 10 of Bellare, Pietrzak and Rogaway (Crypto 2005). So does
 /// the proof of EMAC's bound in the paper's table 2. Jha and Nandi refuted the lemma ("Revisiting
@@ -136,8 +136,8 @@ pub fn emac(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
     Ok(Some(Bound::new(value, Vec::new())))
 }
 
-/// The improved bound of the sum of CBCs (section 1.2, from Yasuda): 40 l^3 q^3 / 2^2n, if l is at
-/// most 2^(2n/5); `None` if not.
+/// The improved bound of the sum of CBCs (section 1.2, from Yasuda): 40 l^3 q^3 / 2^2n. Returns
+/// `None` unless l is at most 2^(2n/5).
 ///
 /// # Errors
 ///
