@@ -17,8 +17,7 @@ pub struct Choice {
 
 /// What [`Choice::nonce`] is for a MAC without nonces.
 pub const NONE: &str = "takes none";
-const HASH: &str =
-    "two tags under one nonce, and one more: forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
+const HASH: &str = "two tags under one nonce, and one more: forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [
