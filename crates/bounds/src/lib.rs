@@ -275,7 +275,7 @@ impl fmt::Display for BoundError {
                 write!(f, "expected at most 2^{n} blocks in two messages, found {found}")
             }
             BoundError::TooLong { limit, found } => {
-                write!(f, "expected a message of at most {limit} bytes, found one of {found}")
+                write!(f, "expected a message of at most {limit} bytes, found {found}")
             }
             BoundError::Probability { found } => {
                 write!(f, "expected a probability between 0 and 1, such as 2^-32, found {found}")
@@ -288,7 +288,7 @@ impl fmt::Display for BoundError {
             }
             BoundError::NoKeys => f.write_str("expected at least one key, found 0"),
             BoundError::NonceBits { max: 0, found } => {
-                write!(f, "expected nonces of a counter, found random ones of {found} bits")
+                write!(f, "nonces must be counted, found random ones of {found} bits")
             }
             BoundError::NonceBits { max, found } => {
                 write!(f, "expected nonces of 1 to {max} bits, found {found}")

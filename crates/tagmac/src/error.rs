@@ -93,7 +93,7 @@ impl fmt::Display for Error {
                 write!(f, "expected a key of {min} to {max} bytes, found {found}")
             }
             Error::NonceLength { max: 0, found, .. } => {
-                write!(f, "expected no nonce, found one of {found} bytes")
+                write!(f, "this MAC does not use a nonce, found {found} bytes")
             }
             Error::NonceLength { min, max, found } if min == max => {
                 write!(f, "expected a nonce of {min} bytes, found {found}")
@@ -101,16 +101,13 @@ impl fmt::Display for Error {
             Error::NonceLength { min, max, found } => {
                 write!(f, "expected a nonce of {min} to {max} bytes, found {found}")
             }
-            Error::NonceReused => {
-                f.write_str("expected an unused nonce, found one that may have been used")
-            }
-            Error::NoncesUsedUp { bytes } => write!(
-                f,
-                "expected an unused nonce of {bytes} bytes, found none left: take a new key"
+            Error::NonceReused => f.write_str(
+                "the nonce may have been used; use the sequence's next one or a larger one",
             ),
-            Error::NoRandomBytes => {
-                f.write_str("expected random bytes from the system, found none")
+            Error::NoncesUsedUp { bytes } => {
+                write!(f, "all {bytes}-byte nonces are used; use a new key")
             }
+            Error::NoRandomBytes => f.write_str("the system's random generator failed"),
             Error::TagBits { min, max, found, .. } if min == max => {
                 write!(f, "expected a tag length of {min} bits, found {found}")
             }
@@ -124,13 +121,10 @@ impl fmt::Display for Error {
             Error::TagBytes { expected, found } => {
                 write!(f, "expected a tag of {expected} bytes, found {found}")
             }
-            Error::UnusedTagBits => {
-                f.write_str("expected zeros after the tag's last bit, found a one")
+            Error::UnusedTagBits => f.write_str("the bits after the end of the tag must be zero"),
+            Error::MessageBits { bytes, found } => {
+                write!(f, "a string of {found} bits does not end in the last of its {bytes} bytes")
             }
-            Error::MessageBits { bytes, found } => write!(
-                f,
-                "expected a bit string that ends in the last of its {bytes} bytes, found {found} bits"
-            ),
             Error::PartialByte { found } => {
                 write!(f, "expected a message of whole bytes, found {found} bits")
             }

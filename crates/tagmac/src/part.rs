@@ -59,17 +59,17 @@ impl fmt::Display for PartError {
                 write!(f, "expected a multiple of the block of {block} bytes, found {found}")
             }
             PartError::Gap { expected, found } => {
-                write!(f, "expected a part that starts at byte {expected}, found one at {found}")
+                write!(f, "the next part starts at byte {found}, expected byte {expected}")
             }
             PartError::ForeignPart => f.write_str(FOREIGN_PART),
             PartError::NoLastBlock => {
-                f.write_str("expected at least one byte of the message for the finish, found none")
+                f.write_str("the last block is missing; leave at least one byte for the finish")
             }
             PartError::LeafChanged { start, end } => {
-                write!(f, "expected bytes {start} to {end} as they were, found them changed")
+                write!(f, "bytes {start} to {end} have changed since they were hashed")
             }
             PartError::OldBytes { expected, found } => {
-                write!(f, "expected the {expected} old bytes of the leaves, found {found}")
+                write!(f, "expected {expected} old bytes of the leaves, found {found}")
             }
             PartError::Mac(ref error) => error.fmt(f),
         }

@@ -17,7 +17,7 @@ pub static COMPILED: Compiled = Compiled((
     construction::absorb,
     construction::finalize,
 ));
-pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
+pub struct Compiled(#[allow(dead_code, reason = "it only needs to be compiled")] Functions);
 type Functions = (
     fn(&[u8; 16], Level) -> PmacAes128,
     fn(&PmacAes128, &(), &[u8]) -> Register,

@@ -31,7 +31,7 @@ use crate::tag::{Tag, matches};
 /// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
-#[must_use = "a message that nobody asks the tag of is not authenticated"]
+#[must_use = "a stream that is dropped without `tag` or `verify` authenticates nothing"]
 pub struct Stream<R: Deref<Target: Construction>> {
     mac: R,
     nonce: <R::Target as Construction>::Nonce,

@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_bound_is_said() {
         ),
         (
             BoundError::TooLong { limit: 7, found: 9 },
-            "expected a message of at most 7 bytes, found one of 9",
+            "expected a message of at most 7 bytes, found 9",
         ),
         (
             BoundError::Probability { found: 2.0 },
@@ -125,7 +125,7 @@ fn what_is_wrong_with_a_bound_is_said() {
         ),
         (
             BoundError::NonceBits { max: 0, found: 64 },
-            "expected nonces of a counter, found random ones of 64 bits",
+            "nonces must be counted, found random ones of 64 bits",
         ),
         (
             BoundError::NonceBits { max: 128, found: 129 },

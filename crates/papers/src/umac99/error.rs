@@ -89,11 +89,11 @@ impl fmt::Display for NhError {
                 write!(f, "expected {expected} bytes of key material, found {found}")
             }
             NhError::MinLengthToHash { max, found } => {
-                write!(f, "expected a minimum length to hash of 0 to {max} bytes, found {found}")
+                write!(f, "the minimum length to hash is {found} bytes, expected at most {max}")
             }
             // The length of a block has a range.
             NhError::BlockLength { min, max, found } if min == max => {
-                write!(f, "expected room for a hash of {min} bytes, found {found}")
+                write!(f, "expected a buffer of {min} bytes for the hash, found {found}")
             }
             NhError::BlockLength { min, max, found } => {
                 write!(f, "expected a block of {min} to {max} bytes, found {found}")

@@ -86,7 +86,7 @@ impl Umac99Parameters {
         let mut k = derived(USE_K, self.shape.key_bytes());
         let mut l = derived(USE_L, self.shape.second_key_bytes());
         let mut prf = derived(USE_PRF, self.prf.key_bytes());
-        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("as many bytes as it takes");
+        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("keys of the right length");
         k.zeroize();
         l.zeroize();
         prf.zeroize();

@@ -78,7 +78,7 @@ impl Umac99Prf {
 
 /// HMAC-SHA1 under a key of at most 64 bytes.
 fn hmac(key: &[u8]) -> Hmac<Sha1> {
-    Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
+    Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
 /// Key material by output feedback.

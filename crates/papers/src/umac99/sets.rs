@@ -55,7 +55,7 @@ impl Umac99Set {
             }
             Umac99Set::Figure1 => Ok(shape),
         });
-        shape.expect("parameters that there are")
+        shape.expect("valid parameters")
     }
 
     /// Returns the PRF.

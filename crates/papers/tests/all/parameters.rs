@@ -239,10 +239,10 @@ fn what_is_wrong_with_parameters_is_said() {
         (Nh::new(shape, &[1; 95], &[]).map(|_| ()), "expected 96 bytes of key material, found 95"),
         (
             parameters.min_length_to_hash(97).map(|_| ()),
-            "expected a minimum length to hash of 0 to 96 bytes, found 97",
+            "the minimum length to hash is 97 bytes, expected at most 96",
         ),
         (nh.block(&[2; 97], &mut [0; 16]), "expected a block of 1 to 96 bytes, found 97"),
-        (nh.block(&[2; 96], &mut [0; 15]), "expected room for a hash of 16 bytes, found 15"),
+        (nh.block(&[2; 96], &mut [0; 15]), "expected a buffer of 16 bytes for the hash, found 15"),
     ];
     for (refused, expected) in cases {
         assert_eq!(refused.expect_err(expected).to_string(), expected);

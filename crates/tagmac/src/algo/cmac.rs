@@ -86,7 +86,7 @@ impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
 /// assert_eq!(stream.tag(), mac.tag(b"in pieces"));
 /// ```
 #[derive(Clone)]
-#[must_use = "a message that nobody asks the tag of is not authenticated"]
+#[must_use = "a stream that is dropped without `tag` or `verify` authenticates nothing"]
 pub struct CmacStream<R, C: Cipher> {
     mac: R,
     chain: Chain<C::Block>,

@@ -109,10 +109,10 @@ impl fmt::Display for EditError {
             }
             EditError::PastEnd { length, found } => write!(
                 f,
-                "expected an edit within the {length} bytes of the message, found one up to {found}"
+                "the edit ends at byte {found}, past the end of the message of {length} bytes"
             ),
             EditError::PositionDependent => f.write_str(
-                "expected a MAC whose blocks can move, found one that binds them to their places",
+                "this MAC binds blocks to their positions, so bytes cannot be inserted or removed",
             ),
             EditError::Unaligned { block, found } => PartError::Unaligned { block, found }.fmt(f),
             EditError::Mac(ref error) => error.fmt(f),

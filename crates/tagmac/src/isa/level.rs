@@ -200,7 +200,7 @@ macro_rules! levels {
                         Proof::$name(isa) => {
                             $(
                                 if const { matches!(K::LEVELS, $(Levels::$same)|+) } {
-                                    unreachable!("`shared` gives a lower level")
+                                    unreachable!("`shared` returns a lower level")
                                 }
                             )?
                             isa.call(a, b, c,

@@ -80,7 +80,7 @@ impl SelfTest {
     const FAILED: u8 = 2;
 
     /// Returns a test that has not run yet.
-    #[allow(clippy::new_without_default, reason = "there is none but in a static")]
+    #[allow(clippy::new_without_default, reason = "only used in statics")]
     pub const fn new() -> Self {
         SelfTest([const { AtomicU8::new(0) }; DETECT.len()])
     }

@@ -72,7 +72,7 @@ fn hkdf(salt: &[u8], key: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
 
 /// HMAC-SHA256 of the concatenated strings. Wiped on drop.
 fn hmac(key: &[u8], strings: &[&[u8]]) -> CtOutput<Hmac<Sha256>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC accepts keys of any length");
     strings.iter().for_each(|string| mac.update(string));
     mac.finalize()
 }

@@ -32,9 +32,9 @@ impl fmt::Display for SaveError {
                 "the sealed data was altered, or was sealed under another key or for another purpose",
             ),
             SaveError::Saved { expected } => {
-                write!(f, "expected {expected} under the seal, found something else")
+                write!(f, "the sealed data is not {expected}")
             }
-            SaveError::NoMemory => f.write_str("no memory is left to open the sealed data"),
+            SaveError::NoMemory => f.write_str("not enough memory to open the sealed data"),
             SaveError::NoSavedState => f.write_str("this MAC's state cannot be saved"),
             SaveError::ForeignPart => f.write_str(FOREIGN_PART),
             SaveError::Mac(error) => error.fmt(f),

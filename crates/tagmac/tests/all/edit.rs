@@ -264,21 +264,15 @@ fn what_is_wrong_with_an_edit_is_said() {
     let pmac = PmacAes128::new(&[7; 16]);
     let mut bound = Tree::from_message(&pmac, &message).expect("no limit");
     let cases = [
-        (
-            tree.replace(0, b"x", &[0; 32]),
-            "expected bytes 0 to 32 as they were, found them changed",
-        ),
-        (
-            tree.replace(0, b"x", &message[..16]),
-            "expected the 32 old bytes of the leaves, found 16",
-        ),
+        (tree.replace(0, b"x", &[0; 32]), "bytes 0 to 32 have changed since they were hashed"),
+        (tree.replace(0, b"x", &message[..16]), "expected 32 old bytes of the leaves, found 16"),
         (
             tree.truncate(101, &[]),
-            "expected an edit within the 100 bytes of the message, found one up to 101",
+            "the edit ends at byte 101, past the end of the message of 100 bytes",
         ),
         (
             bound.insert(0, &[0; 16], &[]),
-            "expected a MAC whose blocks can move, found one that binds them to their places",
+            "this MAC binds blocks to their positions, so bytes cannot be inserted or removed",
         ),
         (
             tree.insert(8, &[0; 16], &message[..32]),

@@ -33,7 +33,7 @@ const MIN_GROUP: usize = 3;
 
 /// AES with keys of whole blocks, which have similar schedules.
 #[diagnostic::on_unimplemented(
-    message = "raw keys go side by side under AES-128 and AES-256, not under `{Self}`"
+    message = "raw keys work with AES-128 and AES-256, not with `{Self}`"
 )]
 pub trait RawKeyed: Cipher<Block = Block> {}
 

@@ -17,7 +17,7 @@ fn known_answers<const R: usize>() -> &'static KnownAnswers
 where
     Aes<R>: RawKeyed,
 {
-    Aes::<R>::KNOWN_ANSWERS.expect("those of AES")
+    Aes::<R>::KNOWN_ANSWERS.expect("the known answers of AES")
 }
 
 /// Key `number` in a string of bytes.
