@@ -14,7 +14,7 @@
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 //! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
 //!
-//! // How many messages of up to 1 MiB while a forgery has a probability of at most 2^-32?
+//! // The number of messages of up to 1 MiB for a probability of a forgery of at most 2^-32.
 //! let theorem = Theorem::Pmac { n: 128, t: 128 };
 //! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
 //! assert_eq!(messages.ilog2(), 39);

@@ -65,7 +65,7 @@ pub fn prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
 ///
 /// ```
 /// use tagmac_bounds::pmac;
-/// // 1000 messages of 512 blocks of 64 bits, and as many attempts: they hardly add anything.
+/// // 1000 messages of 512 blocks of 64 bits, and 1000 attempts, which add almost nothing.
 /// let (messages, blocks) = (1000, 512_000);
 /// assert_eq!(pmac::prf(64, messages, blocks)?.to_string(), "2^-33.48 + Adv^prp_E(2^18.97)");
 /// let bound = pmac::mac(64, 64, (messages, blocks), 1000, 512)?;
@@ -110,7 +110,7 @@ pub fn mac(
 ///
 /// ```
 /// use tagmac_bounds::pmac;
-/// // PMAC-PRESENT, messages of 4 KiB: an attempt adds a 220th of what a message does on average.
+/// // PMAC-PRESENT, messages of 4 KiB: an attempt adds 1/220 of a message's average part.
 /// let attempt = pmac::attempt(64, 64, (1672, 1672 * 512), 512)?;
 /// assert_eq!(attempt.to_string(), "2^-50.50");
 /// # Ok::<(), tagmac_bounds::BoundError>(())

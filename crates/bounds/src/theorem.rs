@@ -16,7 +16,7 @@ use super::{elimac, lightmac, pmac, poly1305, some, umac};
 /// ```
 /// use tagmac_bounds::Theorem;
 /// let present = Theorem::LightMac { n: 64, s: 16, t: 64 };
-/// // Of any length, up to that of the counter.
+/// // Messages of any length within the counter's limit.
 /// assert_eq!(present.messages(384 << 10, 2f64.powi(-32))?, 65535);
 /// assert!(present.messages((384 << 10) + 1, 2f64.powi(-32)).is_err());
 /// // Tags of 64 bits are guessed with 2^-64.

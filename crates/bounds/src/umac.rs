@@ -77,7 +77,7 @@ impl Prf1999 {
     ///
     /// ```
     /// use tagmac_bounds::umac::Prf1999;
-    /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB are 257 blocks with the nonce and the length.
+    /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB is 257 blocks with the nonce and the length.
     /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
     /// assert_eq!([0, 4096, 1 << 20].map(|length| prf.blocks(length)), [1, 2, 257]);
     /// ```
@@ -266,7 +266,7 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 /// use tagmac_bounds::umac;
 /// // A million failures at the first grade.
 /// assert_eq!(umac::graded(0, &[1 << 20, 0, 0, 0])?.log2().ceil(), -10.0);
-/// // The same number of attempts at whole tags alone.
+/// // The same number of attempts, only at whole tags.
 /// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 20])?.log2().round(), -100.0);
 /// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
@@ -364,7 +364,7 @@ fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
 ///
 /// ```
 /// use tagmac_bounds::umac;
-/// // The paper: a hash of 2^-32 lets one authenticate fewer than 2^16 messages.
+/// // The paper: with a hash of 2^-32, fewer than 2^16 messages can be authenticated.
 /// assert_eq!(umac::without_nonce(32, 160, 1 << 16)?.log2().floor(), 0.0);
 /// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```

@@ -1,4 +1,4 @@
-//! NH and its relatives (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
+//! NH and its variants (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
 //! Authentication", 1999, sections 4 to 6).
 
 use alloc::vec;

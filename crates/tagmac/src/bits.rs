@@ -19,7 +19,11 @@ pub struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Returns the first `bits` bits of `bytes`, which must not hold more bytes than they need.
+    /// Returns the first `bits` bits of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MessageBits`] unless the string ends in the last byte of `bytes`.
     pub fn new(bytes: &'a [u8], bits: usize) -> Result<Self, Error> {
         if bits.div_ceil(8) != bytes.len() {
             return Err(Error::MessageBits { bytes: bytes.len(), found: bits });

@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The keys in all other examples, such as `[7; 16]`, are not random. Take yours from the crate
-//! `getrandom`, as above, or from a key file (`KeyFile` of the crate `tagmac-any`).
+//! The keys in all other examples, such as `[7; 16]`, are not random. Generate yours with the crate
+//! `getrandom`, as above, or use a key file (`KeyFile` of the crate `tagmac-any`).
 //!
 //! | MAC | key | from | choose it for |
 //! |---|---|---|---|
@@ -61,7 +61,7 @@
 //!
 //! # Features
 //!
-//! | feature | what it adds |
+//! | feature | adds |
 //! |---|---|
 //! | `std` (default) | CPU detection, `io::Write`, random nonces (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |

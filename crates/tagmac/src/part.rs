@@ -32,7 +32,7 @@ pub enum PartError {
     },
     /// A part was made by another kind of MAC, or under another key.
     ForeignPart,
-    /// The MAC treats the last block apart, so at least one byte must be left for the finish.
+    /// The MAC treats the last block differently, so at least one byte must be left for the finish.
     NoLastBlock,
     /// The blocks are not those of the part: they were changed.
     LeafChanged {

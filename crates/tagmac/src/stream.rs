@@ -23,7 +23,7 @@ use crate::tag::{Tag, matches};
 /// stream.update(b"in ").update(b"pieces");
 /// assert_eq!(stream.tag()?, mac.tag(b"in pieces")?);
 ///
-/// // A MAC with a nonce takes it first.
+/// // A MAC that needs a nonce gets it first.
 /// use tagmac::{Mac, Umac64, UmacNonce};
 /// let (mac, nonce) = (Umac64::new(&[7; 16]), UmacNonce::from(1));
 /// let mut stream = mac.stream_with(&nonce);

@@ -1,4 +1,4 @@
-//! The parameters of NH and its relatives (sections 2.2, 5 and 7 of the paper).
+//! The parameters of NH and its variants (sections 2.2, 5 and 7 of the paper).
 
 use super::error::NhError;
 

@@ -46,7 +46,7 @@
 //! use tagmac::digest::{Algorithm, DeterministicMac, KeyInit, Keyed, Mac, Owned};
 //! use tagmac::{PmacAes128, Stream};
 //!
-//! /// PMAC under a name of its own.
+//! /// PMAC under a new name.
 //! struct Mine;
 //!
 //! impl Algorithm for Mine {

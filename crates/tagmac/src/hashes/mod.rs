@@ -33,7 +33,7 @@
 //! assert_eq!(poly1305.value(b"message")?.as_bytes().len(), 16);
 //! assert_eq!(uhash.value(b"message")?.as_bytes().len(), 8);
 //!
-//! // The sum that LightMAC encrypts at last; a message of no full block is only padded.
+//! // The block that LightMAC encrypts last. A message without a full block is only padded.
 //! let light = tagmac::LightMacAes128::new(&[1; 16], &[2; 16], 32)?;
 //! assert_eq!(light.value(b"ab")?.as_bytes()[..3], *b"ab\x80");
 //! # Ok::<(), tagmac::Error>(())

@@ -76,7 +76,7 @@ impl Writer {
     }
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the output of a [`Writer`].
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

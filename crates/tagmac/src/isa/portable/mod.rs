@@ -109,7 +109,7 @@ pub struct Layout {
     lowest: [u64; 4],
 }
 
-/// The block whose byte i is byte `layout[i]` of `c`.
+/// Writes `c` as a block: byte i of the block is byte `layout[i]` of `c`.
 #[inline(always)]
 fn written(c: u64, layout: &Block) -> Block {
     let bytes = c.to_le_bytes();
