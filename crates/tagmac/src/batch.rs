@@ -37,7 +37,7 @@ const WINDOW: usize = 256;
 pub struct BatchError {
     /// The message's index, from 0.
     pub index: usize,
-    /// Why it has no tag.
+    /// The error that refused it.
     pub error: Error,
 }
 
