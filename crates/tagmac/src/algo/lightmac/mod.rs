@@ -1,8 +1,8 @@
 //! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers",
 //! 2016; equation (8)).
 //!
-//! With an s-bit counter and M = M_1 .. M_l in blocks of r = n - s bits. The last block has 0 to r
-//! - 1 bits.
+//! With an s-bit counter and M = M_1 .. M_l in blocks of r = n - s bits. The last block has fewer
+//! than r bits.
 //!
 //! ```text
 //! V   = E_K1(1_s || M_1) ^ .. ^ E_K1((l-1)_s || M_{l-1})
