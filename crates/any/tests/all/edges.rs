@@ -55,18 +55,15 @@ fn what_a_mac_refuses_is_said() {
     let cases = [
         (key("PMAC-AES128", 15), "expected a key of 16 bytes, found 15"),
         (key("HMAC-SHA256", 0), "expected a key of 1 to 16384 bytes, found 0"),
-        (tagged("PMAC-AES128", b"a", b"".into()), "expected no nonce, found one of 1 bytes"),
+        (tagged("PMAC-AES128", b"a", b"".into()), "this MAC does not use a nonce, found 1 bytes"),
         (tagged("POLY1305-AES", b"a", b"".into()), "expected a nonce of 16 bytes, found 1"),
         (tagged("UMAC-64", b"", b"".into()), "expected a nonce of 1 to 16 bytes, found 0"),
         (
             last.skip_to(&UmacNonce::from_slice(&[0]).unwrap()),
-            "expected an unused nonce, found one that may have been used",
+            "the nonce may have been used; use the sequence's next one or a larger one",
         ),
-        (
-            last.take().map(|_| ()),
-            "expected an unused nonce of 1 bytes, found none left: take a new key",
-        ),
-        (Err(Error::NoRandomBytes), "expected random bytes from the system, found none"),
+        (last.take().map(|_| ()), "all 1-byte nonces are used; use a new key"),
+        (Err(Error::NoRandomBytes), "the system's random generator failed"),
         (bits("UMAC-64", 32), "expected a tag length of 64 bits, found 32"),
         (bits("PMAC-AES128", 0), "expected a tag length of 1 to 128 bits, found 0"),
         (
@@ -74,10 +71,10 @@ fn what_a_mac_refuses_is_said() {
             "expected a tag length of 32 to 128 bits in steps of 8, found 33",
         ),
         (Tag::new(&[0; 3], 12).map(|_| ()), "expected a tag of 2 bytes, found 3"),
-        (Tag::new(&[0xff], 7).map(|_| ()), "expected zeros after the tag's last bit, found a one"),
+        (Tag::new(&[0xff], 7).map(|_| ()), "the bits after the end of the tag must be zero"),
         (
             Bits::new(&[0; 2], 3).map(|_| ()),
-            "expected a bit string that ends in the last of its 2 bytes, found 3 bits",
+            "a string of 3 bits does not end in the last of its 2 bytes",
         ),
         (tagged("UMAC-64", &[0; 8], three_bits), "expected a message of whole bytes, found 3 bits"),
         (
@@ -103,19 +100,19 @@ fn what_is_wrong_with_a_part_is_said() {
         ),
         (
             PartError::Gap { expected: 7, found: 9 },
-            "expected a part that starts at byte 7, found one at 9",
+            "the next part starts at byte 9, expected byte 7",
         ),
         (
             PartError::NoLastBlock,
-            "expected at least one byte of the message for the finish, found none",
+            "the last block is missing; leave at least one byte for the finish",
         ),
         (
             PartError::LeafChanged { start: 7, end: 9 },
-            "expected bytes 7 to 9 as they were, found them changed",
+            "bytes 7 to 9 have changed since they were hashed",
         ),
         (
             PartError::OldBytes { expected: 7, found: 9 },
-            "expected the 7 old bytes of the leaves, found 9",
+            "expected 7 old bytes of the leaves, found 9",
         ),
     ];
     for (error, expected) in cases {
@@ -148,7 +145,7 @@ fn what_is_wrong_with_a_part_is_said() {
     let saved = SaveError::Saved { expected: "a part" };
     assert!(saved.to_string().contains("a part"));
     assert_eq!(SaveError::NoSavedState.to_string(), "this MAC's state cannot be saved");
-    let line = "no memory is left to open the sealed data";
+    let line = "not enough memory to open the sealed data";
     assert_eq!(SaveError::NoMemory.to_string(), line);
     assert_eq!(SaveError::ForeignPart.to_string(), PartError::ForeignPart.to_string());
     assert_eq!(PartError::ForeignPart.to_string(), "the part belongs to another MAC or key");
