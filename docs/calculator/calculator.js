@@ -45,7 +45,7 @@
     if (!found) return grouped(number);
     const [unit, word] = found;
     const tenths = (number * 10n) / unit;
-    return `${tenths >= 100n ? tenths / 10n : `${tenths / 10n}.${tenths % 10n}`} ${word}`;
+    return `${tenths >= 100n || tenths % 10n === 0n ? tenths / 10n : `${tenths / 10n}.${tenths % 10n}`} ${word}`;
   }
 
   // "2^47.9". A double may round a number just under a power of 2 up to it.
@@ -62,7 +62,9 @@
 
   function duration(seconds) {
     const [value, unit] =
-      seconds < 1 ? [seconds * 1000, "ms"]
+      seconds < 1e-6 ? [seconds * 1e9, "ns"]
+      : seconds < 1e-3 ? [seconds * 1e6, "µs"]
+      : seconds < 1 ? [seconds * 1000, "ms"]
       : seconds < 2 * MINUTE ? [seconds, "seconds"]
       : seconds < 2 * HOUR ? [seconds / MINUTE, "minutes"]
       : seconds < 2 * DAY ? [seconds / HOUR, "hours"]
@@ -85,7 +87,7 @@
     for (let ten = 1; ten <= last; ten *= 10) steps.push(ten, 2 * ten, 5 * ten);
     return steps.filter((step) => step <= last);
   };
-  const plural = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+  const plural = (number, noun) => `${words(BigInt(number))} ${noun}${number === 1 ? "" : "s"}`;
   const UNITS = { day: DAY, minute: MINUTE, second: 1 };
   const RATES = [[1, "day"], [10, "day"], [100, "day"], [1, "minute"], [10, "minute"],
     ...steps125(1e9).map((rate) => [rate, "second"])];
@@ -104,7 +106,7 @@
     })), 1000),
     slider("keys", steps125(1e9).map((value) => ({ value, text: plural(value, "key"), hash: `${value}` })), 1),
     slider("probability", Array.from({ length: 71 }, (_, i) => i + 10).map((bits) => ({
-      value: 2 ** -bits, text: `one in ${words(2n ** BigInt(bits))} (2^-${bits})`, hash: `2^-${bits}`,
+      value: 2 ** -bits, text: bits < 70 ? `one in ${words(2n ** BigInt(bits))} (2^-${bits})` : `2^-${bits}`, hash: `2^-${bits}`,
     })), 2 ** -32),
   ];
   const counter = document.getElementById("calculator-counter");
@@ -140,36 +142,32 @@
 
   // The answer.
 
+  const qualifies = (row) => row.seconds >= YEAR && row.wrongTags >= MIN_WRONG_TAGS;
+
   function recommend(rows, names) {
     const candidates = names.map((name) => rows.find((row) => row.mac === name));
-    const qualifies = (row) => row.seconds >= YEAR && row.wrongTags >= MIN_WRONG_TAGS;
-    const found = candidates.find(qualifies);
-    return found ?? candidates.reduce((best, row) => (row.seconds > best.seconds ? row : best));
+    return candidates.find(qualifies) ?? candidates.reduce((best, row) => (row.seconds > best.seconds ? row : best));
   }
 
-  const why = (row, length) =>
+  // Why a MAC does not qualify.
+  const shortcoming = (row, length) =>
     row.messages === null ? `${row.mac} has no messages of ${size(length)}`
-    : row.seconds >= YEAR ? `${row.mac} allows only ${plural(Number(row.wrongTags), "wrong tag")}`
-    : row.messages === 0n ? `a key of ${row.mac} may tag no message`
-    : `a key of ${row.mac} lasts only ${duration(row.seconds)}`;
-  const sentence = (text) => `${/^a key/.test(text) ? "A" : text[0]}${text.slice(1)}`;
+    : row.messages === 0n ? `${row.mac} may tag no message`
+    : row.seconds < YEAR ? `${row.mac} lasts only ${duration(row.seconds)}`
+    : `${row.mac} allows only ${words(row.wrongTags)} wrong tags`;
 
   function reason(rows, chosen, input) {
     const [pmac, lightmac, umac] = CANDIDATES.map((name) => rows.find((row) => row.mac === name));
-    const qualifies = chosen.seconds >= YEAR && chosen.wrongTags >= MIN_WRONG_TAGS;
-    if (!qualifies && input.counter) {
-      return `No MAC of the rule qualifies; this one lasts longest. Change keys in time.`;
-    }
-    if (!qualifies) {
+    if (!qualifies(chosen)) {
+      if (input.counter) return "No MAC of the rule qualifies; this one lasts longest.";
       const counted = messages(umac.mac, true, input.length, input.probability, input.keys);
-      return `Without a counter no MAC of the rule qualifies; this one lasts longest. With a counter, a key of
-        ${umac.mac} would last ${duration(Number(counted) / input.rate)}.`;
+      return "No MAC without a nonce qualifies; this one lasts longest. "
+        + `With a counter, ${umac.mac} would last ${duration(Number(counted) / input.rate)}.`;
     }
     if (chosen === pmac) return "It needs only a key, and that key lasts at least a year.";
-    if (chosen === lightmac) {
-      return `${sentence(why(pmac, input.length))}; the limit of LightMAC does not depend on the length of messages.`;
-    }
-    return `${sentence(why(lightmac, input.length))}; your counter makes nonces that never repeat.`;
+    return chosen === lightmac
+      ? `${shortcoming(pmac, input.length)}; the limit of this one does not depend on the message length.`
+      : `${shortcoming(lightmac, input.length)}; your counter makes nonces that never repeat.`;
   }
 
   function compute(input) {
@@ -201,12 +199,12 @@
     const lasts = chosen.messages === 0n
       ? "No message keeps to this probability."
       : `${who} lasts ${duration(chosen.seconds)} at ${rate.text} of ${length.text}.`;
-    const text = reason(rows, chosen, input).replace(/\s+/g, " ");
+    const text = reason(rows, chosen, input);
     document.getElementById("calculator-mac").textContent = chosen.mac;
     document.getElementById("calculator-lasts").textContent = lasts;
     document.getElementById("calculator-reason").textContent = text;
     fill(rows, chosen, input);
-    draw(rows, chosen, input, rate.text);
+    draw(rows, chosen, input);
     return `${chosen.mac}. ${lasts} ${text}`;
   }
 
@@ -241,13 +239,26 @@
 
   const chart = document.getElementById("calculator-chart");
   const TIMES = [[1, "1 second"], [MINUTE, "1 minute"], [HOUR, "1 hour"], [DAY, "1 day"], [30 * DAY, "30 days"],
-    [YEAR, "1 year"], [100 * YEAR, "100 years"], [10_000 * YEAR, "10,000 years"]];
+    [YEAR, "1 year"], [100 * YEAR, "100 years"], [10_000 * YEAR, "10,000 years"],
+    [1_000_000 * YEAR, "1 million years"]];
   const LENGTHS = [4, 10, 20, 30, 40];
   const HEIGHT = 300;
 
-  function draw(rows, chosen, input, rate) {
+  // For each MAC the limit at each power of 2; messages of that length are null if they are too long. Kept,
+  // because most moves of sliders change none of it.
+  let curves = { of: "" };
+  function limits({ counter, probability, keys }) {
+    const of = `${counter} ${probability} ${keys}`;
+    if (curves.of !== of) {
+      const curve = (mac) => Array.from({ length: 37 }, (_, at) => messages(mac, counter, 2 ** (at + 4), probability, keys));
+      curves = { of, limits: MACS.map(curve) };
+    }
+    return curves.limits;
+  }
+
+  function draw(rows, chosen, input) {
     const width = Math.max(chart.clientWidth, 240);
-    const [left, right, top, bottom] = [82, width - 14, 12, HEIGHT - 26];
+    const [left, right, top, bottom] = [92, width - 14, 12, HEIGHT - 26];
     const [shortest, longest] = [Math.log10(TIMES[0][0]), Math.log10(TIMES.at(-1)[0])];
     const x = (bits) => left + ((bits - 4) / 36) * (right - left);
     const y = (seconds) => {
@@ -268,11 +279,9 @@
     const order = rows.map((row, at) => at).sort((a, b) => (rows[a] === chosen) - (rows[b] === chosen));
     for (const at of order) {
       const points = [];
-      for (let bits = 4; bits <= 40; bits += 0.5) {
-        const length = Math.round(2 ** bits);
-        const limit = messages(MACS[at], input.counter, length, input.probability, input.keys);
-        if (limit !== null) points.push(`${x(bits).toFixed(1)} ${y(Number(limit) / input.rate).toFixed(1)}`);
-      }
+      limits(input)[at].forEach((limit, from) => {
+        if (limit !== null) points.push(`${x(from + 4).toFixed(1)} ${y(Number(limit) / input.rate).toFixed(1)}`);
+      });
       parts.push(element("path", { d: `M${points.join("L")}`, class: style(at, rows[at] === chosen) }));
       if (rows[at].messages !== null) {
         parts.push(element("circle", { cx: here, cy: y(rows[at].seconds), r: rows[at] === chosen ? 5 : 3, class: style(at, false) }));
@@ -280,8 +289,6 @@
     }
     chart.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     chart.replaceChildren(...parts);
-    document.getElementById("calculator-title").textContent =
-      `How long one key lasts by message length, at ${rate}`;
   }
 
   // Once a slider rests, the URL has its state and the answer is spoken.
