@@ -48,11 +48,10 @@
     return `${tenths >= 100n || tenths % 10n === 0n ? tenths / 10n : `${tenths / 10n}.${tenths % 10n}`} ${word}`;
   }
 
-  // "2^47.9". A double may round a number just under a power of 2 up to it.
+  // "2^47.9". A double may round a number just under a power up to it.
   function power(number) {
     const tenths = Math.floor(Math.log2(Number(number)) * 10);
-    const rounded = tenths % 10 === 0 && number < 1n << BigInt(tenths / 10);
-    return `2^${(tenths - rounded) / 10}`;
+    return `2^${(number ** 10n < 1n << BigInt(tenths) ? tenths - 1 : tenths) / 10}`;
   }
 
   function count(number) {
@@ -79,6 +78,9 @@
     const unit = Math.min(Math.floor(Math.log2(length) / 10), units.length);
     return unit > 0 && length % 1024 ** unit === 0 ? `${length / 1024 ** unit} ${units[unit - 1]}` : `${grouped(length)} bytes`;
   }
+
+  // Limits are whole units, or a byte under them.
+  const atMost = (length) => (length % 1024 === 1023 ? `less than ${size(length + 1)}` : `at most ${size(length)}`);
 
   // Sliders: each has a list of steps.
 
@@ -228,7 +230,7 @@
       const name = element("th", { scope: "row" }, swatch, element("code", {}, row.mac),
         nonce ? element("small", {}, ` ${nonce}`) : "");
       const cells = row.messages === null
-        ? [element("td", { colspan: "3" }, `at most ${size(Number(wasm.max_length(at)))} a message`)]
+        ? [element("td", { colspan: "3" }, `messages of ${atMost(Number(wasm.max_length(at)))}`)]
         : [row.messages === 0n ? "not at all" : duration(row.seconds), count(row.messages), count(row.wrongTags)]
           .map((text, column) => element("td", { "data-label": ["lasts", "messages", "wrong tags"][column] }, text));
       return element("tr", row === chosen ? { class: "calculator-chosen" } : {}, name, ...cells);
@@ -270,7 +272,7 @@
       parts.push(element("line", { x1: left, x2: right, y1: y(seconds), y2: y(seconds), class: "calculator-grid" }),
         element("text", { x: left - 6, y: y(seconds) + 4, "text-anchor": "end" }, label));
     }
-    for (const bits of LENGTHS) {
+    for (const bits of width < 480 ? LENGTHS.filter((bits) => bits !== 10) : LENGTHS) {
       parts.push(element("text", { x: x(bits), y: HEIGHT - 6, "text-anchor": bits === 40 ? "end" : "middle" }, size(2 ** bits)));
     }
     const here = x(Math.log2(input.length));

@@ -47,13 +47,13 @@ pub extern "C" fn name(mac: u32) -> *const u8 {
     MACS.get(mac as usize).map_or(std::ptr::null(), |(name, _)| name.as_ptr())
 }
 
-/// Returns the bytes of a MAC's name.
+/// Returns the length of a MAC's name, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn name_len(mac: u32) -> usize {
     MACS.get(mac as usize).map_or(0, |(name, _)| name.len())
 }
 
-/// Returns the most bytes of a message.
+/// Returns the length of the longest message, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn max_length(mac: u32) -> u64 {
     MACS.get(mac as usize).map_or(0, |(_, theorem)| theorem.limit())
