@@ -72,7 +72,7 @@ fn what_a_pipe_cannot_have() {
         .says(&["--at: expected a file, found standard input"]);
     place.file("empty", "");
     let ran = place.shell("$T part -k k --object o --start 16 --last - -o p < empty");
-    ran.exits(2).says(&["expected a range of at least 1 byte, found an empty one"]);
+    ran.exits(2).says(&["the range is empty; expected at least 1 byte"]);
     let key_too =
         ["part", "--key-fd", "0", "--object", "o", "--start", "0", "--last", "-", "-o", "p"];
     place.feed(&key_too, &bytes).exits(2).says(&["standard input: expected one use of it"]);

@@ -21,7 +21,7 @@ fn a_patch_and_a_file_that_stayed() {
             cell.update(0, &[], &old()).in_silence();
         }
         cell.set(&torn()).update(0, &["--truncate", "12345"], &new()[..CUT]).says(&finished);
-        let what = "f: --undo: expected an interrupted edit, found none";
+        let what = "f: --undo: no edit was interrupted";
         cell.update(2, &["--undo"], &new()[..CUT]).says(&[what]);
         cell.update(0, &["--finish"], &new()[..CUT]);
     }
@@ -42,7 +42,7 @@ fn a_patch_that_a_disk_has_in_another_order() {
     cell.set(&text).update(0, &[], &new);
     // Old and new bytes, but not as a write leaves them.
     text[25 * 512 + 100] = new[25 * 512 + 100];
-    let found = "f: expected bytes 12800 to 13312 as before or after the patch, found";
+    let found = "f: bytes 12800 to 13312 are neither as before the patch nor as after it";
     cell.refuses(&text, &[found, PATCHED]);
 }
 
@@ -91,7 +91,9 @@ fn a_patch_and_a_change_inside_of_it() {
             let text = changed(torn(), at);
             let start = (at / 512 * 512).max(OFFSET);
             let end = (at / 512 * 512 + 512).min(OFFSET + PATCH);
-            let found = format!("f: expected bytes {start} to {end} as before or after the patch");
+            let found = format!(
+                "f: bytes {start} to {end} are neither as before the patch nor as after it"
+            );
             cell.refuses(&text, &[&found, PATCHED]);
             // It stays, with its sector.
             for (decision, mut others) in [("--finish", new()), ("--undo", old())] {
@@ -101,12 +103,15 @@ fn a_patch_and_a_change_inside_of_it() {
                 let (_, way) =
                     ran.err.split_once("; the interrupted edit is settled, and --range ").unwrap();
                 let (leaves, _) = way.split_once(" accepts them as they are now").unwrap();
-                cell.update(0, &["--range", leaves], &others).says(&[" as they are, unchecked"]);
+                cell.update(0, &["--range", leaves], &others).says(&[" unchecked"]);
                 cell.update(0, &[], &others).in_silence();
             }
         }
         let text = added(&changed(torn(), 9000), 5);
-        cell.refuses(&text, &["f: expected bytes 8704 to 9216 as before or after the patch"]);
+        cell.refuses(
+            &text,
+            &["f: bytes 8704 to 9216 are neither as before the patch nor as after it"],
+        );
     }
 }
 
@@ -239,7 +244,8 @@ fn a_header_of_an_edit_that_cannot_be_read() {
         {
             cell.set(&old());
             let ran = cell.place.faulty(&fault, "update", &[args, &["f"]].concat());
-            let ran = ran.says(&["f.tagmac: Input/output error; the header's other copy is whole"]);
+            let ran =
+                ran.says(&["f.tagmac: Input/output error; the header's other copy is intact"]);
             if read == 2 && args.is_empty() {
                 ran.exits(0).says(&["tagmac: warning: "]);
             } else {
