@@ -1,5 +1,5 @@
-//! Errors in the words of the command: `tagmac_files` gives facts, and here they become lines with the
-//! options that they concern, and what to do.
+//! Error messages for the command line: adds the options that are concerned, and what to do, to the
+//! facts of `tagmac_files`.
 
 use tagmac_any::PartialError;
 use tagmac_files::escaped::Escaped;
@@ -11,7 +11,7 @@ use tagmac_files::sidecar::{Interrupted, UpdateError};
 use tagmac_files::url::ForeignUrl;
 use tagmac_files::{Error, ReadError};
 
-/// The line of an error.
+/// Returns the message of an error.
 pub fn line(error: &Error) -> String {
     match error {
         Error::Update(error) => update(error),
@@ -27,7 +27,7 @@ pub fn line(error: &Error) -> String {
     }
 }
 
-/// Why a file cannot be read, without its name.
+/// Returns the reason why a file cannot be read, without its name.
 pub fn read(error: &ReadError) -> String {
     match error {
         ReadError::Pipe => format!("{error}; '< PIPE' gives it as standard input"),
@@ -39,7 +39,7 @@ pub fn read(error: &ReadError) -> String {
     }
 }
 
-/// The hint for a URL that no store here reads.
+/// Returns the hint for a URL of an unsupported kind.
 pub fn foreign_url(url: ForeignUrl) -> String {
     match url {
         ForeignUrl::Web => format!("{url}; 'curl URL | tagmac tag' reads those"),
@@ -47,7 +47,7 @@ pub fn foreign_url(url: ForeignUrl) -> String {
     }
 }
 
-/// Why the source of a key gave nothing.
+/// Returns the reason why a source has no key.
 pub fn key_source(error: &KeySourceError) -> String {
     match error {
         KeySourceError::Closed(error) => read(error),
@@ -58,7 +58,7 @@ pub fn key_source(error: &KeySourceError) -> String {
     }
 }
 
-/// Why what a source gave is no key.
+/// Returns the reason why the text of a source is not a key.
 pub fn key(error: &KeyError) -> String {
     match error {
         KeyError::Empty => "expected a key file made by 'tagmac keygen', found nothing".into(),
@@ -153,7 +153,7 @@ fn update(error: &UpdateError) -> String {
     }
 }
 
-/// The two ways to go on with an interrupted edit, or the only one.
+/// Returns the ways to continue after an interrupted edit.
 fn decision(edit: &Interrupted) -> &'static str {
     match edit {
         Interrupted::Truncation { gone: true, .. } => {

@@ -1,4 +1,4 @@
-//! `tagmac seal`: a manifest of a tree, or of the objects of a bucket.
+//! `tagmac seal`: writes a manifest of a tree, or of the objects of a bucket.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
@@ -15,7 +15,7 @@ use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 
-/// Seals a directory or a bucket. `Some(exit)` if not all of it could be.
+/// Seals a directory or a bucket. Returns `Some(exit)` if a part of it was left out.
 pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::object(&args.output)?;

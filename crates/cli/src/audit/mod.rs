@@ -1,4 +1,4 @@
-//! `tagmac audit`: a tree, or the objects of a bucket, against the manifest.
+//! `tagmac audit`: compares a tree, or the objects of a bucket, with a manifest.
 
 mod combined;
 mod report;
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use combined::Combined;
 use report::Report;
 
-/// Audits a directory or a bucket. `Some(exit)` if not all is as it was sealed.
+/// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
 pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     if args.manifest.as_os_str() == "-" {
         return Err(Error::usage(

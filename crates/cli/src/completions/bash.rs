@@ -1,17 +1,21 @@
 //! Completions for bash.
 //!
-//! clap's own script offers the names of files as words, and bash inserts words as they are: a file
-//! called `x;reboot` would become two commands. It also splits names at blanks, expands those that
-//! look like patterns, and offers folders without their slash. So this script offers no files at
-//! all. Where one is expected it offers nothing, and by `-o default` readline then completes the
-//! name itself: it knows what has been quoted so far and quotes the rest.
+//! clap's own script offers file names as words, and bash inserts words without quoting them: a
+//! file called `x;reboot` would become two commands. It also splits names at blanks, expands names
+//! that look like patterns, and offers folders without their slash.
+//!
+//! So this script offers no file names. Where one is expected it offers nothing, and `-o default`
+//! makes readline complete the name itself. Readline knows what has been quoted so far and quotes
+//! the rest.
 
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, ValueHint};
 
-/// The script. `kinds` are those of the values that the option before the cursor still takes, and
-/// `kind` is that of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
+/// The script.
+///
+/// `kinds` has the kinds of the values that the option before the cursor still needs. `kind` is the
+/// kind of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
 const SCRIPT: &str = r#"# Completions of tagmac for bash
 
 _tagmac() {
@@ -81,7 +85,7 @@ OPERANDS    *) kind=nothing ;;
 complete -o bashdefault -o default -F _tagmac tagmac
 "#;
 
-/// The script for a command line.
+/// Returns the script for a command line.
 pub fn script(command: &Command) -> String {
     let (mut options, mut values, mut operands) = (String::new(), String::new(), String::new());
     describe(command, "", &mut options, &mut values, &mut operands);
@@ -95,7 +99,7 @@ pub fn script(command: &Command) -> String {
     script.replace("OPERANDS", &operands)
 }
 
-/// Adds the lines of one command, which the line calls `name`.
+/// Adds the lines of one command. `name` is its name or an alias.
 fn describe(
     command: &Command,
     name: &str,
@@ -134,13 +138,13 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "    {line}").expect("a String takes all");
 }
 
-/// The words that an argument takes, if they are known.
+/// Returns the words that an argument accepts, if it accepts only certain words.
 pub fn words(arg: &Arg) -> Option<Vec<String>> {
     let words = arg.get_value_parser().possible_values()?;
     Some(words.map(|word| word.get_name().into()).collect())
 }
 
-/// What the values of an argument are.
+/// Returns the kind of an argument's values.
 fn kind(arg: &Arg) -> String {
     match (words(arg), arg.get_value_hint()) {
         (Some(words), _) => checked(words.join(" ")),
@@ -150,7 +154,7 @@ fn kind(arg: &Arg) -> String {
     }
 }
 
-/// Words that the script may leave unquoted: in them bash has nothing to expand.
+/// Asserts that bash has nothing to expand in the words: the script does not quote them.
 fn checked(words: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_. ".contains(c);
     assert!(words.chars().all(plain), "expected plain words, found {words}");

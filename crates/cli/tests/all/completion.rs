@@ -308,6 +308,7 @@ fn words_are_completed(shell: &Shell) {
         ("bounds --algorithm UMAC-12", &["bounds", "--algorithm", "UMAC-128"]),
         ("tag --progress nev", &["tag", "--progress", "never"]),
         ("completions zs", &["completions", "zsh"]),
+        ("help exi", &["help", "exit-status"]),
         ("update --patch 0 raw\\ file --exp", &["update", "--patch", "0", "raw file", "--expect"]),
         // A number is no file.
         ("tag --num-threads r", &["tag", "--num-threads", "r"]),
@@ -333,6 +334,7 @@ fn bash_counts_operands() {
         ("update --range 1:2 --trunc", &["update", "--range", "1:2", "--truncate"]),
         ("verify --allow-u", &["verify", "--allow-url"]),
         ("help keyg", &["help", "keygen"]),
+        ("help exi", &["help", "exit-status"]),
         ("--vers", &["--version"]),
     ] {
         assert_eq!(session.completes(typed), expected, "{typed}");

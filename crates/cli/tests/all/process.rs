@@ -210,65 +210,81 @@ fn the_test_of_itself() {
     assert!(out.ends_with("\nall answers are right\n"));
 }
 
-/// No line of the longer texts is too long for 100 columns, where it would be broken by the terminal,
-/// and none is a stump of a line that was.
+/// The commands and topics that `tagmac help` lists.
+fn listed(place: &Place, heading: &str) -> Vec<String> {
+    let help = place.run(&["help"]).exits(0).in_silence().out;
+    let (_, rest) = help.split_once(&format!("{heading}\n")).unwrap();
+    let lines = rest.lines().take_while(|line| line.starts_with("  "));
+    lines.map(|line| line.split_whitespace().next().unwrap().into()).collect()
+}
+
 #[test]
-fn help_is_wrapped() {
+fn help_fits_on_two_screens() {
     let place = Place::bare();
-    let is_stump = |line: &str| line.len() < 40 && !line.ends_with(['.', ':', '\'']);
-    for command in ["", "keygen", "tag", "check", "seal", "audit", "part", "combine", "update"]
-        .into_iter()
-        .chain(["list", "bounds", "selftest", "completions", "man"])
-    {
-        let args: Vec<&str> =
-            [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
-        let help = place.run(&args).exits(0).out;
-        let lines: Vec<&str> = help.lines().collect();
-        for pair in lines.windows(2) {
-            let [line, next] = pair else { unreachable!("two") };
-            assert!(line.chars().count() <= 100, "{command}: {line}");
-            // A paragraph's line that ends early, and goes on in the next one.
-            let text = |line: &str| line.starts_with(|first: char| first.is_ascii_alphabetic());
-            assert!(!(is_stump(line) && text(line) && text(next)), "{command}: {line}");
+    let commands = listed(&place, "Commands:");
+    let topics = listed(&place, "Topics, for 'tagmac help TOPIC':");
+    assert_eq!((commands.len(), topics.len()), (14, 7));
+    let of_command = |name: &String| vec![name.clone(), "--help".into()];
+    let of_topic = |name: &String| vec!["help".into(), name.clone()];
+    let pages = commands.iter().map(of_command).chain(topics.iter().map(of_topic));
+    for args in pages.chain([vec!["--help".into()]]) {
+        let help = place.run(&args).exits(0).in_silence().out;
+        assert!((5..=48).contains(&help.lines().count()), "{args:?}: {}", help.lines().count());
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{args:?}: {line}");
+        }
+        // Each topic that a page points to exists.
+        if let Some((_, names)) = help.split_once("'tagmac help TOPIC' with ") {
+            assert!(names.trim_end().split(", ").all(|name| topics.contains(&name.into())));
         }
     }
 }
 
 #[test]
-fn help_pages_and_completions() {
+fn help_about_topics_and_commands() {
     let place = Place::bare();
-    for command in [
-        "keygen",
-        "tag",
-        "check",
-        "seal",
-        "audit",
-        "part",
-        "combine",
-        "list",
-        "selftest",
-        "completions",
-        "man",
-    ] {
-        let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
-        assert!(help.contains("Usage: tagmac"));
-        place.run(&["man", command]).exits(0);
+    let help = |args: &[&str]| place.run(args).exits(0).in_silence().out;
+    for topic in listed(&place, "Topics, for 'tagmac help TOPIC':") {
+        assert!(help(&["help", &topic]).starts_with(&format!("{topic}: ")));
     }
-    place.run(&["help", "tag"]).exits(0).in_silence();
-    let help = place.run(&["--help"]).exits(0).out;
-    for option in ["--help", "-h"] {
-        place.run(&["help", option]).exits(0).in_silence().prints(&help);
+    for command in listed(&place, "Commands:") {
+        let (short, long) = (help(&[&command, "--help"]), help(&["help", &command]));
+        assert_eq!(short, help(&[&command, "-h"]));
+        assert!(short.contains(&format!("Usage: tagmac {command}")));
+        assert!(long.contains(&format!("Usage: tagmac {command}")));
+        // What the short one points to.
+        let details = short.contains(&format!("Details: 'tagmac help {command}'\n"));
+        assert!(!details || long.len() > short.len(), "{command}");
+        place.run(&["man", &command]).exits(0);
     }
-    place.run(&["help", "--all"]).exits(2);
-    // It is what the library calls it.
-    let named = |name: &str| place.run(&[name, "--help"]).exits(0).out;
-    assert_eq!(named("verify"), named("check"));
-    let help = place.run(&["--help"]).exits(0).out;
-    assert!(help.contains("Exit status:") && help.contains("Examples:"));
-    assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));
+    let overview = help(&["--help"]);
+    assert!(overview.contains("Examples:"));
+    assert_eq!((overview.clone(), overview), (help(&["-h"]), help(&["help"])));
+    // An alias is the command.
+    assert_eq!(help(&["verify", "--help"]), help(&["check", "--help"]));
+    assert_eq!(help(&["help", "verify"]), help(&["help", "check"]));
+}
+
+#[test]
+fn help_about_nothing_known() {
+    let place = Place::bare();
+    let ran = place.run(&["help", "bog\nus"]).exits(2).prints("");
+    let line = "no help about 'bog\\nus'; 'tagmac help' lists the commands and topics";
+    assert_eq!(ran.err, format!("tagmac: {line}\n"));
+    for args in [&["help", "--all"][..], &["help", "keys", "lists"]] {
+        place.run(args).exits(2).prints("");
+    }
+}
+
+#[test]
+fn pages_and_completions() {
+    let place = Place::bare();
+    let page = place.run(&["man"]).exits(0).out;
+    assert!(page.contains(".TH tagmac 1") && page.contains("\nexit\\-status: "));
     place.run(&["man", "bogus"]).exits(2);
     for shell in ["bash", "zsh", "fish"] {
-        assert!(place.run(&["completions", shell]).exits(0).out.contains("PMAC-AES128"));
+        let script = place.run(&["completions", shell]).exits(0).out;
+        assert!(script.contains("PMAC-AES128") && script.contains("exit-status"), "{shell}");
     }
 }
 
@@ -308,18 +324,13 @@ fn all_manual_pages_at_once() {
     place.run(&["man", "--output", "new/man1"]).exits(0).in_silence().prints("");
     let page = |name: &str| fs::read_to_string(place.path(format!("new/man1/{name}"))).unwrap();
     assert_eq!(page("tagmac.1"), place.run(&["man"]).out);
-    let help = place.run(&["--help"]).out;
-    let (_, commands) = help.split_once("Commands:\n").unwrap();
-    let commands = commands.lines().take_while(|line| line.starts_with("  "));
     let mut count = 1;
-    for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
-        if command != "help" {
-            let text = page(&format!("tagmac-{command}.1"));
-            assert_eq!(text, place.run(&["man", command]).out, "{command}");
-            // The page of one machine is that of another.
-            assert!(!text.contains("level:") && text.contains(".TH tagmac"), "{command}");
-            count += 1;
-        }
+    for command in listed(&place, "Commands:") {
+        let text = page(&format!("tagmac-{command}.1"));
+        assert_eq!(text, place.run(&["man", &command]).out, "{command}");
+        // A page does not depend on the machine.
+        assert!(!text.contains("level:") && text.contains(".TH tagmac"), "{command}");
+        count += 1;
     }
     assert!(count > 12 && fs::read_dir(place.path("new/man1")).unwrap().count() == count);
     // Pages are replaced, and nothing else is.

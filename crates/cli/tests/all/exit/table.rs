@@ -309,7 +309,9 @@ pub const TABLE: [Row; 69] = [
         OTHERS,
         0,
         "printed",
-        &["$T list; $T bounds; $T completions bash; $T man; $T --help; $T tag --help"],
+        &[
+            "$T list; $T bounds; $T completions bash; $T man; $T help keys; $T --help; $T tag --help",
+        ],
     ),
     (
         OTHERS,
@@ -318,6 +320,7 @@ pub const TABLE: [Row; 69] = [
         &[
             "$T list --bogus || $T bounds -a x || $T completions x || $T man x || $T",
             "$T man --output -",
+            "$T help bogus",
         ],
     ),
     (
@@ -327,10 +330,10 @@ pub const TABLE: [Row; 69] = [
         &[
             "$T list > /dev/full || $T bounds >&- || $T completions bash > /dev/full || $T man >&-",
             "$T bounds --json >&- || $T list --json >&-",
-            "$T --help >&- || $T --version > /dev/full || $T tag --help >&-",
+            "$T --help >&- || $T --version > /dev/full || $T tag --help >&- || $T help keys >&-",
         ],
     ),
     (OTHERS, 4, "the files of `man --output`", &["$T man --output f"]),
 ];
 
-const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `--help";
+const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `help`, `--help";
