@@ -1,4 +1,4 @@
-"""The ledger of claims, docs/claims.md: each names an item of the source and a test, and both exist.
+"""The ledger of claims, docs/design/claims.md: each names an item of the source and a test, and both exist.
 
 What must have a row is what the papers number: `numbered.json`, which `numbering.py` makes of their texts. Each
 number has a row, or a line that says why it has none.
@@ -9,7 +9,7 @@ import re
 
 from products import REPO
 
-CLAIMS = REPO / "docs/claims.md"
+CLAIMS = REPO / "docs/design/claims.md"
 NUMBERED = REPO / "assure/numbered.json"
 KINDS = ("thm", "lem", "prop", "cor", "def", "alg", "eq", "fig", "tab", "s")
 # `umac99-thm4.2`, `elimac-alg1-padding`, `pmac-4.1-parsimony`: a number without a kind is a section's.
@@ -63,47 +63,47 @@ def ledger(job):
     no_claim, not_built = section(text, "Numbered, and no claim"), section(text, "Not built")
     lines = [line.strip() for line in text.splitlines() if line.startswith("| `") and line not in no_claim + not_built]
     rows = [ROW.fullmatch(line) for line in lines]
-    job.check(all(rows), "docs/claims.md: a row is not `id`, what, `file::item`, `file::test`")
+    job.check(all(rows), "docs/design/claims.md: a row is not `id`, what, `file::item`, `file::test`")
     rows = [row for row in rows if row]
     ids = [row["id"] for row in rows]
-    job.check(len(set(ids)) == len(ids), "docs/claims.md: an id has two rows")
+    job.check(len(set(ids)) == len(ids), "docs/design/claims.md: an id has two rows")
     covered = set()
     for name in ids:
         number = number_of(name)
-        job.check(name in UNNUMBERED or number in known, f"docs/claims.md: {name} is no id of a source")
+        job.check(name in UNNUMBERED or number in known, f"docs/design/claims.md: {name} is no id of a source")
         covered.add(number)
     for name in UNNUMBERED:
-        job.check(name in ids, f"docs/claims.md: expected a row for {name}, found none")
+        job.check(name in ids, f"docs/design/claims.md: expected a row for {name}, found none")
     for source, least in LEAST_ROWS.items():
         count = sum(name.startswith(f"{source}-") for name in ids)
-        job.check(count >= least, f"docs/claims.md: expected {least} rows of {source} or more, found {count}")
+        job.check(count >= least, f"docs/design/claims.md: expected {least} rows of {source} or more, found {count}")
     reasons = [(line, NO_CLAIM.fullmatch(line.strip())) for line in no_claim if line.startswith("| `")]
     for line, match in reasons:
-        job.check(bool(match) and match["why"].strip() != "", f"docs/claims.md: expected ids and a reason, found {line}")
+        job.check(bool(match) and match["why"].strip() != "", f"docs/design/claims.md: expected ids and a reason, found {line}")
         for name in re.findall(r"`([^`]+)`", match["ids"] if match else ""):
             number = number_of(name)
-            job.check(number in known and number not in covered, f"docs/claims.md: {name} has a row, or is no id of a source")
+            job.check(number in known and number not in covered, f"docs/design/claims.md: {name} has a row, or is no id of a source")
             covered.add(number)
-    job.check(any(line.startswith("| `") for line in not_built), "docs/claims.md: expected the section 'Not built', found none")
+    job.check(any(line.startswith("| `") for line in not_built), "docs/design/claims.md: expected the section 'Not built', found none")
     for line in not_built:
         if line.startswith("| `"):
             match = NOT_BUILT.fullmatch(line.strip())
-            job.check(bool(match), f"docs/claims.md: expected an id, what and why not, found {line}")
+            job.check(bool(match), f"docs/design/claims.md: expected an id, what and why not, found {line}")
             covered.add(match and number_of(match["id"]))
     # A section is covered by what is within it, too.
     within = {(source, "s", number.rpartition(".")[0]) for source, kind, number in filter(None, covered) if kind == "s"}
     for source, kind, number in sorted(known - covered - within):
         name = f"{source}-{number}" if kind == "s" else f"{source}-{kind}{number}"
-        job.check(False, f"docs/claims.md: expected a row for {name} or why there is none, found neither")
+        job.check(False, f"docs/design/claims.md: expected a row for {name} or why there is none, found neither")
     job.checked += len(known)
     for row in rows:
         file, _, name = row["code"].rpartition("::")
         path = REPO / (file if file.startswith("crates/") else f"crates/tagmac/src/{file}")
         found = path.exists() and re.search(ITEM.format(name=re.escape(name)), path.read_text())
-        job.check(bool(found), f"docs/claims.md: {row['id']}: no item {name} in {file}")
+        job.check(bool(found), f"docs/design/claims.md: {row['id']}: no item {name} in {file}")
         file, _, name = row["test"].rpartition("::")
         path = REPO / (file if "/" in file and not file.startswith(("src/", "tests/")) else f"crates/tagmac/{file}")
-        job.check(path.exists() and is_test(path.read_text(), name), f"docs/claims.md: {row['id']}: no test {name} in {file}")
+        job.check(path.exists() and is_test(path.read_text(), name), f"docs/design/claims.md: {row['id']}: no test {name} in {file}")
     return len(rows)
 
 

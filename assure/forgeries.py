@@ -7,7 +7,7 @@ streams, partials and key files of every algorithm. The C library, by ctypes: ta
 with each byte altered, each cut, other keys, and files rolled back or mixed between versions.
 
 What a MAC lets through with the probability of its bound is not looked for. A sidecar that is older
-than its file's tag is accepted by design unless --expect names the tag (docs/sidecar.md), so it is
+than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md), so it is
 tried with --expect."""
 
 import argparse

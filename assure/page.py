@@ -1,4 +1,4 @@
-"""docs/assurance.md, of the jobs and of what their last runs found."""
+"""docs/design/assurance.md, of the jobs and of what their last runs found."""
 
 import re
 

@@ -13,7 +13,7 @@
   `cargo tree` resolves them: the same bytes each time, valid by the schema, and each edge in Cargo.lock.
 - api: what users of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds can name is crates/tagmac/public-api.txt, by rustdoc's JSON.
 - abi: what the shared libraries export is assure/abi.txt.
-- claims: each claim of docs/claims.md names an item of the source and a test, and both exist; each
+- claims: each claim of docs/design/claims.md names an item of the source and a test, and both exist; each
   section of the papers and each requirement of RFC 4418 that this file knows has a claim.
 - builds (full): `scripts/reproducible-build` in two folders, with two Cargo homes, gives the same bytes.
 
@@ -353,7 +353,7 @@ def main():
     if wanted("abi"):
         compare(job, "abi", libraries(job), ABI)
     if wanted("claims"):
-        job.notes.append(f"{ledger(job)} claims in docs/claims.md")
+        job.notes.append(f"{ledger(job)} claims in docs/design/claims.md")
     if part == "builds" or options.full and part is None:
         builds(job)
     if not job.planted:

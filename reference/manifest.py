@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what the manifest of a directory has to be, from ../docs/manifest.md.
+"""Prints what the manifest of a directory has to be, from ../docs/formats/manifest.md.
 
     manifest.py KEYFILE MANIFEST DIR
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a manifest of objects by what ../docs/object-manifest.md says, with
+"""Reads a manifest of objects by what ../docs/formats/object-manifest.md says, with
 hashlib and hmac alone.
 
     object_manifest.py                   checks the example of that page
@@ -18,7 +18,7 @@ import pathlib
 import re
 import sys
 
-DOCS = pathlib.Path(__file__).parent.parent / "docs"
+DOCS = pathlib.Path(__file__).parent.parent / "docs/formats"
 FULL = 65536
 ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r"}
 

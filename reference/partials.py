@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the partial that ../docs/partials.md shows, by what that page says, and
+"""Opens the partial that ../docs/formats/partials.md shows, by what that page says, and
 checks that it is what the page says it is of.
 
     seal   = nonce || C || Poly1305(..), by XChaCha20-Poly1305
@@ -84,7 +84,7 @@ def pmac_sum(E, first, blocks):
 
 
 def main():
-    page = pathlib.Path(__file__).parent.parent / "docs" / "partials.md"
+    page = pathlib.Path(__file__).parent.parent / "docs/formats/partials.md"
     partial = bytes.fromhex(page.read_text().split("```hex\n")[1].split("```")[0])
     key, name, object = bytes(range(16)), b"PMAC-AES128", b"photos/17.raw"
     start, blocks, tail = 1 << 20, bytes(1024), b"tail"

@@ -8,7 +8,7 @@ mac_with_iv_test_schema_v1.json for UMAC and Poly1305-AES. The same files come o
 and every Python 3.11 or later. Keys and messages are SHA-256 of a counter (`generate.Random`), tags
 are the references', and invalid tags with one mistake are those of `wrong_macs.py`.
 
-`../docs/vectors.md` says what is in the files and how to run them.
+`../docs/formats/vectors.md` says what is in the files and how to run them.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-//! What docs/adding-a-mac.md and docs/adding-a-level.md add, each on all levels and MACs: run by
+//! What docs/design/adding-a-mac.md and docs/design/adding-a-level.md add, each on all levels and MACs: run by
 //! scripts/check-pages.
 
 use tagmac::Tag;

@@ -1,4 +1,4 @@
-//! What libraries make of adversarial vectors: `vectors/wycheproof/*.json`, see `docs/vectors.md`.
+//! What libraries make of adversarial vectors: `vectors/wycheproof/*.json`, see `docs/formats/vectors.md`.
 //!
 //! Most libraries make a tag of the length that is asked for, and leave it to the application to
 //! compare. So each is asked twice: by an application that knows how long a tag is, and by one that

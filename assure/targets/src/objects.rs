@@ -52,7 +52,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The lines at the top, as `docs/object-manifest.md` has them.
+/// The lines at the top, as `docs/formats/object-manifest.md` has them.
 fn head(key: &ManifestKey, kind: &str) -> String {
     let ManifestKey { algorithm, bits, key_id, .. } = key;
     format!("tagmac-object-{kind}-1\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")

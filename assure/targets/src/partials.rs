@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
     let _ = parts.finish(part, &subject.nonce, &tail);
 }
 
-/// The file of a range, a name and what is sealed, as `docs/partials.md` has it.
+/// The file of a range, a name and what is sealed, as `docs/formats/partials.md` has it.
 fn sealed(subject: &Subject, data: &[u8]) -> Vec<u8> {
     let (range, rest) = data.split_at(data.len().min(17));
     let Some((&length, rest)) = rest.split_first() else { return range.to_vec() };

@@ -21,7 +21,7 @@ const TABLES: &str = include_str!("tables.md");
 pub const PICTURES: [&str; 4] = ["lengths", "short-64", "roofline", "agility"];
 pub const PICTURES_OF_OTHERS: [&str; 1] = ["lengths"];
 /// Where a machine's own page finds them.
-const UP: &str = "../../../docs/";
+const UP: &str = "../../../docs/pictures/";
 
 /// The page.
 pub fn page(machines: &[Machine]) -> Result<String, Failure> {
@@ -47,7 +47,7 @@ fn section(machine: &Machine, is_first: bool) -> Result<String, Failure> {
         "measured" => Some(machine.measured()),
         "summary" => Some(summary::of_machine(machine)),
         "counted" => Some(wins::counted(machine)),
-        _ => Some(shown(machine, name.strip_prefix("pictures-")?, is_first, "")),
+        _ => Some(shown(machine, name.strip_prefix("pictures-")?, is_first, "pictures/")),
     })?;
     Ok(text.trim_end().into())
 }

@@ -127,7 +127,7 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
         for record in &present.records {
             for picture in pictures::of(record, &memory::costs(&present.records))? {
                 if let Some((_, file)) = wanted.iter().find(|(name, _)| *name == picture.name) {
-                    files.push((format!("docs/{file}.svg"), picture.svg));
+                    files.push((format!("docs/pictures/{file}.svg"), picture.svg));
                 }
             }
         }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The checksum is the first 8 bytes of SHA-256 of all lines above it. It finds damage, not
-//! attacks: anyone who can write the file can write a key of their own. `docs/key-file.md` has the
+//! attacks: anyone who can write the file can write a key of their own. `docs/formats/key-file.md` has the
 //! format to the byte. This module reads and writes text only, so that every binding shares it;
 //! opening files is the caller's part.
 

@@ -8,7 +8,7 @@
 //!
 //! Numbers are little-endian. The header is public. It has a seal of its own, so that nobody has to
 //! believe it to find out how long the rest may be, and it is bound to the rest besides.
-//! `docs/partials.md` has the format to the byte. As with key files, opening files is the caller's
+//! `docs/formats/partials.md` has the format to the byte. As with key files, opening files is the caller's
 //! part.
 
 use core::fmt;

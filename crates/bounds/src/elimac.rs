@@ -22,7 +22,7 @@ const MU: u128 = 1 << 32;
 ///
 /// plus what q queries tell E from a random permutation. H is delta-mu-independent and gives subkeys
 /// of k bits; I is eps-XOR-universal, and has no value with more than eps either. (The paper lacks
-/// the last condition, without which proposition 1 is false: `docs/errata.md` has a counterexample.
+/// the last condition, without which proposition 1 is false: `docs/design/errata.md` has a counterexample.
 /// EliMAC-AES keeps it.)
 ///
 /// The minimum is the price of E being a permutation. The paper has the root alone, which is far too

@@ -1,5 +1,5 @@
 //! How much one key may authenticate: theorems as functions. They are the papers', or those of
-//! `docs/theory.md` where a paper's says less or does not hold (PMAC, EliMAC and others).
+//! `docs/design/theory.md` where a paper's says less or does not hold (PMAC, EliMAC and others).
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
@@ -24,11 +24,11 @@
 //!
 //! | MAC | tags cost | each attempt passes with | from |
 //! |---|---|---|---|
-//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (k + 1) (8 l + min(q, l v)) / 2^n | `docs/theory.md`, "PMAC's bound", "PMAC's attempts" |
+//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (k + 1) (8 l + min(q, l v)) / 2^n | `docs/design/theory.md`, "PMAC's bound", "PMAC's attempts" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
-//! | [`elimac`] | C(q, 2) (e + 2^-128) | 2^(128-t) / (2^128 - q) + k e | EliMAC, corollary 1, theorem 2; `docs/theory.md` |
+//! | [`elimac`] | C(q, 2) (e + 2^-128) | 2^(128-t) / (2^128 - q) + k e | EliMAC, corollary 1, theorem 2; `docs/design/theory.md` |
 //! | [`umac`], RFC 4418 | 0, or C(q, 2) / 2^b | 2^-30 for each 32 bits, times delta | RFC 4418, section 6.2; Bernstein |
-//! | [`umac`] of 1999 | 0, or C(q, 2) 2^-b eps; and CBC3's | m eps + 2^-tau | UMAC 1999, theorem 8.2; `docs/theory.md` |
+//! | [`umac`] of 1999 | 0, or C(q, 2) 2^-b eps; and CBC3's | m eps + 2^-tau | UMAC 1999, theorem 8.2; `docs/design/theory.md` |
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the

@@ -46,11 +46,11 @@ pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
 ///
 /// plus what tells E under K1 from a random permutation by (q + v) 2^s queries, and under K2 by q + v.
 /// `blocks_v` is for the attempts what `blocks` is for the messages. The paper has terms of their own for
-/// the attempts, which is too little: `docs/errata.md`.
+/// the attempts, which is too little: `docs/design/errata.md`.
 ///
 /// The proof takes a result for untruncated tags; EliMAC's authors point out that truncation wants
 /// more care, and that their way even gives LightMAC a slightly better bound (EliMAC, section 4.2). It
-/// does: `docs/theory.md` ("LightMAC") has the proof for cut tags, so the theorem holds for them.
+/// does: `docs/design/theory.md` ("LightMAC") has the proof for cut tags, so the theorem holds for them.
 ///
 /// # Errors
 ///

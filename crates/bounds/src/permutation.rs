@@ -8,7 +8,7 @@
 //! eps (1 - C/N)^(-(C + 1)/2)
 //! ```
 //!
-//! `docs/theory.md` ("Pads from a permutation") has the argument for pads that are pieces of a block.
+//! `docs/design/theory.md` ("Pads from a permutation") has the argument for pads that are pieces of a block.
 
 use super::BoundError;
 use super::up::UpperFloat;

@@ -1,7 +1,7 @@
 //! PMAC (Black and Rogaway, "PMAC: A Parallelizable Message Authentication Code", 2001).
 //!
 //! The bound is not the paper's theorem 1, which is marked as a draft: its last step takes messages
-//! of equal length as the worst case of a sum that is convex, so they are the best. `docs/theory.md`
+//! of equal length as the worst case of a sum that is convex, so they are the best. `docs/design/theory.md`
 //! ("PMAC's bound") proves the one here, for messages of any mix of lengths.
 
 use super::up::UpperFloat;
@@ -97,7 +97,7 @@ pub fn mac(
 ///
 /// l = `longest` is the most blocks of a message or an attempt. k is the mean, over q random tags, of
 /// how many of them share the most frequent t bits: 1 for whole tags. v is about
-/// n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
+/// n (l + 1) / (n - log2(2 q l^2)). `docs/design/theory.md` ("PMAC's attempts") has the proof. It is for
 /// 2 q l up to R; the value is never over 1, and 1 beyond that, which says nothing.
 ///
 /// # Errors

@@ -118,7 +118,7 @@ pub struct Umac1999 {
 /// plus what q + q_v queries tell the PRF from a random function, and what tells the keys that a set derives
 /// from its own (KDF) from random ones. m is at least the expected number of messages under the nonce that has
 /// most of them; where the sum is long, q or 8 q / 2^r + 130 bounds it. A nonce that repeats costs only a
-/// collision of two hashes, because the PRF hides the hash: `docs/theory.md` ("Nonces") has the proof.
+/// collision of two hashes, because the PRF hides the hash: `docs/design/theory.md` ("Nonces") has the proof.
 ///
 /// Where the PRF is [`Prf1999::Cbc3`], its advantage is no small number and is in the value:
 /// [`cbc3_prf`] for the tags, and for an attempt of l blocks after d inner blocks
@@ -135,7 +135,7 @@ pub struct Umac1999 {
 ///
 /// Nonces have 8 bytes, so there are 2^64 messages at most. Two levels with one stream, as
 /// UMAC-STD-30 has, are in no theorem of the paper: section 2.2 states 2^-30 for it, and of two levels
-/// that they lose a factor of two, without the analysis. `docs/theory.md` ("UMAC of 1999") has a proof.
+/// that they lose a factor of two, without the analysis. `docs/design/theory.md` ("UMAC of 1999") has a proof.
 ///
 /// # Errors
 ///
@@ -205,7 +205,7 @@ impl Umac1999 {
 /// ```
 ///
 /// d is the number of blocks that are not the last of their input. With the cipher itself, add what
-/// d queries under K1 and q under K2 and K3 tell it from a random permutation. `docs/theory.md`
+/// d queries under K1 and q under K2 and K3 tell it from a random permutation. `docs/design/theory.md`
 /// ("The CBC MAC with three keys") has the proof. For n = 128 that is 2^-32 after 2^48 inputs of one
 /// block or 2^48.5 blocks of long ones, and nothing after 2^64 to 2^64.8.
 ///
@@ -249,7 +249,7 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 /// times what pads from a permutation cost after q messages, as in [`mac`]. Nonces are those of a counter.
 ///
 /// **What follows a first word that passed has no bound here.** The streams share their key, so answers at the
-/// first grade alone may show enough of it to forge whole tags: `docs/theory.md` ("Grades") has the attack, and
+/// first grade alone may show enough of it to forge whole tags: `docs/design/theory.md` ("Grades") has the attack, and
 /// when a whole tag keeps the bound of [`mac`].
 ///
 /// # Errors

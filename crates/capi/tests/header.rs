@@ -39,7 +39,7 @@ const TAGMAC: &str = "\
 // nonces of a key have one length, because UMAC takes some of two lengths for the same one.
 // All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //
-// Link with -ltagmac, or by pkg-config with tagmac. More is in docs/c.md.
+// Link with -ltagmac, or by pkg-config with tagmac. More is in docs/guide/c.md.
 
 // The version of this header.
 #define TAGMAC_VERSION \"@VERSION@\"

@@ -372,7 +372,7 @@ static void misuse(void) {
     MISUSE(tagmac_stream_free(NULL), "null");
 }
 
-/* The example of docs/key-file.md. */
+/* The example of docs/formats/key-file.md. */
 static void key_files(const char *folder) {
     static const char text[] = "tagmac-key-2\n"
                                "algorithm: PMAC-AES128\n"

@@ -1,4 +1,4 @@
-//! What is in key files: `docs/key-file.md` has the format, and `key_access.rs` who may have written one.
+//! What is in key files: `docs/formats/key-file.md` has the format, and `key_access.rs` who may have written one.
 
 use std::fmt;
 use std::io::{self, Read};

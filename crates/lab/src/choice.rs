@@ -17,8 +17,7 @@ pub struct Choice {
 
 /// What [`Choice::nonce`] is for a MAC without nonces.
 pub const NONE: &str = "takes none";
-const HASH: &str =
-    "two tags under one nonce, and one more: forgeries ([attack](lab.md#attacks) `umac-reuse`)";
+const HASH: &str = "two tags under one nonce, and one more: forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [
@@ -39,7 +38,7 @@ pub const CHOICES: [Choice; 10] = [
         name: "POLY1305-AES",
         block: 128,
         nonce: "two tags under one nonce: r, and so any message under every nonce whose tag is seen \
-                ([attack](lab.md#attacks) `poly1305-reuse`)",
+                ([attack](../design/lab.md#attacks) `poly1305-reuse`)",
         advice: "where a counter cannot repeat",
     },
     Choice {

@@ -1,7 +1,7 @@
 //! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
 //!
 //! Everything goes through [`tagmac_any`], so that a MAC that is new there is here too. Objects
-//! are frozen; those that change, [`mac::Mac`] and [`session::Session`], have a lock. `docs/python.md` is for users, and
+//! are frozen; those that change, [`mac::Mac`] and [`session::Session`], have a lock. `docs/guide/python.md` is for users, and
 //! `python/tagmac/_tagmac.pyi` has the types.
 //!
 //! Two rules hold everywhere. A thread lets go of the interpreter for more than 2 KiB of work. It

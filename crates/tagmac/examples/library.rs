@@ -1,4 +1,4 @@
-//! What docs/library.md shows, as a program. A test of the command holds the page to it.
+//! What docs/guide/library.md shows, as a program. A test of the command holds the page to it.
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 

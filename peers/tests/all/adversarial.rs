@@ -1,4 +1,4 @@
-//! `vectors/wycheproof` through the libraries: `docs/vectors.md` says what is known of them.
+//! `vectors/wycheproof` through the libraries: `docs/formats/vectors.md` says what is known of them.
 
 use std::fs;
 

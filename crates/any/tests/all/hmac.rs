@@ -42,7 +42,7 @@ fn keys_of_every_length() {
     }
 }
 
-/// As `docs/key-file.md` says: keys that differ may make the same tags, and have ids of their own.
+/// As `docs/formats/key-file.md` says: keys that differ may make the same tags, and have ids of their own.
 #[test]
 fn keys_that_hmac_takes_for_one() {
     let long = [0xaa; 131];

@@ -37,7 +37,7 @@ fn error(line: usize, new: &str) -> String {
 #[test]
 fn the_documentation_shows_a_file_to_the_byte() {
     let text = example().to_text();
-    let guide = include_str!("../../docs/key-file.md");
+    let guide = include_str!("../../docs/formats/key-file.md");
     assert!(guide.contains(&format!("```text\n{}```", *text)), "expected in the guide:\n{}", *text);
     assert_eq!(KeyFile::parse(text.as_bytes()).unwrap().key(), example().key());
 }

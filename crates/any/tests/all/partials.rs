@@ -134,13 +134,13 @@ fn what_a_partial_holds_fits_its_header() {
     }
 }
 
-/// The example of `docs/partials.md`, but for the seals, which are others each time.
+/// The example of `docs/formats/partials.md`, but for the seals, which are others each time.
 #[test]
 fn the_documentation_shows_a_partial_to_the_byte() {
     let key: Vec<u8> = (0..16).collect();
     let mac = AnyMac::new(Algorithm::default(), &key).expect("16 bytes");
     let sealer = Sealer::new("PMAC-AES128", &key);
-    let guide = include_str!("../../docs/partials.md");
+    let guide = include_str!("../../docs/formats/partials.md");
     let block = guide.split("```hex\n").nth(1).and_then(|rest| rest.split("```").next());
     let digits: String = block.expect("an example").split_whitespace().collect();
     let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).expect("hex");

@@ -1,5 +1,5 @@
 //! `vectors/wycheproof/*.json` on every level: adversarial vectors in the schemas of Wycheproof,
-//! which `docs/vectors.md` describes. `reference/wycheproof.py` writes them.
+//! which `docs/formats/vectors.md` describes. `reference/wycheproof.py` writes them.
 
 use serde_json::Value;
 use tagmac::Tag;

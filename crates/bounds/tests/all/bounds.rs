@@ -272,7 +272,7 @@ fn the_papers_numbers() {
     let rejected = 1.0 - 2f64.powi(-40) - forged;
     assert_eq!(format!("{rejected:.12}"), "0.999999999694");
     assert!(rejected < 0.999999999999998);
-    // PMAC, docs/theory.md: in whatever messages the blocks are.
+    // PMAC, docs/design/theory.md: in whatever messages the blocks are.
     for (n, blocks, shown) in [(128, 40, "2^-47.99"), (64, 20, "2^-23.99"), (64, 24, "2^-15.99")] {
         let bound = |q| pmac::prf(n, q, 1 << blocks).unwrap().to_string();
         for q in [1 << blocks, (1 << blocks) - 1, 1 << (blocks - 1)] {

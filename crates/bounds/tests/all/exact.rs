@@ -153,7 +153,7 @@ pub fn ceil_log(number: u128) -> u64 {
     (0..128).find(|a| number <= 1 << a).unwrap_or(128)
 }
 
-/// What q_v attempts add to PMAC's bound, from the formula in `docs/theory.md`; nothing where it is not
+/// What q_v attempts add to PMAC's bound, from the formula in `docs/design/theory.md`; nothing where it is not
 /// proven, or where numbers have more than 128 bits.
 pub fn pmac_attempts(n: u32, t: u32, (q, sigma): (u128, u128), v: u128, l: u128) -> Option<Exact> {
     let left = two(n.into()) - int(sigma.checked_add(l)?.checked_add(1)?);

@@ -7,8 +7,8 @@ use std::process::Command;
 use crate::common::{KEY_HEX, Place, Ran, sealed, tree};
 use tagmac_any::{Algorithm, AnyMac};
 
-const GUIDE: &str = include_str!("../../docs/manifest.md");
-const KEY_GUIDE: &str = include_str!("../../docs/key-file.md");
+const GUIDE: &str = include_str!("../../docs/formats/manifest.md");
+const KEY_GUIDE: &str = include_str!("../../docs/formats/key-file.md");
 
 /// The first block of a kind in a guide.
 fn block(guide: &str, kind: &str) -> String {

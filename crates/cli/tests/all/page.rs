@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::common::Place;
 
-const COMMAND: &str = include_str!("../../docs/command.md");
-const KEY_FILE: &str = include_str!("../../docs/key-file.md");
+const COMMAND: &str = include_str!("../../docs/guide/command.md");
+const KEY_FILE: &str = include_str!("../../docs/formats/key-file.md");
 
 /// The first block of its kind after this text.
 fn block<'a>(page: &'a str, after: &str, kind: &str) -> &'a str {
@@ -15,7 +15,7 @@ fn block<'a>(page: &'a str, after: &str, kind: &str) -> &'a str {
     rest.split_once("```").unwrap().0
 }
 
-/// Runs the commands of a section of docs/command.md, in a place with the key whose tags it shows.
+/// Runs the commands of a section of docs/guide/command.md, in a place with the key whose tags it shows.
 fn runs(section: &str) {
     let shown = block(COMMAND, &format!("\n## {section}\n"), "console");
     let place = Place::bare();

@@ -1,4 +1,4 @@
-//! Manifests: a line for each entry of a tree, closed by one tag. `docs/manifest.md` has the format.
+//! Manifests: a line for each entry of a tree, closed by one tag. `docs/formats/manifest.md` has the format.
 
 pub mod entry;
 pub(crate) mod error;

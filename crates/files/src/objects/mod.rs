@@ -1,5 +1,5 @@
 //! Manifests of the objects in a bucket: shards of 65,536 lines, closed by one tag each, and a root
-//! that closes all of them. `docs/object-manifest.md` has the format.
+//! that closes all of them. `docs/formats/object-manifest.md` has the format.
 //!
 //! A shard and the root are made and opened as pure functions over bytes, so that any machine can
 //! make any shard; a [`Place`] keeps them. Whoever has all names in order writes with a [`Writer`]

@@ -1,4 +1,4 @@
-//! Partials: the hash of a range that left the process, sealed. `docs/partials.md` has the format.
+//! Partials: the hash of a range that left the process, sealed. `docs/formats/partials.md` has the format.
 
 mod combine;
 pub(crate) mod error;

@@ -1,5 +1,5 @@
 //! The sidecar as a file: a prelude, two places for the header, and node pages that are never
-//! written over. `docs/sidecar.md` has the format to the byte.
+//! written over. `docs/formats/sidecar.md` has the format to the byte.
 
 use std::fs::File;
 use std::io;

@@ -18,7 +18,7 @@ use crate::blocks::{encrypt, padded};
 pub const MIXED_LENGTHS: Attack = Attack {
     name: "elihash-mixed-lengths",
     about: "EliMAC over I(S, M) = S M: zero blocks in front of a short message change no tag",
-    source: "EliMAC, proposition 1 and section 4.3; docs/errata.md",
+    source: "EliMAC, proposition 1 and section 4.3; docs/design/errata.md",
     how: "Multiplication is XOR-universal, all that the proposition asks of I, and has I(S, 0) = \
           0. So one to three blocks of zeros in front of m add nothing to the hash, and the tag \
           of m, shorter than a block, is theirs. The library's families have no likely value I(S, \
@@ -30,7 +30,7 @@ pub const MIXED_LENGTHS: Attack = Attack {
 pub const REMARK_1: Attack = Attack {
     name: "elihash-remark-1",
     about: "EliHash over pairs, I(H(K, X), X') without a number: swap two pairs, or add one twice",
-    source: "EliMAC, section 3, remark 1; docs/errata.md",
+    source: "EliMAC, section 3, remark 1; docs/design/errata.md",
     how: "The remark puts any value X in the place of the number i, with a more complex proof. But a           xor does not see the order of its terms, and a term that is there twice is gone. With AES of           7 and 4 rounds for H and I, messages of pairs and a last block: two pairs change places, or           the same pair comes twice, and the tag stays. Only sets of different pairs could be hashed so.",
     run: remark_1,
 };

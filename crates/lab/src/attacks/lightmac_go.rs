@@ -13,7 +13,7 @@ use crate::blocks::encrypt;
 pub const PADDING: Attack = Attack {
     name: "lightmac-go-padding",
     about: "the LightMAC authors' Go code pads some messages only: m and m || 80 have one tag",
-    source: "KULeuven-COSIC/lightmac 1376e8b, go/lightmac/lightmac.go; docs/errata.md",
+    source: "KULeuven-COSIC/lightmac 1376e8b, go/lightmac/lightmac.go; docs/design/errata.md",
     how: "Its last block may be full, and then has no padding. A message that the byte 80 fills \
           up to a full last block, of 15, 27, 39 .. bytes with AES and s = 32, is padded by that \
           byte, and so becomes the message that ends with it. Algorithm 1 of the paper pads \

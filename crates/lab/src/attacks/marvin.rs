@@ -32,7 +32,7 @@ pub const A1: Attack = Attack {
 pub const A2: Attack = Attack {
     name: "marvin-a2",
     about: "MARVIN with Theta(X) = X^7 or X^3 and PMAC's masks: change eight or four blocks alike",
-    source: "EliMAC, appendix A.2; docs/errata.md",
+    source: "EliMAC, appendix A.2; docs/design/errata.md",
     how: "If the masks of eight blocks are a coset of a subgroup, the third derivative of X^7 \
           along it is constant, so the blocks' content does not matter as long as they are equal. \
           The printed pairs lack one block: the masks of blocks 3 to 10 are no coset, those of 4 \

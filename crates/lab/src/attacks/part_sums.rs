@@ -12,7 +12,7 @@ use super::random::Random;
 pub const XOR_SUM_MIX: Attack = Attack {
     name: "xor-sum-mix",
     about: "two sums of parts leak: the end of one message makes a forgery with the other's start",
-    source: "why sums are secret: tagmac::hazmat, docs/partials.md",
+    source: "why sums are secret: tagmac::hazmat, docs/formats/partials.md",
     how: "PMAC encrypts the sum of all blocks but the last, xor the last one. With the sums s and \
           s' of two starts known, the last block z of one becomes z ^ s ^ s' for the other, and \
           the tag is the same. Sealed sums, which is how parts leave the process, say nothing of \

@@ -31,7 +31,7 @@ pub const ONE_FORGERY_MANY: Attack = Attack {
 pub const BIRTHDAY: Attack = Attack {
     name: "pmac-birthday",
     about: "PMAC on blocks of 16 bits: collisions grow with q^2 l, below the theorem's q^2 l^2",
-    source: "PMAC, theorem 1; Luykx, Preneel, Szepieniec and Yasuda 2016; docs/theory.md, PMAC's \
+    source: "PMAC, theorem 1; Luykx, Preneel, Szepieniec and Yasuda 2016; docs/design/theory.md, PMAC's \
              bound",
     how: "q messages of l = 2^k blocks. Blocks l/2 to l - 1 of each are the same block, another \
           one in each message. Their masks are a coset of l/2 elements: two messages whose blocks \

@@ -1,7 +1,7 @@
 //! Numbers that look random and are the same in every run, so that no test fails by chance.
 
 /// SplitMix64 (Steele, Lea and Flood, 2014). Ours, because the next version of a crate may draw other
-/// numbers, and a finding of `docs/lab.md` would change.
+/// numbers, and a finding of `docs/design/lab.md` would change.
 #[derive(Clone)]
 pub struct Random(u64);
 

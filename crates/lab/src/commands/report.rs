@@ -8,8 +8,8 @@ use clap::Args;
 use tagmac_lab::attacks::{ATTACKS, Finding};
 use tagmac_lab::report::{attack_all, files};
 
-/// Write the report: a page with all tables, figures, attacks and comparators, and docs/lab.md and
-/// docs/choosing-a-mac.md with their pictures.
+/// Write the report: a page with all tables, figures, attacks and comparators, and docs/design/lab.md and
+/// docs/guide/choosing-a-mac.md with their pictures.
 ///
 /// The attacks are run for it, which takes a minute or two. Nothing is written before all is made. The
 /// exit status is 1 if an attack is not as expected.
@@ -26,7 +26,9 @@ impl Report {
     pub fn run(&self) -> super::Exit {
         let speeds = self.record.read()?;
         // Before the minutes that the attacks take.
-        folder(&self.output.join("docs"))?;
+        for name in ["design", "guide", "pictures"] {
+            folder(&self.output.join("docs").join(name))?;
+        }
         let mut number = 0;
         let outcomes = attack_all(|attack| {
             number += 1;

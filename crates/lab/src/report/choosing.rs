@@ -54,7 +54,7 @@ fn table(speeds: &Speeds) -> Grid {
     grid.note(format!(
         "Costs are core cycles of a call with the key ready, calls back to back, which overlap; fewer are \
          better. The wait for a single call is another figure, and orders them differently \
-         ([PERFORMANCE.md](PERFORMANCE.md#how-to-read-the-tables)). Measured on {}.",
+         ([PERFORMANCE.md](../PERFORMANCE.md#how-to-read-the-tables)). Measured on {}.",
         speeds.about()
     ));
     grid

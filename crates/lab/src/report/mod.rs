@@ -1,4 +1,4 @@
-//! The report: a page with everything, `docs/lab.md` and `docs/choosing-a-mac.md`.
+//! The report: a page with everything, `docs/design/lab.md` and `docs/guide/choosing-a-mac.md`.
 
 mod choosing;
 mod page;
@@ -54,17 +54,17 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     let mut files =
         vec![File { path: "lab.html".into(), text: page::of(speeds, outcomes, &drawings) }];
     let mut add = |name: String, text| files.push(File { path: format!("docs/{name}"), text });
-    add("lab.md".into(), lab);
-    add("choosing-a-mac.md".into(), choosing);
+    add("design/lab.md".into(), lab);
+    add("guide/choosing-a-mac.md".into(), choosing);
     for (figure, drawing) in drawings {
-        add(format!("lab-{}.svg", figure.name), drawing.svg);
+        add(format!("pictures/lab-{}.svg", figure.name), drawing.svg);
     }
     Ok(files)
 }
 
 /// A picture in Markdown.
 fn shown(name: &str, title: &str, drawing: &Drawing) -> String {
-    format!("![{title}](lab-{name}.svg)\n\n{}", drawing.alternative)
+    format!("![{title}](../pictures/lab-{name}.svg)\n\n{}", drawing.alternative)
 }
 
 /// All tables in Markdown.

@@ -116,7 +116,7 @@ fn attacks() {
 }
 
 /// What the papers name beside their own MACs: each has a comparator, an attack, a table, or a row with
-/// its reason in the section 'Not built' of docs/claims.md.
+/// its reason in the section 'Not built' of docs/design/claims.md.
 #[test]
 fn what_the_papers_name_is_built_or_says_why_not() {
     let comparators = [
@@ -152,7 +152,7 @@ fn what_the_papers_name_is_built_or_says_why_not() {
     for name in ["pmac-calls", "elimac-3", "elimac-footnote-1"] {
         assert!(tagmac_lab::tables::find(name).is_some(), "{name}");
     }
-    let claims = include_str!("../../../../docs/claims.md");
+    let claims = include_str!("../../../../docs/design/claims.md");
     let (_, not_built) = claims.split_once("## Not built\n").expect("the section");
     let ids = [
         "umac99-1.3-mdx-mac",

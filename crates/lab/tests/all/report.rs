@@ -128,7 +128,7 @@ fn refusals_are_one_line() {
         (&["figure", "-o", "a.svg"], "required arguments were not provided: <NAME>"),
         (&["figure", "lightmac-1", "-o", "/nowhere/a.svg"], "/nowhere/a.svg: No such file"),
         (&["table", "pmac-5", "--speeds", "/nowhere"], "expected a folder of bench/record"),
-        (&["report", "-o", &within], "file/out/docs: Not a directory"),
+        (&["report", "-o", &within], "file/out/docs/design: Not a directory"),
         (&["report", "--speeds", "/nowhere"], "expected a folder of bench/record"),
     ];
     for (arguments, expected) in refused {

@@ -9,7 +9,7 @@
 //!
 //! The parameters are in `parameters.rs` and `shape.rs`, the paper's named sets in `sets.rs`. Where the paper is
 //! silent (its specification was never found) this library decides: little-endian words, results
-//! and length, keys by the PRF's own primitive, the full output as the tag. `docs/theory.md` says
+//! and length, keys by the PRF's own primitive, the full output as the tag. `docs/design/theory.md` says
 //! more.
 //!
 //! Fast because H leaves a 1024th to a 256th of the message to the PRF under the named sets, and costs one to four

@@ -213,7 +213,7 @@ impl NhShape {
     ///
     /// b is w - s for each stream that counts, s being 1 for signed words, and one less with two
     /// levels: theorems 4.2, 4.5, 5.1 and 5.2; 5.3 and 5.4 for two streams. The paper omits the proof
-    /// of those two; `docs/theory.md` has one, for any number of streams.
+    /// of those two; `docs/design/theory.md` has one, for any number of streams.
     ///
     /// All streams count, but for words paired in groups of eight with a shift that is not whole
     /// groups: the paper's argument (section 7) does not cover these. Of them count those whose keys

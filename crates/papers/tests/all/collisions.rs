@@ -271,7 +271,7 @@ fn two_levels_of_two_words() {
             // "only loses a factor of two" (section 2.2) would be 2^-7.
             assert!(found * found > 1 << (32 - 7));
         }
-        // The proof of `docs/theory.md`, for one stream and for three.
+        // The proof of `docs/design/theory.md`, for one stream and for three.
         for (streams, found) in [(1, found), (2, found.pow(2)), (3, found.pow(3))] {
             let shape = shape(2, signed).toeplitz(streams, 2).expect("streams");
             let b = shape.two_level(1).expect("one result").collision_bits();

@@ -7,7 +7,7 @@
 >>> tag.hex()
 '2d53ca9b986604a1c1b4b53e444021d2'
 
-``algorithms_available`` has the names of all MACs. docs/python.md has the rest.
+``algorithms_available`` has the names of all MACs. docs/guide/python.md has the rest.
 """
 
 import sys

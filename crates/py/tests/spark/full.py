@@ -5,7 +5,7 @@
 
 Steps: seal (Spark and the command, equal manifests), audit (unchanged; then a flipped byte, an added, a
 missing and a renamed object), kills (20 workers at random times), overhead (against a job that only
-reads), sizes (10^3, 10^4 and 10^5 objects, for docs/objects.md; only where it is asked for). A line
+reads), sizes (10^3, 10^4 and 10^5 objects, for docs/guide/objects.md; only where it is asked for). A line
 is added to the record when a run is done. Run it under scripts/objects-server.
 """
 

@@ -17,7 +17,7 @@
 //! | [`Poly1305Hash`] | have a given difference mod 2^128 with 8 m / 2^106 | Bernstein 2005, theorem 3.3 |
 //! | [`EliHash`] | collide with (2^k delta)^mu eps | EliMAC, proposition 1, [corrected](PlainFamilies#contract) |
 //! | [`LightMac`](crate::LightMac)'s | collide with 1 / (2^n - 2^(s+1) + 1) | LightMAC, section 4.4 |
-//! | [`Pmac`](crate::Pmac)'s | collide with (m + m' - 1) / 2^n | `docs/theory.md`, "PMAC's bound", 2 |
+//! | [`Pmac`](crate::Pmac)'s | collide with (m + m' - 1) / 2^n | `docs/design/theory.md`, "PMAC's bound", 2 |
 //!
 //! m and m' are the messages' blocks, for Poly1305 those of the longer one; n is the bits of a
 //! block. The last two are the sums before the last cipher call, and their bounds are for a random

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! RFC 5869 with SHA-256. K is HKDF's message and never its HMAC key, so that nothing here is a tag
-//! under K, not even where the MAC is HMAC-SHA256. `docs/key-file.md` has the argument for each MAC.
+//! under K, not even where the MAC is HMAC-SHA256. `docs/formats/key-file.md` has the argument for each MAC.
 
 use hmac::digest::CtOutput;
 use hmac::{Hmac, KeyInit, Mac};

@@ -1,4 +1,4 @@
-//! The slips of `docs/errata.md`, each shown by numbers: what the paper's words give, and what
+//! The slips of `docs/design/errata.md`, each shown by numbers: what the paper's words give, and what
 //! holds.
 
 use crate::common::{hex, rows, text};
@@ -130,7 +130,7 @@ fn most_subkeys(i: impl Fn(u8, u8) -> u8) -> [u32; 2] {
     most
 }
 
-/// EliMAC, proposition 1, as `docs/theory.md` corrects it, for every key and all sequences of at
+/// EliMAC, proposition 1, as `docs/design/theory.md` corrects it, for every key and all sequences of at
 /// most two blocks of 4 bits: eps is 1/16 for the product, and 2/16 for the quadratic.
 #[test]
 fn the_corrected_proposition_holds_for_all_lengths() {

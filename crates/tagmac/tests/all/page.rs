@@ -1,6 +1,6 @@
 //! The library's page shows pieces of a program that runs.
 
-const PAGE: &str = include_str!("../../docs/library.md");
+const PAGE: &str = include_str!("../../docs/guide/library.md");
 const PROGRAM: &str = include_str!("../../examples/library.rs");
 
 /// Spaces aside.

@@ -1,4 +1,4 @@
-//! PMAC's bound (`docs/theory.md`, "PMAC's bound") against every permutation of small blocks.
+//! PMAC's bound (`docs/design/theory.md`, "PMAC's bound") against every permutation of small blocks.
 //!
 //! For blocks of 3 to 6 bits all permutations are tried, as far as a MAC asks them, so that every
 //! probability is exact, a number of cases by a number of cases.

@@ -1,4 +1,4 @@
-//! The exit status of every subcommand in every class: the table of `docs/exit-status.md`.
+//! The exit status of every subcommand in every class: the table of `docs/guide/exit-status.md`.
 
 mod table;
 
@@ -34,7 +34,7 @@ fn ready() -> Place {
     place
 }
 
-const PAGE: &str = include_str!("../../../docs/exit-status.md");
+const PAGE: &str = include_str!("../../../docs/guide/exit-status.md");
 
 /// The rows of the table under a heading: their cells.
 fn rows(after: &str) -> Vec<Vec<&'static str>> {

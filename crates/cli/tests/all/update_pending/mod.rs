@@ -1,5 +1,5 @@
 //! Interrupted edits of `tagmac update`, and what somebody else did to the file since: each
-//! cell of the table in `docs/sidecar.md`. Nothing of others is written over or deleted, and there
+//! cell of the table in `docs/formats/sidecar.md`. Nothing of others is written over or deleted, and there
 //! is always a way on.
 
 mod cut;

@@ -13,8 +13,8 @@ use super::{names, object};
 use crate::objects::{Folder, ManifestKey, Object, ObjectManifest, SHARD_ENTRIES, Writer};
 use crate::raw_key::RawKey;
 
-const PAGE: &str = include_str!("../../../docs/object-manifest.md");
-const KEY_PAGE: &str = include_str!("../../../docs/key-file.md");
+const PAGE: &str = include_str!("../../../docs/formats/object-manifest.md");
+const KEY_PAGE: &str = include_str!("../../../docs/formats/key-file.md");
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/object_manifest.py");
 
 /// The text from the first line of a kind to the next end of a block.

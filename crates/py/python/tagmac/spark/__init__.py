@@ -7,7 +7,7 @@ PySpark 4.1 or newer, pyarrow and boto3: ``pip install tagmac[spark]``, on the d
 >>> seal(spark, "s3://photos/2026", key, "s3://manifests/photos-2026")              # doctest: +SKIP
 >>> audit(spark, "s3://manifests/photos-2026", "s3://photos/2026", key)             # doctest: +SKIP
 
-No key travels: a ``KeyRef`` says where each worker finds it. docs/objects.md has the rest.
+No key travels: a ``KeyRef`` says where each worker finds it. docs/guide/objects.md has the rest.
 """
 
 try:

@@ -175,7 +175,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 /// **The third is not in the paper**, whose proposition 1 is false without it: messages of different
 /// lengths differ by a single I, about which the second says nothing. Multiplication `S M` in
 /// GF(2^n), the paper's own example, has `I(S, 0) = 0`. Under every key a block of zeros then
-/// changes nothing, and the tag of m is the tag of `0^n || m` (`docs/errata.md`;
+/// changes nothing, and the tag of m is the tag of `0^n || m` (`docs/design/errata.md`;
 /// `tests/all/errata.rs` forges so). Where I is a permutation of `S ^ M`, as in [`AesFamilies`],
 /// the third holds with 2^-n.
 ///

@@ -45,7 +45,7 @@ pub(super) const fn limit_bits<F: Families>() -> u64 {
 /// With subkeys of k bits, two different messages of any lengths collide with a probability of at
 /// most `(2^k delta)^mu eps`, which is about eps for good subkeys, if H and I keep the three
 /// conditions of [`PlainFamilies`](super::PlainFamilies#contract). The paper's proposition 1 has
-/// two of them, and its proof fails where one message's full blocks begin the other's; `docs/theory.md` has
+/// two of them, and its proof fails where one message's full blocks begin the other's; `docs/design/theory.md` has
 /// the proof with the third.
 #[derive(Clone)]
 pub struct EliHash<F: Families> {
