@@ -74,5 +74,5 @@ fn pack_vectors() {
     let arrays: Vec<String> = paths.iter().map(array).collect();
     let packed = compress_to_vec_zlib(format!("[{}]", arrays.join(",")).as_bytes(), 10);
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
-    fs::write(Path::new(&out).join("vectors.z"), packed).expect("cargo's folder takes a file");
+    fs::write(Path::new(&out).join("vectors.z"), packed).expect("OUT_DIR is writable");
 }

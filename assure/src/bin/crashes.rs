@@ -373,7 +373,7 @@ impl Bench {
         // The old state: of the bytes that are there, or, where somebody else has changed them, of those before.
         let old = match ran.code {
             Some(0) => is_old && ran.out != recorded.out,
-            Some(1) => is_old && ran.err.contains("--append accepts what was added"),
+            Some(1) => is_old && ran.err.contains("--append accepts the added bytes"),
             _ => false,
         };
         if !old {

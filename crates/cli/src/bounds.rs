@@ -94,7 +94,7 @@ struct Row {
     allowance: Allowance,
     /// The bound after the number of messages of `--messages`.
     bound: Option<Bound>,
-    /// The advantages of attacks on the cipher, which are to be added to the bound.
+    /// The advantages of attacks on the cipher, which add to the bound.
     terms: Vec<Term>,
 }
 
@@ -146,7 +146,7 @@ impl Row {
         let tags =
             |messages| theorem.tags(&Workload { messages, length, attempts: 0 })?.of_keys(keys);
         let bound = args.messages.map(tags).transpose()?;
-        // Without a message there would be no terms.
+        // The terms need at least one message.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
         let forgery = theorem.forgery(&Workload { messages, length, attempts: 1 })?;
         let terms = forgery.of_keys(keys)?.terms().to_vec();
@@ -199,8 +199,8 @@ struct BoundsRecord<'a> {
     bound: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bound_log2: Option<f64>,
-    /// The terms to add, for one guess after the messages of `--messages`, or after the most
-    /// messages allowed.
+    /// The terms to add, for one guess after the messages of `--messages`, or after the
+    /// maximum of messages.
     plus: Vec<String>,
 }
 
@@ -216,8 +216,8 @@ fn text(args: &BoundsArgs, rows: &[Row]) -> String {
     plus.dedup();
     let derived = match plus.iter().flatten().any(|cell| cell.contains("_KDF")) {
         true => {
-            "\nF is the PRF of UMAC99, told from a random function; KDF is what derives its keys, told from\n\
-             random bits.\n"
+            "\nF is the PRF of UMAC99, compared with a random function; KDF derives its keys, which are\n\
+             compared with random bits.\n"
         }
         false => "",
     };
@@ -241,15 +241,15 @@ fn notes(args: &BoundsArgs, rows: &[Row]) -> String {
     let nonces = match args.nonces() {
         _ if rows.iter().all(|row| row.nonces.is_none()) => "",
         Nonces::Random => {
-            "Nonces are drawn at random, as 'tagmac tag' draws them; '--nonces counter' is for those that\n\
-             count.\n\n"
+            "Nonces are drawn at random, as 'tagmac tag' draws them; use '--nonces counter' for those of\n\
+             a counter.\n\n"
         }
-        Nonces::Counter => "Nonces are made by a counter: none serves twice.\n\n",
+        Nonces::Counter => "Nonces come from a counter, which never repeats.\n\n",
     };
     let keys = match args.keys {
         None => "",
         Some(_) => {
-            "KEY SEARCH is how many keys an attacker tries to find one of them, whatever the messages.\n\n"
+            "KEY SEARCH is the number of keys that an attacker must try to find one of them.\n\n"
         }
     };
     format!("{nonces}{keys}")

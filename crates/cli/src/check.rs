@@ -238,7 +238,7 @@ impl Checker<'_> {
     /// expected form.
     fn with_nonce<'l>(&self, mut line: Line<'l>, counts: &Counts) -> Result<Line<'l>, String> {
         if self.nonce.is_some() && counts.proper > 0 {
-            return Err("expected no second line, as --nonce-hex is one nonce".into());
+            return Err("expected no second line with --nonce-hex".into());
         }
         if self.other_algorithm(&line).is_some() {
             return Ok(line);
@@ -336,7 +336,7 @@ impl Checker<'_> {
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
             let found = Escaped::text(found.as_bytes());
-            return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
+            return Verdict::Unlike(format!("expected algorithm {expected}, found {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
         if let Some(given) = self.nonce.filter(|given| *given != nonce) {
@@ -354,13 +354,11 @@ impl Checker<'_> {
                     format!("expected a raw tag of {expected}, found more than {} bytes", found - 1)
                 }
                 Some(_) => format!("expected a raw tag of {expected}, found {found} bytes"),
-                None => format!("expected a tag of {expected}, found one of {found}"),
+                None => format!("expected a tag of {expected}, found {found} bytes"),
             });
         }
         let Ok(tag) = Tag::new(&line.tag, bits) else {
-            return Verdict::Unlike(format!(
-                "expected a tag of {bits} bits, found one with bits set after them"
-            ));
+            return Verdict::Unlike(format!("the tag has bits set after its {bits} bits"));
         };
         let by = match self.args.special || self.args.raw_tag.is_some() {
             true => Named::User,
@@ -390,7 +388,7 @@ impl Checker<'_> {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
             diagnostic(format_args!(
-                "WARNING: {guesses} {tags} of {bits} bits: one of that many guesses passes with a \
+                "WARNING: {guesses} {tags} of {bits} bits: if they are guesses, one passes with a \
                  probability of up to {}, more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
                 show_probability(PROBABILITY),

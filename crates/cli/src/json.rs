@@ -8,7 +8,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use tagmac_files::escaped::is_unseen;
 
 /// Serializes an object and adds a line feed. Characters that affect a terminal are escaped even if
-/// the output is no terminal; a parser returns the same string.
+/// the output is a file; a parser returns the same string.
 pub fn line(object: &impl Serialize) -> Vec<u8> {
     let mut line = Vec::with_capacity(256);
     let serialized = object.serialize(&mut Serializer::with_formatter(&mut line, Seen));

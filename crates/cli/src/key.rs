@@ -79,7 +79,7 @@ pub fn get(options: &KeyOptions<'_>, silent: bool) -> Result<RawKey, Error> {
     let KeyOptions { ref source, format, algorithm, allow_short } = *options;
     let source = Source::or_default(source.clone())?;
     if format != Format::Auto && algorithm.is_none() {
-        return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
+        return Err(Error::usage("--key-format: use -a to name the algorithm of the key"));
     }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
     let text = source.read(silent).map_err(|error| wrong(&say::key_source(&error)))?;

@@ -39,9 +39,9 @@ pub fn given_nonce<'n>(
         return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
     }
     match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
-        Some(option) => Err(Error::usage(format_args!(
-            "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
-        ))),
+        Some(option) => {
+            Err(Error::usage(format_args!("{option}: {algorithm} needs a nonce; use --nonce-hex")))
+        }
         None => Ok(None),
     }
 }

@@ -14,7 +14,9 @@ use crate::say;
 /// Rejects `-` as the name of an output file.
 pub fn output(option: &str, path: &Path) -> Result<(), Error> {
     match path.as_os_str() == "-" {
-        true => Err(Error::usage(format_args!("{option}: expected a file to write, found '-'"))),
+        true => Err(Error::usage(format_args!(
+            "{option}: expected a file, found '-'; use './-' for a file of that name"
+        ))),
         false => Ok(()),
     }
 }

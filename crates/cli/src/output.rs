@@ -46,8 +46,8 @@ pub fn line(line: &Line<'_>, end: End) -> Result<(), Error> {
     let (found, most) = (line::write(line, end, false).len() - 1, line_reader::MAX_BYTES);
     if found > most {
         return Err(Error::usage(format_args!(
-            "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
-             no longer ones, found one with which it has {found}; --name and --json are ways out"
+            "name too long: its line would have {found} bytes, and 'tagmac check' reads at most \
+             {most}; use --name or --json"
         )));
     }
     write(&line::write(line, end, is_terminal()))

@@ -20,7 +20,7 @@ pub fn man(args: &ManArgs) -> Result<(), Error> {
     if let Some(folder) = &args.output {
         if folder.as_os_str() == "-" {
             return Err(Error::usage(
-                "--output: expected a directory, found '-'; without --output a page is printed",
+                "--output: expected a directory, found '-'; to print a page, omit --output",
             ));
         }
         return all(&command, folder);
@@ -28,7 +28,7 @@ pub fn man(args: &ManArgs) -> Result<(), Error> {
     if let Some(name) = &args.command {
         let found = command.find_subcommand(name).cloned().ok_or_else(|| {
             let found = Escaped::text(name.as_bytes());
-            Error::usage(format_args!("expected one of tagmac's commands, found '{found}'"))
+            Error::usage(format_args!("no command '{found}'; 'tagmac help' lists the commands"))
         })?;
         command = found;
     }

@@ -31,8 +31,7 @@ pub fn run(args: &PartArgs) -> Result<Option<Exit>, Error> {
         None if stores.is_some() => b"",
         None => {
             return Err(Error::usage(
-                "--object <ID>: expected the object's name with its version, found none; only a URL \
-                 has both",
+                "--object is missing: name the object and its version; only a URL has a default",
             ));
         }
     };

@@ -25,13 +25,13 @@ pub struct NamedReader<'a> {
     reader: FileReader<'a>,
     /// The stores that the user named.
     stores: Option<Stores>,
-    /// What already consumed standard input.
+    /// The reader that consumed standard input.
     stdin: Option<&'static str>,
     /// The file that standard output writes to.
     output: Option<Identity>,
 }
 
-/// Who named the file. Lists may name only regular files.
+/// The origin of a file's name. Lists may name only regular files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The user, on the command line, see [`given`].
@@ -59,7 +59,7 @@ pub fn stdin_once<'a>(
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {
         (first, None) => Ok(first),
-        _ => Err(Error::usage("standard input: expected one use of it, found more")),
+        _ => Err(Error::usage("standard input can be used only once")),
     }
 }
 
@@ -95,8 +95,8 @@ impl<'a> NamedReader<'a> {
         self.stdin = Some(user);
     }
 
-    /// Tags a file, or standard input if the name is `-`. The file is opened under the rules for
-    /// whoever named it. `nonce` is empty for deterministic MACs.
+    /// Tags a file, or standard input if the name is `-`. The file is opened the rules for the
+    /// origin of its name. `nonce` is empty for deterministic MACs.
     pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, ReadError> {
         if path.as_os_str() == "-" {
             if let Some(user) = self.stdin {

@@ -28,7 +28,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     }
     if is_url(&args.output) {
         return Err(Error::usage(format_args!(
-            "-o: expected a file, as the manifest of a directory is one, found {}",
+            "-o: the manifest of a directory must be a file, not the URL {}",
             Escaped::name(&args.output)
         )));
     }
@@ -62,7 +62,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(
-            "{option}: expected a directory, found the URL of objects, which have none of this"
+            "{option}: expected a directory, found the URL of objects"
         )));
     }
     stores.check_outside(&args.output, &args.directory)?;

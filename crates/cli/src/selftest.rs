@@ -23,7 +23,7 @@ const LONGEST: usize = 2 << 20;
 struct Row {
     algorithm: String,
     key: String,
-    /// Missing if the algorithm needs none.
+    /// Missing for algorithms without nonces.
     #[serde(default)]
     nonce: String,
     /// Missing if the message is a bit string.
@@ -63,7 +63,7 @@ pub fn run() -> Result<Option<Exit>, Error> {
     Ok((!good).then_some(Exit::Mismatch))
 }
 
-/// Returns the rows with a tag that is to be reproduced.
+/// Returns the rows with a valid tag of a byte string.
 fn rows() -> Vec<Row> {
     let text = decompress_to_vec_zlib(VECTORS).expect("build.rs packs them");
     let files: Vec<Vec<Row>> = serde_json::from_slice(&text).expect("the vectors are of this form");

@@ -29,7 +29,7 @@ ctor::declarative::ctor! {
     }
 }
 
-/// Whether anything was written to standard output since [`settle`].
+/// True if standard output was written to since [`settle`].
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Rejects a descriptor that was closed when the command started.

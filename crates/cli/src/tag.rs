@@ -143,7 +143,7 @@ impl<'a> Tagger<'a> {
             // tag.
             let made = match self.args.zero && path.as_os_str().as_bytes().contains(&0) {
                 true => Err(ReadError::Io(io::Error::other(
-                    "expected a name without zero bytes, as lines end with one",
+                    "the name contains a zero byte, which would end its line",
                 ))),
                 false => made,
             };

@@ -20,7 +20,7 @@ use crate::tag_line::{self, Form};
 pub fn run(args: &UpdateArgs) -> Result<Option<Exit>, Error> {
     let path = &*args.file;
     if path.as_os_str() == "-" {
-        return Err(Error::usage("expected a file, found '-': standard input has no edits"));
+        return Err(Error::usage("expected a file, found '-'; standard input cannot be updated"));
     }
     names::file(path)?;
     let patch = args.edit.patch()?;

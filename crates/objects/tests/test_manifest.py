@@ -110,7 +110,7 @@ def test_a_manifest_that_is_no_longer_what_was_sealed(sealed):
 def test_a_manifest_is_not_among_its_objects(place):
     place.put("a", b"a")
     for what in (["seal", place.url, "-o", place.url + "m"], ["audit", place.url + "m", place.url]):
-        place.keyed(*what).exits(2).says("expected a manifest outside of")
+        place.keyed(*what).exits(2).says("a manifest cannot be below the objects")
 
 
 def test_a_manifest_that_is_not_there(place):

@@ -143,7 +143,7 @@ pub const MAX_OBJECTS: u64 = 100_000_000;
 /// Listing the objects below a URL.
 #[derive(Group)]
 pub struct ListingArgs {
-    /// The most objects below a URL
+    /// Maximum number of objects below a URL
     ///
     /// More are an error.
     #[arg(long, value_name = "N", default_value_t = MAX_OBJECTS, help_heading = "Reading")]

@@ -35,7 +35,7 @@ impl Combined {
             }
             return Ok(Combined::Output);
         }
-        // An old report cannot be told from a to-do list, so it is never overwritten.
+        // An old report cannot be distinguished from a to-do list, so it is never overwritten.
         let over = Overwrite::Kind("an empty file", |_| Ok(false));
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| failed(path, &error))?;

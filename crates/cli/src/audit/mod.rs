@@ -22,8 +22,7 @@ use report::Report;
 pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     if args.manifest.as_os_str() == "-" {
         return Err(Error::usage(
-            "expected the manifest's file, found '-': its tag is checked before any line is used, so \
-             it is read twice; save it in a file",
+            "the manifest is read twice, so it cannot come from standard input ('-'); save it in a file",
         ));
     }
     names::object(&args.manifest)?;
@@ -36,7 +35,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     }
     if is_url(&args.manifest) {
         return Err(Error::usage(format_args!(
-            "{}: expected the URL of objects, as the manifest has one, found a directory",
+            "{}: a directory, but a manifest at a URL describes objects; give their URL",
             Escaped::name(&args.directory)
         )));
     }

@@ -86,7 +86,7 @@ impl Serialize for Sums {
 #[derive(Serialize)]
 struct Summary<'a> {
     summary: Sums,
-    /// Whether the search for renamed files was complete.
+    /// True if the search for renamed files was complete.
     renames_complete: bool,
     algorithm: &'a str,
     bits: usize,
@@ -197,7 +197,7 @@ impl<'a> Report<'a> {
             _ => (Some(Exit::Mismatch), "changed"),
         };
         if !all {
-            diagnostic("not all renamed files were looked for: some may stand as new and missing");
+            diagnostic("too many candidates: some renamed files may be listed as new and missing");
         }
         if self.args.json && !self.lost {
             let told = output::json(&Summary {

@@ -94,10 +94,10 @@ pub const PART: CommandHelp = CommandHelp {
     name: "part",
     examples: "\
 Examples:
-  tagmac part -k my.key --object photo --start 0 --length 1GiB photo.raw -o 1.part
-  tagmac part -k my.key --object photo --start 1GiB --last photo.raw -o 2.part
-  tagmac combine -k my.key --name photo.raw 1.part 2.part
-  pg_dump db | tagmac part -k my.key --object db@1 --start 0 --last - -o db.part",
+  tagmac part -k my.key --object db@1 --start 0 --length 1GiB db.img -o 1.part
+  tagmac part -k my.key --object db@1 --start 1GiB --last db.img -o 2.part
+  tagmac combine -k my.key --name db.img 1.part 2.part
+  pg_dump db | tagmac part -k my.key --object sql@1 --start 0 --last - -o s.part",
     details: "\
 'part' hashes a range of an object into a small file, a partial, that is sealed
 under the key. 'tagmac combine' makes the tag of the whole object from its
@@ -216,8 +216,8 @@ Examples:
   tagmac bounds -a UMAC-64 --probability 2^-20 --json
   tagmac bounds -a PMAC-AES128 --tag-bits 64",
     details: "\
-The limits follow from each algorithm's theorem. Each limit holds alone; using
-up both at most doubles the probability. POLY1305-AES allows fewer guesses for
+The limits follow from each algorithm's theorem. Using up both at most
+doubles the probability. POLY1305-AES allows fewer guesses for
 longer messages. The guesses of PMAC and UMAC99-MMX depend on the length, but
 not monotonically. Limits are rounded down, except for less than one part in
 2^50. CMAC and HMAC are not listed: none of the papers used here bounds them.

@@ -100,10 +100,15 @@ This needs a build with 'cargo build --features objects'. 'tag', 'check',
 'part', 'seal' and 'audit' then accept URLs that begin with s3://, gs:// or
 az://. The text after the bucket is the key of the object, unescaped.
 
-Settings and credentials come from the environment and from the files of the AWS
-tools: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE,
-AWS_REGION, AWS_ENDPOINT_URL; GOOGLE_*; AZURE_*. Plain HTTP works only on this
-machine, unless AWS_ALLOW_HTTP=true.
+Settings and credentials come from the environment, and from the files of the
+AWS tools. The variables are:
+
+  s3://  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+         AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL
+  gs://  GOOGLE_*
+  az://  AZURE_*
+
+Plain HTTP works only on this machine, unless AWS_ALLOW_HTTP=true.
 
 An object is read in ranges. If its content changes meanwhile, the command
 reports an error. -r, 'seal' and 'audit' read all objects below a URL, in byte
@@ -118,7 +123,7 @@ const OPTIONS: &str =
   ./-                 a file with the name '-'
   -- -name            a file whose name begins with '-'
 
-'-' means standard input or output only where the help says so.
+'-' means standard input or output only where the help mentions it.
 
 You may repeat a flag, because an alias may already contain it. The last
 --progress, --num-threads and --checkpoint-every counts. Repeating any other
@@ -128,7 +133,7 @@ replace, set TAGMAC_KEY_FILE.";
 
 const EXIT_STATUS: &str = "  0  success: everything matches and all output was written
   1  does not match: a tag is wrong, a file of a list is missing, a line is
-     malformed, or nothing was verified; a manifest, sidecar, partial or
+     malformed, or nothing was verified. Or a manifest, sidecar, partial or
      checkpoint is damaged or of the wrong kind; a directory differs from its
      manifest; bytes around an edit have changed; partials have gaps or overlap
   2  usage error; also an edit of a file that has no sidecar

@@ -28,8 +28,8 @@ impl Stores {
         match names.find(|name| is_url(name)).or_else(|| allowed.next()) {
             None => Ok(None),
             Some(url) => Err(Error::usage(format_args!(
-                "{}: expected a file, found the URL of an object: this tagmac was built without object \
-                 stores (the feature 'objects')",
+                "{}: cannot read URLs: this tagmac was built without object stores (the feature \
+                 'objects')",
                 Escaped::name(url)
             ))),
         }

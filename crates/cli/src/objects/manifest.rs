@@ -32,7 +32,7 @@ impl Stores {
         }
         let [manifest, name] = [manifest, name].map(|name| Escaped::name(name).to_string());
         Err(Error::usage(format_args!(
-            "{manifest}: expected a manifest outside of {name}, found one below it"
+            "{manifest}: a manifest cannot be below the objects that it describes ({name})"
         )))
     }
 

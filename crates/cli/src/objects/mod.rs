@@ -32,8 +32,8 @@ pub fn is_url(name: &Path) -> bool {
 /// Returns the error for an object that a list may not name.
 pub fn not_allowed() -> ReadError {
     ReadError::Io(io::Error::other(if cfg!(feature = "objects") {
-        "expected a file, found the URL of an object; --allow-url reads those below a URL"
+        "the list names a URL; use --allow-url to allow it"
     } else {
-        "expected a file, found the URL of an object, and this tagmac was built without object stores"
+        "the list names a URL, but this tagmac was built without object stores"
     }))
 }

@@ -35,8 +35,8 @@ impl Stores {
             // With --at, the partial describes an object that differs from the one in the store.
             [] if range.at.is_some_and(|at| at != range.start) => {
                 return Err(Error::usage(
-                    "--object <ID>: expected a name for what --at and --start make of the object, \
-                     found none",
+                    "--at differs from --start, so the range is not of the object at the URL; name its \
+                     object with --object",
                 ));
             }
             [] => name(range.file, &key, &facts)?,
@@ -60,7 +60,7 @@ fn name(url: &Path, key: &str, facts: &ObjectVersion) -> Result<Vec<u8>, Error> 
     match facts.version_name() {
         Some(version) => Ok(versioned(key.as_bytes(), version.as_bytes())?),
         None => Err(Error::usage(format_args!(
-            "{}: expected a version or an ETag from the store, found none; give --object",
+            "{}: the store reports no version and no ETag; use --object",
             tagmac_files::escaped::Escaped::name(url)
         ))),
     }

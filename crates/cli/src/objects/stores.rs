@@ -146,7 +146,7 @@ impl Folder {
         }
         let url = self.url.to_string();
         let name = Escaped::bytes(url.as_bytes());
-        Err(Error::io(format_args!("{name}: expected objects below it, found none")))
+        Err(Error::io(format_args!("{name}: no objects below this URL")))
     }
 
     /// Returns the name of an object on the command line and in lists.

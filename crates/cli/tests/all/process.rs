@@ -1,4 +1,5 @@
-//! The command as a process: signals, memory, files that change under it, the small subcommands.
+//! The command as a process: signals, memory, files that change during a run, and the small
+//! subcommands.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -56,7 +57,7 @@ fn memory_does_not_depend_on_the_file() {
 fn an_error_of_the_command_itself_is_one_line_and_no_verdict() {
     let place = Place::new();
     place.file("f", "text");
-    // What the fault runs has to succeed.
+    // The run with a fault must succeed.
     let mut command = place.command(&["tag", "-k", "k", "f"]);
     let ran: Ran = at(&mut command, "read:1", "run=false").output().unwrap().into();
     let ran = ran.exits(4).prints("").says(&[
@@ -72,14 +73,14 @@ fn an_error_of_the_command_itself_is_one_line_and_no_verdict() {
 fn files_of_proc_say_that_they_are_empty() {
     let place = Place::new();
     place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
-    // A range of what has no size would be nothing, and its tag that of nothing.
+    // A file without a size would look empty, and so get the tag of the empty message.
     let range = ["--object", "v", "--start", "0", "--last", "/proc/version", "-o", "v"];
     place
         .keyed("part", &range)
         .exits(4)
         .says(&["/proc/version: expected a file with a known size"]);
     place.keyed("tag", &["--checkpoint", "s", "/proc/version"]).exits(4);
-    // What has no end in reach.
+    // A file that is too long to read.
     let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
     ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
     place.file("P", "PMAC-AES128 (/proc/self/pagemap) = 00112233445566778899aabbccddeeff\n");
@@ -98,8 +99,8 @@ fn sigpipe_ends_it() {
     assert_eq!(status.signal(), Some(SIGPIPE));
 }
 
-/// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
-/// background. The command then ignores it too, and rightly.
+/// Returns whether this process ignores SIGINT, as background processes of a shell do. The command
+/// then ignores it too.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn sigint_is_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -252,7 +253,7 @@ fn help_about_topics_and_commands() {
         assert_eq!(short, help(&[&command, "-h"]));
         assert!(short.contains(&format!("Usage: tagmac {command}")));
         assert!(long.contains(&format!("Usage: tagmac {command}")));
-        // What the short one points to.
+        // The short help points to a longer one.
         let details = short.contains(&format!("Details: 'tagmac help {command}'\n"));
         assert!(!details || long.len() > short.len(), "{command}");
         place.run(&["man", &command]).exits(0);
@@ -296,7 +297,7 @@ fn the_version_says_what_is_built() {
     let long = place.run(&["--version"]).exits(0).in_silence().out;
     assert!(long.starts_with(short), "{long}");
     let rest: Vec<_> = long.lines().skip(1).map(|line| line.split_once(": ").unwrap()).collect();
-    // Builds for tests have no commit: they would be anew after each.
+    // Test builds have no commit, because every commit would rebuild them.
     let level = tagmac::isa::Level::best().to_string();
     assert_eq!((rest[0], rest[2]), (("commit", "unknown"), ("level", &*level)));
     assert!(rest[1].0 == "target" && rest[1].1.contains(std::env::consts::OS), "{long}");
@@ -311,7 +312,7 @@ fn folders_for_manual_pages_outlive_a_power_cut() {
         let mut command = place.command(&["man", "--output", "new/man1"]);
         let ran = at(&mut command, &format!("sync:{sync}"), "fail=5").output().unwrap();
         Ran::from(ran).exits(4).says(&["tagmac: new/man1: Input/output error"]);
-        // Each has to be safe before anything is put into it.
+        // Each folder must be synced before it gets a file.
         assert_eq!(place.path("new/man1").exists(), sync == 2);
         assert!(!place.path("new/man1/tagmac.1").exists());
         place.run(&["man", "--output", "new/man1"]).exits(0);
@@ -333,7 +334,7 @@ fn all_manual_pages_at_once() {
         count += 1;
     }
     assert!(count > 12 && fs::read_dir(place.path("new/man1")).unwrap().count() == count);
-    // Pages are replaced, and nothing else is.
+    // Only manual pages are replaced.
     place.file("new/man1/tagmac-tag.1", "a file of yours");
     let ran = place.run(&["man", "--output", "new/man1"]).exits(4);
     ran.says(&["new/man1/tagmac-tag.1: expected a manual page of tagmac or no file"]);

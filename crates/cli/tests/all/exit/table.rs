@@ -1,7 +1,7 @@
-//! The conditions of each command and the runs that meet them.
+//! The conditions of each command, and runs that meet them.
 
-/// A command, a status, a condition for it in the table of the page, and runs that meet it. `$U` takes
-/// root's rights away, `$S` leaves the checkpoint of a run on `f`.
+/// A command, a status, a condition in the table of the page, and runs that meet it. `$U` removes
+/// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
 pub const TABLE: [Row; 69] = [
