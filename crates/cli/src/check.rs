@@ -354,7 +354,7 @@ impl Checker<'_> {
                     format!("expected a raw tag of {expected}, found more than {} bytes", found - 1)
                 }
                 Some(_) => format!("expected a raw tag of {expected}, found {found} bytes"),
-                None => format!("expected a tag of {expected}, found {found} bytes"),
+                None => format!("expected a tag of {expected}, found {found}"),
             });
         }
         let Ok(tag) = Tag::new(&line.tag, bits) else {

@@ -69,8 +69,8 @@ impl CommandHelp {
 /// The end of `tagmac --help`.
 pub fn overview() -> String {
     format!(
-        "{EXAMPLES}\n\nTopics, for 'tagmac help TOPIC':\n{}\n'tagmac COMMAND --help' lists a \
-         command's options, and 'tagmac help COMMAND' explains them.",
+        "{EXAMPLES}\n\nTopics, for 'tagmac help TOPIC':\n{}\n'tagmac COMMAND --help' lists the \
+         options of a command; 'tagmac help COMMAND'\nexplains them.",
         topic_list()
     )
 }
@@ -102,7 +102,8 @@ pub fn topic(name: &str) -> Option<String> {
     TOPICS.iter().find(|topic| topic.name == name).map(page)
 }
 
-/// Accepts any name, so that `tagmac help` can report an unknown one; completions offer the known ones.
+/// Accepts any name, so that `tagmac help` can report an unknown one. Completions offer the known
+/// names.
 #[derive(Clone)]
 pub struct TopicParser;
 

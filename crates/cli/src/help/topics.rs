@@ -112,8 +112,8 @@ Plain HTTP works only on this machine, unless AWS_ALLOW_HTTP=true.
 
 An object is read in ranges. If its content changes meanwhile, the command
 reports an error. -r, 'seal' and 'audit' read all objects below a URL, in byte
-order of their keys: s3://BUCKET/photos includes photos/1 but neither photos2/1
-nor an object with the key 'photos'. A listing of more than --max-objects is an
+order of their keys. s3://BUCKET/photos includes photos/1, but not photos2/1 or
+an object with the key 'photos'. A listing of more than --max-objects is an
 error.
 
 --num-threads is the number of concurrent requests: 32 by default, at most 64.";

@@ -1,4 +1,4 @@
-//! Completion in real shells: each runs on a terminal where the tests type keys. A stand-in for the
+//! Completion in real shells: each runs on a terminal where the tests type keys. A substitute for the
 //! command records the arguments that the shell passes to it.
 
 use std::collections::BTreeSet;

@@ -119,7 +119,7 @@ fn foreign_keys_need_their_format_and_algorithm() {
     let hex = |length: usize| "c0ffee00".repeat(length / 4).into_bytes();
     let ran = foreign(&hex(16), &PMAC).exits(3).prints("");
     ran.says(&["key file foreign: not a key file from 'tagmac keygen'", "--key-format"]);
-    foreign(b"", &PMAC).exits(3).says(&["found nothing"]);
+    foreign(b"", &PMAC).exits(3).says(&["empty; expected a key file"]);
     foreign(&hex(16), &["--key-format", "hex"]).exits(2);
     foreign(&hex(16), &["--key-format", "hex", "-a", "pmac-aes128"]).exits(0).in_silence();
     let wrong = [

@@ -67,9 +67,7 @@ fn what_a_pipe_cannot_have() {
         .exits(2)
         .says(&["--length, without --last: expected a multiple"]);
     part(&["8", "--last"]).exits(2).says(&["--start: expected a multiple of PMAC-AES128's block"]);
-    part(&["0", "--last", "--at", "0"])
-        .exits(2)
-        .says(&["--at: expected a file, found standard input"]);
+    part(&["0", "--last", "--at", "0"]).exits(2).says(&["--at: only for files; standard input"]);
     place.file("empty", "");
     let ran = place.shell("$T part -k k --object o --start 16 --last - -o p < empty");
     ran.exits(2).says(&["expected a range of at least 1 byte, found an empty one"]);
