@@ -1,7 +1,7 @@
 //! The command line. Only this module, `main`, `help`, `completions` and `pages` use clap.
 //!
-//! The first paragraph of an option's comment is its line in `--help`. All paragraphs are in `tagmac
-//! help COMMAND` and in the manual page.
+//! The first paragraph of an option's comment is its line in `--help`. All paragraphs are in
+//! `tagmac help COMMAND` and in the manual page.
 
 mod seal;
 mod shared;
@@ -202,15 +202,17 @@ pub struct PartArgs {
     /// 'tagmac list' shows the length of each algorithm's block.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub start: u64,
-    /// Length of the range, unless --last: a multiple of the block
+    /// Length of the range: a multiple of the block, unless --last
     ///
     /// With --last any length is allowed, and the default is the rest of FILE.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub length: Option<u64>,
-    /// The range is the object's last one
+    /// The object ends with this range
     #[arg(long)]
     pub last: bool,
-    /// Start of the range in FILE, by default --start; 0 if FILE is only the range
+    /// Start of the range in FILE, by default --start
+    ///
+    /// 0 if FILE contains only the range.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub at: Option<u64>,
     /// Name of the object: each object and version needs its own
@@ -270,7 +272,7 @@ pub struct CombineArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Accept only partials of this object; by default of any object
+    /// Accept only partials of this object; by default of any one object
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
     /// The name in the line, by default the object's

@@ -19,23 +19,23 @@ pub struct SealArgs {
     #[arg(long)]
     pub quiet: bool,
     /// Record the permissions of files and directories
-    #[arg(long, help_heading = "What is recorded")]
+    #[arg(long, help_heading = "Contents")]
     pub mode: bool,
     /// Record the modification times of files and links
-    #[arg(long, help_heading = "What is recorded")]
+    #[arg(long, help_heading = "Contents")]
     pub mtime: bool,
     /// Record pipes, sockets and devices, which are skipped by default
     ///
     /// Their names and kinds are recorded; they are not opened.
-    #[arg(long, help_heading = "What is recorded")]
+    #[arg(long, help_heading = "Contents")]
     pub special: bool,
     /// Do not enter directories on other file systems
-    #[arg(long, help_heading = "What is recorded")]
+    #[arg(long, help_heading = "Contents")]
     pub one_file_system: bool,
     /// Leave out files and directories that cannot be read
     ///
     /// This includes those that change meanwhile. Each is reported, and the exit status is 4.
-    #[arg(long, help_heading = "What is recorded")]
+    #[arg(long, help_heading = "Contents")]
     pub skip_unreadable: bool,
     /// Reading.
     #[command(flatten)]

@@ -46,8 +46,8 @@ pub struct KeyOnlyArgs {
     pub source: KeySourceArgs,
     /// Format of the key
     ///
-    /// auto is a key file from 'tagmac keygen'. raw, hex and base64 are keys of other programs, which
-    /// need -a. hex and base64 ignore a newline at the end and join lines of equal length.
+    /// auto is a key file from 'tagmac keygen'. raw, hex and base64 are keys of other programs,
+    /// which need -a. hex and base64 ignore a newline at the end and join lines of equal length.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format())]
     #[arg(help_heading = "Key")]
     pub key_format: Format,
@@ -130,8 +130,9 @@ pub struct ReadingArgs {
     pub num_threads: usize,
     /// Show progress on standard error
     ///
-    /// auto shows it if standard error is a terminal and the work is long. json writes objects with the
-    /// phase, files, bytes, their totals if known, and seconds: two per second, and one at the end.
+    /// auto shows it if standard error is a terminal and the work is long. json writes objects with
+    /// the phase, files, bytes, their totals if known, and seconds: two per second, and one at the
+    /// end.
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
     #[arg(overrides_with = "progress")]
     pub progress: When,

@@ -39,31 +39,26 @@ pub struct CommandHelp {
 impl CommandHelp {
     /// The end of `tagmac COMMAND --help`.
     pub fn short(&self) -> String {
-        let mut text = self.examples.to_string();
-        if !self.details.is_empty() {
-            write!(text, "\n\nDetails: 'tagmac help {}'", self.name).expect("a String");
-        }
-        if !self.topics.is_empty() {
-            let separator = if self.details.is_empty() { "\n\n" } else { "\n" };
-            let topics = self.topics.join(", ");
-            write!(text, "{separator}Topics:  'tagmac help TOPIC' with {topics}")
-                .expect("a String");
-        }
-        text
+        let details = format!("Details: 'tagmac help {}'", self.name);
+        let details = Some(details).filter(|_| !self.details.is_empty());
+        let pointers: Vec<String> = details.into_iter().chain(self.topic_names()).collect();
+        paragraphs(&[self.examples, &pointers.join("\n")])
     }
 
     /// The end of `tagmac help COMMAND` and of the manual page.
     pub fn long(&self) -> String {
-        let mut text = self.examples.to_string();
-        if !self.details.is_empty() {
-            write!(text, "\n\n{}", self.details).expect("a String");
-        }
-        if !self.topics.is_empty() {
-            let topics = self.topics.join(", ");
-            write!(text, "\n\nTopics: 'tagmac help TOPIC' with {topics}").expect("a String");
-        }
-        text
+        paragraphs(&[self.examples, self.details, &self.topic_names().unwrap_or_default()])
     }
+
+    fn topic_names(&self) -> Option<String> {
+        let names = format!("Topics:  'tagmac help TOPIC' with {}", self.topics.join(", "));
+        Some(names).filter(|_| !self.topics.is_empty())
+    }
+}
+
+fn paragraphs(texts: &[&str]) -> String {
+    let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
 }
 
 /// The end of `tagmac --help`.
@@ -85,7 +80,7 @@ pub fn overview_and_topics() -> String {
 }
 
 /// A line for each topic.
-pub fn topic_list() -> String {
+fn topic_list() -> String {
     let mut text = String::new();
     for topic in &TOPICS {
         writeln!(text, "  {:<12} {}", topic.name, topic.about).expect("a String");

@@ -1,5 +1,5 @@
-//! Completion in real shells: each runs on a terminal where the tests type keys. A substitute for the
-//! command records the arguments that the shell passes to it.
+//! Completion in real shells: each runs on a terminal where the tests type keys. A substitute for
+//! the command records the arguments that the shell passes to it.
 
 use std::collections::BTreeSet;
 use std::env;

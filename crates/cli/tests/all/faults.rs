@@ -1,4 +1,5 @@
-//! Failures while a tree is sealed or audited: all data is kept, and a failure never looks like success.
+//! Failures while a tree is sealed or audited: all data is kept, and a failure never looks like
+//! success.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
