@@ -124,7 +124,7 @@ def test_what_an_object_does_not_have(place):
     for option in ("--mode", "--mtime", "--special", "--one-file-system"):
         place.keyed("seal", option, place.url, "-o", "m").exits(2).says(option)
     place.folder.joinpath("d").mkdir()
-    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: expected a file")
+    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: the manifest of a directory")
     place.keyed("audit", place.url + "m", "d").exits(2)
 
 

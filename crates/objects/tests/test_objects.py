@@ -234,7 +234,7 @@ def test_a_file_has_a_path_and_no_url(place):
 def test_a_part_of_another_place_needs_a_name(place):
     url = place.put("o", bytes_of(2048))
     elsewhere = ["part", "--start", "0", "--at", "512", "--last", url, "-o", "p"]
-    place.keyed(*elsewhere).exits(2).says("--object <ID>: expected a name for what --at")
+    place.keyed(*elsewhere).exits(2).says("--at differs from --start")
     place.keyed(*elsewhere, "--object", "half").exits(0)
     # Nothing of it, as with a file.
     end = ["part", "--object", "e", "--start", "0", "--at", "2048", "--last", url, "-o", "q"]

@@ -7,7 +7,7 @@ _tagmac() {
     for ((i = 1; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]} current=$word
         if [[ $word == [=:]* ]]; then
-            # Bash cuts words here: after an option its value follows, else the same word goes on.
+            # Bash splits words here: the value of an option follows, or the rest of the same word.
             current=
             if [[ $word == '=' && ${COMP_WORDS[i-1]} == --* ]] && ((${#kinds[@]})); then
                 kind=${kinds[0]}
@@ -49,7 +49,7 @@ _tagmac() {
     done
 }
 
-# The options of a command, and the values that one of them takes.
+# The options of a command, and the values that one of them needs.
 _tagmac_option() {
     case $1 in
 OPTIONS    esac
@@ -57,7 +57,7 @@ OPTIONS    esac
 VALUES    esac
 }
 
-# What a command takes without an option, in this place.
+# The kind of a command's operand at this position.
 _tagmac_operand() {
     case "$1 $2" in
 OPERANDS    *) kind=nothing ;;
