@@ -134,8 +134,8 @@ const PATCHED: &str = "; a patch of 9000 bytes at byte 7000 was interrupted: --f
                        bytes, --undo the old ones, and both keep bytes of other programs";
 const BOTH_WAYS: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish treats \
                          it as done, --undo undoes it, and both keep bytes of other programs";
-const ONE_WAY: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish takes it \
-                       as done and deletes nothing";
+const ONE_WAY: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish treats \
+                       it as done and deletes nothing";
 const GROWN: &str = "--append accepts the added bytes";
 const SHRUNK: &str = "restore the file";
 const CHANGED: &str = " have changed since the last update";

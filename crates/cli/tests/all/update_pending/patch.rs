@@ -386,8 +386,8 @@ fn a_pending_edit_under_expect() {
             for args in [&[][..], &["--append"], &["--range", "0:1"]] {
                 let ran = place.keyed("update", &[&["--expect", tag], args, &["f"]].concat());
                 ran.exits(1).prints("").says(&[
-                    "--expect, found an edit",
-                    "--undo keeps the old bytes; if no update of yours",
+                    "an edit was interrupted after the tag of --expect",
+                    "--undo keeps the old bytes. If you interrupted no update",
                 ]);
                 assert!(fs::read(place.path("f")).unwrap() == old());
             }
