@@ -80,3 +80,20 @@ fn is_page(file: File) -> io::Result<bool> {
     file.take(512).read_to_end(&mut start)?;
     Ok(start.windows(10).any(|text| text == b".TH tagmac"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_names_its_command_and_known_topics() {
+        let command = Args::command();
+        let topics: Vec<&str> = help::topic_names().collect();
+        for text in help::ALL {
+            assert!(command.find_subcommand(text.name).is_some(), "{}", text.name);
+            assert!(text.topics.iter().all(|name| topics.contains(name)), "{}", text.name);
+        }
+        // A topic with the name of a command would hide its help.
+        assert!(topics.iter().all(|name| command.find_subcommand(name).is_none()));
+    }
+}

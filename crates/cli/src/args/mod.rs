@@ -8,8 +8,10 @@ mod shared;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueHint};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{ArgAction, Args as Group, CommandFactory, Parser, Subcommand, ValueHint};
 use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
@@ -410,7 +412,31 @@ pub struct ManArgs {
 #[derive(Group)]
 pub struct HelpArgs {
     /// A command or a topic; by default, the overview
-    #[arg(value_name = "TOPIC", action = ArgAction::Set, value_parser = help::TopicParser)]
+    #[arg(value_name = "TOPIC", action = ArgAction::Set, value_parser = TopicParser)]
     #[arg(hide_possible_values = true)]
     pub topic: Option<String>,
+}
+
+/// Accepts any name, so that `tagmac help` can report an unknown one. Completions offer the known
+/// names.
+#[derive(Clone)]
+struct TopicParser;
+
+impl TypedValueParser for TopicParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        static COMMAND: LazyLock<clap::Command> = LazyLock::new(Args::command);
+        let commands = COMMAND.get_subcommands().map(clap::Command::get_name);
+        Some(Box::new(help::topic_names().chain(commands).map(PossibleValue::new)))
+    }
 }

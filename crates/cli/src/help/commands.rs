@@ -1,6 +1,39 @@
 //! The texts of the commands.
 
-use super::CommandHelp;
+/// The texts about one command that follow its options. At most 80 columns.
+pub struct CommandHelp {
+    pub name: &'static str,
+    /// Examples, or the columns of the output.
+    examples: &'static str,
+    details: &'static str,
+    /// Names of topics.
+    pub topics: &'static [&'static str],
+}
+
+impl CommandHelp {
+    /// The end of `tagmac COMMAND --help`.
+    pub fn short(&self) -> String {
+        let details = format!("Details: 'tagmac help {}'", self.name);
+        let details = Some(details).filter(|_| !self.details.is_empty());
+        let pointers: Vec<String> = details.into_iter().chain(self.topic_names()).collect();
+        paragraphs(&[self.examples, &pointers.join("\n")])
+    }
+
+    /// The end of `tagmac help COMMAND` and of the manual page.
+    pub fn long(&self) -> String {
+        paragraphs(&[self.examples, self.details, &self.topic_names().unwrap_or_default()])
+    }
+
+    fn topic_names(&self) -> Option<String> {
+        let names = format!("Topics:  'tagmac help TOPIC' with {}", self.topics.join(", "));
+        Some(names).filter(|_| !self.topics.is_empty())
+    }
+}
+
+fn paragraphs(texts: &[&str]) -> String {
+    let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
 
 /// The examples of `tagmac --help`.
 pub const EXAMPLES: &str = "\

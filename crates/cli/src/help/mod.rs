@@ -2,64 +2,15 @@
 //!
 //! `tagmac COMMAND --help` is short: one line per option, examples, and where to read on. `tagmac
 //! help COMMAND` and the manual page are long: they add the second paragraphs of the options'
-//! comments in `args` and [`CommandHelp::details`]. Facts about several commands are in [`TOPICS`].
+//! comments in `args` and [`CommandHelp`]. Facts about several commands are in [`TOPICS`].
 
 mod commands;
 mod topics;
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
-
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Command, CommandFactory};
-
-use crate::args::Args;
 
 pub use commands::*;
-use topics::TOPICS;
-
-/// A page of `tagmac help` that belongs to no single command.
-struct Topic {
-    name: &'static str,
-    about: &'static str,
-    /// At most 80 columns.
-    text: &'static str,
-}
-
-/// The texts about one command that follow its options. At most 80 columns.
-pub struct CommandHelp {
-    name: &'static str,
-    /// Examples, or the columns of the output.
-    examples: &'static str,
-    details: &'static str,
-    /// Names of [`TOPICS`].
-    topics: &'static [&'static str],
-}
-
-impl CommandHelp {
-    /// The end of `tagmac COMMAND --help`.
-    pub fn short(&self) -> String {
-        let details = format!("Details: 'tagmac help {}'", self.name);
-        let details = Some(details).filter(|_| !self.details.is_empty());
-        let pointers: Vec<String> = details.into_iter().chain(self.topic_names()).collect();
-        paragraphs(&[self.examples, &pointers.join("\n")])
-    }
-
-    /// The end of `tagmac help COMMAND` and of the manual page.
-    pub fn long(&self) -> String {
-        paragraphs(&[self.examples, self.details, &self.topic_names().unwrap_or_default()])
-    }
-
-    fn topic_names(&self) -> Option<String> {
-        let names = format!("Topics:  'tagmac help TOPIC' with {}", self.topics.join(", "));
-        Some(names).filter(|_| !self.topics.is_empty())
-    }
-}
-
-fn paragraphs(texts: &[&str]) -> String {
-    let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
-    texts.join("\n\n")
-}
+use topics::{TOPICS, Topic};
 
 /// The end of `tagmac --help`.
 pub fn overview() -> String {
@@ -92,58 +43,19 @@ fn page(topic: &Topic) -> String {
     format!("{}: {}\n\n{}\n", topic.name, topic.about, topic.text)
 }
 
+/// Returns the names of the topics.
+pub fn topic_names() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|topic| topic.name)
+}
+
 /// Returns the page of a topic.
 pub fn topic(name: &str) -> Option<String> {
     TOPICS.iter().find(|topic| topic.name == name).map(page)
 }
 
-/// Accepts any name, so that `tagmac help` can report an unknown one. Completions offer the known
-/// names.
-#[derive(Clone)]
-pub struct TopicParser;
-
-impl TypedValueParser for TopicParser {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        static COMMAND: LazyLock<Command> = LazyLock::new(Args::command);
-        let commands = COMMAND.get_subcommands().map(Command::get_name);
-        Some(Box::new(
-            TOPICS.iter().map(|topic| topic.name).chain(commands).map(PossibleValue::new),
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_text_names_its_command_and_known_topics() {
-        let command = Args::command();
-        for help in commands::ALL {
-            assert!(command.find_subcommand(help.name).is_some(), "{}", help.name);
-            for name in help.topics {
-                assert!(TOPICS.iter().any(|topic| topic.name == *name), "{}: {name}", help.name);
-            }
-        }
-        for topic in &TOPICS {
-            assert!(
-                command.find_subcommand(topic.name).is_none(),
-                "{}: also a command",
-                topic.name
-            );
-        }
-    }
 
     #[test]
     fn texts_fit_on_a_terminal() {

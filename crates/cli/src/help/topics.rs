@@ -1,6 +1,14 @@
 //! The topics of `tagmac help`.
 
-use super::Topic;
+/// A page of `tagmac help` that belongs to no single command.
+pub struct Topic {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// At most 80 columns.
+    pub text: &'static str,
+}
 
 pub const TOPICS: [Topic; 7] = [
     Topic { name: "keys", about: "make a key, and tell a command where it is", text: KEYS },
