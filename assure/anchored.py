@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""All that is known by an anchor (`anchors.py`): survivors, lines that never run, bugs and planted bugs.
+"""Checks all evidence that refers to code by anchor (`anchors.py`): survivors, uncovered lines,
+bugs, planted bugs.
 
-    anchored.py           shows that each anchor holds
-    anchored.py --renew   writes files, functions and statements as they are now; says what is lost, and keeps it
+    anchored.py           checks that each anchor holds
+    anchored.py --renew   updates files, functions and statements; lists lost anchors and keeps their rows
 
-Neither builds anything but `cargo mutants`.
+Apart from `cargo mutants`, nothing is built.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from planted import PLANTED, change_of  # noqa: E402
 
 
 def survivors(renews):
-    """How many survivors there are, and those that no mutant is."""
+    """Returns the number of survivors and the list of those that match no mutant."""
     ledger = mutants.Ledger(mutants.mutants([*mutants.STRICT, *mutants.ALGO]))
     if renews:
         ledger.renew()
@@ -29,7 +30,8 @@ def survivors(renews):
 
 
 def uncovered(renews):
-    """How many statements and sides there are that never run, and those that are not there."""
+    """Returns the number of uncovered statements and branch sides, and the list of those not found.
+    """
     tree, reasons, lost, count = Tree(), json.loads(REASONS.read_text()), [], 0
     for reason in reasons:
         file = reason["file"]
@@ -51,7 +53,7 @@ def uncovered(renews):
 
 
 def bugs():
-    """How many bugs there are, and those that cannot be made."""
+    """Returns the number of bugs and the list of those that cannot be applied."""
     tree, lost = Tree(), []
     all_of = {path.stem: read_bug(path)["change"] for path in sorted((ROOT / "bugs").glob("*.toml"))}
     all_of |= {f"proofs, {name}": [change_of(name)] for name in PLANTED}
@@ -64,7 +66,7 @@ def bugs():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--renew", action="store_true", help="write files, functions and statements as they are now")
+    parser.add_argument("--renew", action="store_true", help="update files, functions and statements")
     renews = parser.parse_args().renew
     lost = []
     for name, (count, without) in {

@@ -1,14 +1,15 @@
-"""Anchors: how evidence names code, so that it outlives moves, layout and new names of variables.
+"""Anchors: references from evidence to code that survive moves, layout changes and renames.
 
-An anchor is a file, a function (`rust_source` says how it is named) and a statement's text, `code`; `place` says
-which of how many it is in the function, and `alike`, where several have the same text, which of these. It still holds
-- in a file of another name or place: the function is looked for in all files, and its module's name chooses among
-  functions of one name;
-- with other names of variables, functions or types: the statement at the same place of as many is the same one if it
-  differs in names alone, and no old name is in the function any more;
-- with other statements around it: its text is there as often as it was.
-Where none of this tells which statement is meant, the anchor is lost, and what it stood for counts as new.
-`anchored.py` lists all anchors of the repository.
+An anchor is a file, a function (named as in `rust_source`) and the text of a statement, `code`.
+`place` is its position in the function, and `alike` its position in the list of statements with the
+same text. An anchor still holds
+- in a file that was renamed or moved: all files are searched for the function, and the module's
+  name chooses among functions with the same name;
+- after renames of variables, functions or types: the statement at the same place of the same number
+  is taken if it differs only in names, and no old name is left in the function;
+- with other statements around it, if its text occurs as often as before.
+Otherwise the anchor is lost, and its subject counts as new. `anchored.py` checks all anchors of the
+repository.
 """
 
 import os
@@ -26,18 +27,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def is_within(path, places):
-    """Whether a file is one of the places, or in one that ends with a slash."""
+    """Returns whether `path` is one of `places`, or is below one that ends with a slash."""
     return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
 
 
 def module(path):
-    """A file as a path of modules, without the folders of its crate."""
+    """Returns the module path of a file, without the folders of its crate."""
     parts = path.removesuffix(".rs").split("/")
     return [part for part in parts if part not in ("src", "mod", "lib")]
 
 
 def common_end(one, other):
-    """How many modules two paths have in common, from their ends."""
+    """Returns the length of the common end of two module paths."""
     count = 0
     for a, b in zip(reversed(one), reversed(other), strict=False):
         if a != b:
@@ -68,7 +69,8 @@ class Tree:
         return (self.root / path).is_file() and bool(self.source(path).named(name))
 
     def nearest(self, file, paths):
-        """The one of some files whose modules are most like those of a file that moved; `None` if two are."""
+        """Returns the path with the modules most similar to those of `file`, which moved; `None` on
+        a tie."""
         of = module(file)
         ranked = sorted(
             (common_end(of, module(path)), common_end(of[::-1], module(path)[::-1]), path) for path in paths
@@ -78,7 +80,7 @@ class Tree:
         return ranked[-1][2]
 
     def locate(self, file, name):
-        """Where a function is now: its file and its name, or `None`."""
+        """Returns the current file and name of a function, or `None`."""
         if self.has(file, name):
             return file, name
         if not name:
@@ -89,7 +91,7 @@ class Tree:
         found = self.nearest(file, [path for path in texts if self.has(path, name)])
         if found:
             return found, name
-        # Its type may have another name.
+        # Its type may have been renamed.
         here = file if (self.root / file).is_file() else self.nearest(file, self.paths)
         if here and common_end(module(file), module(here)):
             items = [item for item in self.source(here).items if item.name.split("::")[-1] == name.split("::")[-1]]
@@ -99,18 +101,18 @@ class Tree:
 
 
 def names_in(source, item):
-    """The names that an item has."""
+    """Returns the names that occur in `item`."""
     return {text for is_name, text in spelled(source.tokens[item.start : item.end]) if is_name}
 
 
 def number_of(text):
-    """`2/5` as two numbers."""
+    """Parses `2/5` into two numbers."""
     one, of = text.split("/")
     return int(one), int(of)
 
 
 def anchor(codes, index):
-    """What tells one of some statements from the others."""
+    """Returns the fields that identify one statement among `codes`."""
     row = {"code": codes[index], "place": f"{index + 1}/{len(codes)}"}
     same = [at for at, code in enumerate(codes) if words(code) == words(codes[index])]
     if len(same) > 1:
@@ -119,7 +121,7 @@ def anchor(codes, index):
 
 
 def align(row, codes, kept):
-    """Which of these statements a row is about, and the names that became others; or `None`."""
+    """Finds the statement that `row` refers to. Returns it with the renamed names, or `None`."""
     wanted = words(row["code"])
     same = [at for at, code in enumerate(codes) if words(code) == wanted]
     which, of = number_of(row.get("alike", "1/1"))
@@ -133,11 +135,12 @@ def align(row, codes, kept):
     return None
 
 
-# Text that takes the place of other text, for bugs.
+# Code replacement, for bugs.
 
 
 def occurrences(source, start, end, wanted, kept=None):
-    """Where tokens begin and end that are as wanted; with `kept`, up to names that nothing has any more."""
+    """Returns the token ranges equal to `wanted`; with `kept`, equal up to names that no longer
+    occur."""
     length, found = len(wanted), []
     if not length:
         return found
@@ -157,7 +160,8 @@ def occurrences(source, start, end, wanted, kept=None):
 
 
 def replaced(tree, change):
-    """The file of a change, and its text with `after` in the place of `before`; or `None`, and what is wrong."""
+    """Applies `change` to its file's text. Returns the file and the new text, or `None` and the
+    reason."""
     at = tree.locate(change["file"], change["function"])
     if at is None:
         return None, f"no function {change['function']} of {change['file']}"
@@ -179,15 +183,16 @@ def replaced(tree, change):
         if is_name and token.is_name and name in names:
             after = after[: token.start] + names[name].removeprefix(".") + after[token.end :]
     first, last = source.tokens[start], source.tokens[stop - 1]
-    # A comma that layout has after the last token stays where it is.
+    # Keep a comma that the formatter put after the last token.
     text = source.text[: first.start] + after + source.text[last.end :]
     if words(text) == words(source.text):
-        return None, f"{at[0]}: {at[1]}: it changes nothing"
+        return None, f"{at[0]}: {at[1]}: the change has no effect"
     return at[0], text
 
 
 def apply(root, changes):
-    """Makes changes in a copy. What its files were before, or `None` and what is wrong."""
+    """Applies changes to a copy. Returns the old contents of its files, or `None` and the reason.
+    """
     before = {}
     for change in changes:
         path, text = replaced(Tree(root), change)
@@ -200,13 +205,13 @@ def apply(root, changes):
 
 
 def revert(root, before):
-    """Takes changes back. The files are new again, or cargo would not see it."""
+    """Reverts changes. The files get a new time, so that cargo rebuilds them."""
     for path, contents in before.items():
         (Path(root) / path).write_bytes(contents)
 
 
 def in_memory(tree, changes):
-    """The files of some changes and their texts, or `None` and what is wrong."""
+    """Returns the changed files and their new texts, or `None` and the reason."""
     changed = Tree(tree.root)
     changed.paths, changed.sources = tree.paths, dict(tree.sources)
     found = {}
@@ -220,14 +225,14 @@ def in_memory(tree, changes):
 
 
 def read_bug(path):
-    """A bug from its file: `what`, `source`, `here`, `test` and a list of `change`."""
+    """Reads a bug from its file: `what`, `source`, `here`, `test` and a list of `change`."""
     told = tomllib.loads(path.read_text())
     for name in ["what", "source", "here", "test"]:
         if not isinstance(told.get(name), str):
-            sys.exit(f"{path}: expected a text '{name}', found none")
+            sys.exit(f"{path}: '{name}' is missing or not a text")
     names = {"file", "function", "before", "after"}
     if not told.get("change") or any(set(change) != names for change in told["change"]):
-        sys.exit(f"{path}: expected changes, each with {', '.join(sorted(names))}, found others")
+        sys.exit(f"{path}: needs changes, each with only {', '.join(sorted(names))} as fields")
     return told
 
 
@@ -250,7 +255,7 @@ impl<T: Copy> Hash for Pair<T> {
 
 
 def self_test():
-    """Changes that keep anchors, and changes that must not."""
+    """Tests changes that must keep an anchor, and changes that must lose it."""
     renamed = CODE.replace("right", "other").replace("self.other", "self.right")
     spread = CODE.replace("altered(left, right)", "altered(\n  left,\n  right,\n )").replace(
         "-> usize {", "-> usize\n{"
@@ -285,4 +290,4 @@ def self_test():
             )
         if (rust_source.digest(text) == same) != is_same:
             sys.exit(f"anchors: self-test '{name}': expected {'the same' if is_same else 'another'} digest")
-    print("anchors: 9 changes of a function, each judged as it must be")
+    print("anchors: 9 changes of a function judged correctly")

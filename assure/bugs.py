@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Historical bugs: faults that other projects had, made again here, are each found by a named test.
+"""Historical bugs: planted here, each fault of another project must be found by a named test.
 
-`bugs/NN-name.toml` has a fault of another project (`source`) as changes to functions of this one
-(`anchors.py`), and the test that must find it (`test = "PACKAGE TARGET NAME"`, where TARGET is `lib` or a
-program of tests). The job copies the tree to `target/assure/bugs`, shows that all those tests pass there,
-and then, bug by bug: makes its changes, builds the test program, runs that one test, and demands that it
-fails. A change whose place is not found, or found twice, a bug that does not build, or that leaves the test
-green is a failure of the job.
+`bugs/NN-name.toml` describes a fault of another project (`source`) as changes to our functions
+(`anchors.py`), with the test that must find it (`test = "PACKAGE TARGET NAME"`; TARGET is `lib` or
+a test program). The job copies the tree to `target/assure/bugs` and checks that all those tests
+pass. For each bug it then makes the changes, builds the test program, runs the one test, and checks
+that it fails. The job fails if the place of a change is not found or is found twice, if a bug does
+not build, or if its test passes.
 
-It shows that the tests find these faults, and not that they find all of their kind: a bug is one
-place of the code, chosen by hand. Programs are built with `opt-level` 0, and so show what an
-algorithm does wrong and not what an optimiser does.
+This shows that the tests find these faults, not all faults of their kind: a bug is one place in the
+code, chosen by hand. Programs are built with `opt-level` 0, which shows faults of an algorithm but
+not those of an optimiser.
 
-`--full` takes all bugs, `--quick` a fixed few whose programs are built fast, and shows that all can be made.
+`--full` checks all bugs; `--quick` checks a few whose programs build fast, and that all can be
+applied.
 """
 
 import argparse
@@ -33,9 +34,9 @@ import anchors
 from anchors import ROOT, apply, read_bug, revert
 
 SCRATCH = ROOT / "target/assure/bugs"
-# A test that waits for ever is not one that found something.
+# A test that never ends has not found anything.
 PATIENCE = 1200
-# At least one of each program that is built in seconds.
+# At least one from each program that builds in seconds.
 QUICK = [
     "doubling-greater-than",
     "zero-length-tag",
@@ -44,7 +45,7 @@ QUICK = [
     "short-read-as-the-end",
     "room-larger-than-the-tag",
 ]
-# The packages that one worker builds, so that two need no lock of each other's.
+# The packages that each worker builds, disjoint so that no worker waits for another's lock.
 WORKERS = [["tagmac", "tagmac-papers", "tagmac-any"], ["tagmac-files", "tagmac-cli", "tagmac-border"]]
 PROFILE = {
     "inherits": '"dev"',
@@ -59,13 +60,13 @@ PROFILE = {
 }
 
 
-# The process groups that run now.
+# The process groups that are running.
 CHILDREN = set()
 
 
 @dataclass(frozen=True)
 class Test:
-    """A test: its package, its program, its name."""
+    """A test: its package, program and name."""
 
     package: str
     target: str
@@ -73,8 +74,8 @@ class Test:
 
     @property
     def program(self):
-        """What is built for it. No unit test of the library needs every MAC, and those of `threads` need
-        some."""
+        """Returns the package, target and features to build. Unit tests of the library do not need
+        every MAC; those of `threads` need some."""
         features = {
             "tagmac": ["--all-features"],
             "tagmac-cli": ["--features", "fault-injection"],
@@ -98,7 +99,7 @@ class Bug:
 
 @dataclass
 class Result:
-    """What one worker found."""
+    """Results of one worker."""
 
     checked: int = 0
     failed: list = field(default_factory=list)
@@ -106,7 +107,7 @@ class Result:
 
 
 def bug_of(path):
-    """A bug from its file."""
+    """Reads a bug from its file."""
     told = read_bug(path)
     words = told["test"].split()
     if len(words) != 3:
@@ -115,28 +116,28 @@ def bug_of(path):
 
 
 def git_files():
-    """The files of the tree: tracked, and new ones that are not ignored."""
+    """Lists the files of the tree: tracked, or new and not ignored."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
     return [os.fsdecode(name) for name in names.split(b"\0") if name]
 
 
 class Tree:
-    """A copy of the tree with a folder for what is built, and what was changed in it."""
+    """A copy of the tree with its build folder and the changes made in it."""
 
     def __init__(self, number):
         self.path = SCRATCH / f"{number}/tree"
         self.built = SCRATCH / f"{number}/target"
         self.environment = dict(os.environ, CARGO_TARGET_DIR=str(self.built), CARGO_TERM_COLOR="never")
-        # The copy is within a repository whose git must not take it for its own.
+        # The copy is inside a repository, and git must not treat it as part of that one.
         self.environment["GIT_CEILING_DIRECTORIES"] = str(self.path.parent)
-        # Rows of vectors of many megabytes take minutes where nothing is optimised.
+        # Vector rows of many megabytes take minutes without optimisation.
         self.environment["TAGMAC_TEST_BYTES"] = "100000"
         for name in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_BUILD_TARGET"]:
             self.environment.pop(name, None)
 
     def copy(self):
-        """Makes the copy equal to the tree. Files that are equal stay as old as they are."""
+        """Updates the copy from the tree. Files that are equal keep their times."""
         wanted = set(git_files())
         if self.path.exists():
             for path in [path for path in self.path.rglob("*") if path.is_file() or path.is_symlink()]:
@@ -160,8 +161,8 @@ class Tree:
                 shutil.copymode(source, copy)
 
     def call(self, command, folder, patience=None):
-        """Runs a command in a group of its own, which ends with this program: a compiler that
-        outlived it would write over what the next run builds."""
+        """Runs a command in its own process group, which ends with this program: a compiler that
+        survived would overwrite what the next run builds."""
         with subprocess.Popen(
             command, cwd=folder, env=self.environment, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
@@ -177,7 +178,7 @@ class Tree:
             return subprocess.CompletedProcess(command, child.returncode, out, err)
 
     def build(self, program):
-        """Builds a program of tests. Its file and the folder that it runs in, or an error."""
+        """Builds a test program. Returns it and the folder to run it in, or an error."""
         package, target, *features = program
         which = ["--lib"] if target == "lib" else ["--test", target]
         command = ["cargo", "test", "--quiet", "--locked", "--no-run", "--profile", "bugs"]
@@ -198,13 +199,13 @@ class Tree:
         return None, f"cargo named no program for {package} {target}"
 
     def run(self, built, names):
-        """Runs tests by their names: the names of those that failed, or an error."""
+        """Runs tests by name. Returns the names of those that failed, or an error."""
         program, folder = built
         command = [str(program), "--exact", *names]
         try:
             ran = self.call(command, folder, PATIENCE)
         except subprocess.TimeoutExpired:
-            return None, f"no end after {PATIENCE} s"
+            return None, f"did not end within {PATIENCE} s"
         died = -ran.returncode in (signal.SIGABRT, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS)
         if died and len(names) == 1:
             return names, None
@@ -213,24 +214,24 @@ class Tree:
             return None, f"expected {len(names)} tests, found {count[1] if count else 'none'}"
         failed = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$", ran.stdout, re.M)
         if (ran.returncode != 0) != bool(failed):
-            return None, f"it ended with {ran.returncode} and named {len(failed)} failed tests"
+            return None, f"exit status {ran.returncode}, {len(failed)} failed tests named"
         return failed, None
 
 
 def end(number, _frame):
-    """Ends all that runs, on a signal."""
+    """Ends all child processes on a signal."""
     for child in list(CHILDREN):
         os.killpg(child, signal.SIGKILL)
     os._exit(128 + number)
 
 
 def say(text):
-    """Progress."""
+    """Prints progress to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def work(tree, bugs, result):
-    """Checks bugs, program by program."""
+    """Checks bugs, grouped by program."""
     tree.copy()
     programs = list(dict.fromkeys(bug.test.program for bug in bugs))
     for program in programs:
@@ -240,9 +241,9 @@ def work(tree, bugs, result):
         names = sorted({bug.test.name for bug in here})
         if built:
             failed, error = tree.run(built, names)
-            error = error or (failed and f"red without any bug: {', '.join(failed)}")
+            error = error or (failed and f"these fail without any bug: {', '.join(failed)}")
         if error:
-            result.failed.append(f"{' '.join(program)}: expected green tests, found {error}")
+            result.failed.append(f"{' '.join(program)}: the tests do not pass before any bug: {error}")
             continue
         say(f"{' '.join(program)}: built and green in {time.monotonic() - start:.0f} s")
         for bug in here:
@@ -250,20 +251,20 @@ def work(tree, bugs, result):
             error = check(tree, bug)
             say(f"{bug.name}: {error or 'red'} ({time.monotonic() - start:.1f} s)")
             if error:
-                result.failed.append(f"{bug.name}: expected {bug.test} to fail, found {error}")
+                result.failed.append(f"{bug.name}: {bug.test} did not find it: {error}")
             else:
                 result.checked += 1
 
 
 def check(tree, bug):
-    """What is wrong, if the bug's test does not find it."""
+    """Applies the bug and runs its test. Returns an error unless the test fails."""
     before, error = apply(tree.path, bug.changes)
     if error:
-        return f"that it cannot be made: {error}"
+        return f"it cannot be applied: {error}"
     try:
         built, error = tree.build(bug.test.program)
         if error:
-            return f"that it does not build: {error}"
+            return f"it does not build: {error}"
         failed, error = tree.run(built, [bug.test.name])
         if error:
             return error
@@ -273,7 +274,7 @@ def check(tree, bug):
 
 
 def planted(name, bugs):
-    """A bug that no test finds, or that cannot be checked."""
+    """Plants a bug that no test finds, or one that cannot be checked."""
     room = next(bug for bug in bugs if bug.name == "room-larger-than-the-tag")
     [change] = room.changes
     program = room.test.package, room.test.target
@@ -291,12 +292,12 @@ def planted(name, bugs):
 
 
 def stale(bugs):
-    """The bugs that cannot be made in the tree, whose code has changed."""
+    """Returns the bugs that cannot be applied because the code has changed."""
     tree, failed = anchors.Tree(), []
     for bug in bugs:
         _, error = anchors.in_memory(tree, bug.changes)
         if error:
-            failed.append(f"{bug.name}: expected code that it changes, found {error}")
+            failed.append(f"{bug.name}: cannot be applied: {error}")
     return failed
 
 
@@ -305,10 +306,10 @@ PLANTED = ["no-bug", "another-test", "does-not-build", "does-not-apply", "no-suc
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a fixed few of the bugs")
+    parser.add_argument("--quick", action="store_true", help="a few of the bugs, always the same")
     parser.add_argument("--full", action="store_true", help="all bugs")
-    parser.add_argument("--planted", nargs="?", const="", help="names the planted bugs, or plants one")
-    parser.add_argument("name", nargs="*", help="only bugs of these names")
+    parser.add_argument("--planted", nargs="?", const="", help="lists the planted bugs, or plants one")
+    parser.add_argument("name", nargs="*", help="only bugs with these names")
     args = parser.parse_args()
     if args.planted == "":
         print("\n".join(PLANTED))

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Threads: models, many threads, forks and a C library that comes and goes; and all of it once more under
-ThreadSanitizer, which reports what two threads do to one place without an order between them.
+"""Concurrency: models, many threads, forks, and a C library that is loaded and unloaded; then all
+of it again under ThreadSanitizer, which reports accesses of two threads to one place without an
+order between them.
 
-The program `concurrency` (src/bin/concurrency) is there twice: as `cargo build --release` makes it, and built
-here with the sanitizer, together with the standard library and the C library, for full runs alone.
+Two builds of the program `concurrency` (src/bin/concurrency) run: the one from `cargo build
+--release`, and in full runs only, one built here with the sanitizer together with the standard
+library and the C library.
 
     concurrency.py --quick [--planted NAME] | --full | --planted
 """
@@ -13,7 +15,7 @@ import sys
 
 from sanitized import TARGET, build, finish, planted, run, said_by
 
-# Planted bugs whose results are right, as a rule: the sanitizer alone sees them.
+# Planted bugs that usually give correct results: only the sanitizer sees them.
 RACES = "race-"
 
 

@@ -1,38 +1,41 @@
 #!/usr/bin/env python3
-"""Coverage: the lines that the tests run and the branches they take, of the code that decides what is accepted.
+"""Coverage: the lines and branches that the tests run, of the code that decides what is accepted.
 
-Builds the tests with counters (`-Cinstrument-coverage`), without optimisation, runs them, and reads what
-ran with LLVM's own tools. Each line of the files in `NAMED` must run in some test, and each branch there
-must be taken and not taken, unless `assure/uncovered.json` has it with a reason; a reason for what runs is
-a failure too. A reason is for `holes`, each a statement of a function (`anchors.py`) that does not run or, with
-`never`, one branch in it and the side that is never taken, `true` or `false`. `part` is the part that does not
-run of a statement that runs in part, or the condition where a statement has several. A block that only such a
-side leads to needs no reason. Reasons with a `level` count where the CPU does not have it. Of the regions of all
-files that are measured, `FLOOR` percent must run where the CPU has all levels. Lines of tests do not count, nor
-do lines that only close something.
+Builds the tests with counters (`-Cinstrument-coverage`) and without optimisation, runs them, and
+reads the results with LLVM's tools. Each line of the files in `NAMED` must run in some test, and
+each branch there must be taken and not taken, unless `assure/uncovered.json` excuses it with a
+reason. A reason for code that runs is a failure too. A reason has `holes`: each is a statement of a
+function (`anchors.py`) that never runs or, with `never`, a branch in it and the side that is never
+taken, `true` or `false`. If only a part of a statement does not run, `part` is that part; if a
+statement has several conditions, `part` is the condition. A block that only such a side reaches
+needs no reason. Reasons with a `level` apply where the CPU lacks it. Of the regions of all measured
+files, `FLOOR` percent must run if the CPU has all levels. Lines of tests do not count, and neither
+do lines with only closing brackets.
 
     coverage.py --quick [--planted NAME] | --full | --planted
-    coverage.py --holes [FILE...]    the regions that do not run, for those who write tests
+    coverage.py --holes [FILE...]    lists the regions that do not run
 
-`--full` runs the tests of the library, of `crates/papers`, of `crates/any`, of `crates/files` and of the command but
-for those in `LEFT_OUT`, the corpus of `assure/targets`, which calls the C library as well, the C library's own test of all its functions, the
-tests of object stores with a server of moto's, and the job `faults` with the command that has counters: every
-system call fails, and of what runs then only regions count. `--quick` runs none of the last two, leaves out the
-tests of the first three and `SLOW` ones, and asks for nothing of their files and of `FLOOR`.
+`--full` runs the tests of the library, `crates/papers`, `crates/any`, `crates/files` and the
+command, except for those in `LEFT_OUT`. It also runs the corpus of `assure/targets`, which calls
+the C library too; the C library's own test of all its functions; and the tests of object stores
+with moto's server. Last it runs the job `faults` with an instrumented command. There every system
+call fails, and what runs counts for regions only. `--quick` leaves out the last two, the tests of
+the first three and the `SLOW` tests, and does not check their files or `FLOOR`.
 
 What it counts:
-- Code of generic types is compiled for each choice of types. What one of them runs has run, and a side of a
-  branch that one of them takes is taken: counters of the same place are added up. On a level that this CPU
-  does not have, nothing runs but what all levels share.
-- The compiler has counters for `if`, `if let`, `let else`, `while`, and for each operand of `&&` and `||`
-  that is a condition; none for the arms of a `match`, which are lines and regions, nor for `?`, whose two
-  ways are regions. What macros make is at the place of their call, where all calls count as one.
-- A branch within a line that does not run is not named again.
-- What the compiler alone evaluates has a counter and never runs: a `const fn` that is not `pub` and never ran has
-  no regions. It is in some constant, or the compiler would have called it dead.
-- A line that ran is a line that ran: whether a test would notice that it is wrong is for `mutation` and
-  `bugs` to show. Counters of a process that is killed are lost, and its lines do not count: of a branch that came
-  to neither of its ends both would. Examples of the documentation run elsewhere and do not count.
+- Code of generic types is compiled for each choice of types. Their counters are added up: a line or
+  a side of a branch counts if one of them runs it. On a level that this CPU lacks, only the code
+  that all levels share runs.
+- The compiler has counters for `if`, `if let`, `let else`, `while`, and each operand of `&&` and
+  `||` that is a condition. The arms of a `match` are lines and regions, and the two ways of `?` are
+  regions. Code from macros counts at the place of the call, and all calls there count as one.
+- A branch within a line that does not run is not listed again.
+- A function that only the compiler evaluates has a counter and never runs. So a `const fn` that is
+  not `pub` and never ran has no regions. Some constant uses it, or the compiler would have reported
+  it as dead.
+- `mutation` and `bugs` check whether a test would notice a wrong line. Counters of a killed process
+  are lost, and so are its lines. A branch that reached neither end looks as if it had reached both.
+  Examples of the documentation run elsewhere and do not count.
 """
 
 import json
@@ -65,17 +68,19 @@ PLANTED_BRANCH = """fn main() {
     println!("{}", if is_named { 1 } else { 2 });
 }
 """
-# What is built together, so that the library is built once with all features and once for its own tests. Its own,
-# those of the papers' constructions and those of all MACs come first, and are for full runs.
+# Packages built together, so that the library is built once with all features and once for its own
+# tests. The tests of these three are for full runs.
 LIBRARY = ["tagmac", "tagmac-papers", "tagmac-any"]
 PACKAGES = ["tagmac-bounds", "tagmac-files", "tagmac-cli", "tagmac-border", "fuzz-targets"]
 FEATURES = ["tagmac/threads", "tagmac/rustcrypto", "tagmac-cli/fault-injection"]
-# With the last the command reads objects. In a quick run it does not: what object stores are built on takes minutes.
+# The last feature lets the command read objects. Quick runs leave it out, because its dependencies
+# take minutes to build.
 OF_FULL_RUNS = ["tagmac-papers/rustcrypto", "tagmac-cli/objects"]
 OPTIONS = ["--lib", "--bins", "--test", "all"]
-# What is in the names of tests that do not run here, by folder. They run in `scripts/test` or `scripts/test-built`.
+# Tests that do not run here, by folder and part of the name. They run in `scripts/test` or
+# `scripts/test-built`.
 LEFT_OUT = {
-    # They take long where nothing is optimised, and reach what others reach.
+    # They take long without optimisation, and reach no further code.
     "tagmac": [
         "algo::elimac::tests::a_cache_of_any_size", "algo::many_keys::tests::pmac_is_the_same",
         "cipher::present::tests::official_vectors", "cipher::present::tests::sums_on_every_rung",
@@ -84,32 +89,31 @@ LEFT_OUT = {
         "nonces::a_grade_checks_its_words", "pmac_bound::", "pmac_small::",
     ],
     "any": [
-        # As above.
         "batch::batches_of_every_size", "batch::every_length_and_every_count",
         "laws::a_flipped_bit_in_any_byte", "laws::any_cut", "laws::every_cut", "registry::one_tag_whatever_the_way",
         "save::streams_and_parts_of_umac", "vectors::umac_markers_in_parts",
     ],
     "papers": [
-        # As above.
         "collisions::",
     ],
     "bounds": [
-        # As above.
+        # These are slow, too.
         "bounds::bounds_grow", "bounds::elimac_is_exact", "bounds::lightmac_is_exact", "bounds::pmac_is_exact",
         "bounds::umac_of_1999_is_exact", "limits::limits_never_grow", "limits::numbers_are_the_largest",
     ],
     "cli": [
-        # As above.
+        # These are slow, too.
         "checkpoint::it_goes_on_where_it_was", "exit::every_command_in_every_class",
         "exit::without_memory_there_is_no_verdict", "memory::", "parts::every_algorithm_with_parts",
         "parts::made_on_one_level",
-        # They let no file grow, and counters are written to files.
+        # They limit file sizes, and counters are written to files.
         "audit::the_forms_of_a_report", "checkpoint::a_disk_that_is_full",
         "faults::a_full_disk_leaves", "parts::what_cannot_be_read_or_written",
         "update_faults::a_patch_that_was_cut_short", "update_faults::no_room_for_the_sidecar",
     ],
 }  # fmt: skip
-# Nor do these in a quick run, among them most of those that kill: counters of what is killed are lost.
+# Left out of quick runs too. Most of them kill processes, and counters of killed processes are
+# lost.
 SLOW = [
     "atomic::a_kill_at_any_call", "checkpoint::a_checkpoint_is_not_read_further", "checkpoint::killed_at_every_call",
     "manifest::every_byte_of_a_manifest_counts", "process::memory_does_not_depend_on_the_file",
@@ -118,7 +122,7 @@ SLOW = [
     "update_faults::killed_", "update_pending::patch::a_recovery_that_is_killed",
 ]  # fmt: skip
 MEASURED = ["crates/bounds/src/", "crates/tagmac/src/", "crates/papers/src/", "crates/any/src/", "crates/files/src/", "crates/cli/src/", "crates/capi/src/", "crates/border/src/"]
-# Each line of these files, and of the files of these folders, must run, and both sides of each branch.
+# Files and folders in which each line must run, and both sides of each branch.
 NAMED = [
     "crates/bounds/src/",
     *(f"crates/tagmac/src/{name}" for name in [
@@ -132,15 +136,15 @@ NAMED = [
     ]),
     *(f"crates/cli/src/{name}" for name in ["check.rs", "tag_line.rs"]),
 ]  # fmt: skip
-# The least of the regions of what is measured that must run, in percent, on a CPU with all levels.
+# The percentage of all measured regions that must run on a CPU with all levels.
 FLOOR = 98.0
-# The folder of the counters of the job `faults`, and how much it must have tried.
+# The folder for the counters of the job `faults`, and the number of checks that it must have made.
 FAULTS = "faults"
 LEAST_FAULTS = 10_000
 
 
 def cargo(packages, features, *command):
-    """What cargo says of what it built, with counters."""
+    """Builds with counters. Returns cargo's messages about what it built."""
     environment = dict(os.environ, CARGO_TARGET_DIR=str(SCRATCH), RUSTC_BOOTSTRAP="1")
     environment["RUSTC_WORKSPACE_WRAPPER"] = str(WRAPPER)
     environment.pop("RUSTFLAGS", None)
@@ -159,7 +163,8 @@ def cargo(packages, features, *command):
 
 
 def build(full):
-    """Builds the tests: programs and the folders that they run in, and all that has counters."""
+    """Builds the tests. Returns the programs with their folders, and all files that have counters.
+    """
     packages, features = ([*LIBRARY, *PACKAGES], [*FEATURES, *OF_FULL_RUNS]) if full else (PACKAGES, FEATURES)
     tests, objects = [], []
     for one in cargo(packages, features, "test", "--no-run", *OPTIONS):
@@ -169,14 +174,14 @@ def build(full):
                 tests.append((one["executable"], Path(one["manifest_path"]).parent))
     for one in cargo([*packages, "tagmac-capi"], features, "build", "--lib"):
         objects += [name for name in one.get("filenames", []) if name.endswith("libtagmac.so")]
-    # Cargo names them in the order that it ends with them.
+    # Cargo lists them in the order in which it finishes them.
     tests, objects = sorted(tests), sorted(set(objects))
     tests.append((str(smoke(Path(next(name for name in objects if name.endswith(".so"))))), SCRATCH))
     return tests, objects
 
 
 def smoke(library):
-    """The C library's test of all its functions, built against this library."""
+    """Builds the C library's test of all its functions against this library."""
     program, name = SCRATCH / "smoke", SCRATCH / "libtagmac.so.0"
     name.unlink(missing_ok=True)
     name.symlink_to(library)
@@ -187,12 +192,12 @@ def smoke(library):
 
 
 def is_of(package, program, folder):
-    """Whether these are the tests of a package from outside."""
+    """Returns whether `program` has the integration tests of `package`."""
     return folder.name == package and Path(program).name.startswith("all-")
 
 
 def run(tests, profiles, full):
-    """Runs tests, each program into a folder of its own. What went wrong."""
+    """Runs tests, each program with its own counter folder. Returns what failed."""
     shutil.rmtree(profiles, ignore_errors=True)
     runs = []
     for program, folder in tests:
@@ -205,16 +210,16 @@ def run(tests, profiles, full):
         runs.append((with_a_server(), REPO))
     failed = []
     for number, (command, folder) in enumerate(runs):
-        # Processes that end add to one of a few files: there are thousands of them.
+        # Processes share a few files when they end: there are thousands of processes.
         ran = counted(command, folder, profiles / str(number), "%4m")
         if ran.returncode != 0 or " 0 passed" in ran.stdout:
             names = re.findall(r"^(?:test )?(\S+) \.\.\. FAILED$|^FAILED (\S+)", ran.stdout, re.M)
             names = ["".join(name) for name in names]
-            failed.append(f"{Path(command[0]).name}: expected green tests, found {names or ran.stderr[-300:]}")
+            failed.append(f"{Path(command[0]).name}: tests failed: {names or ran.stderr[-300:]}")
     if full:
-        # The verdict on the command that users have is that of the job: this one has assertions, and those of rustix
-        # end it where a call fails that never does.
-        # All processes map one file, so that no call writes it in the end, which would fail as others do.
+        # The job `faults` gives the verdict on the command that users get. This build has
+        # assertions, and rustix asserts that some calls never fail. All processes map one file, so
+        # that no call writes counters at exit, which would fail like other calls.
         ran = counted(with_faults(), REPO, profiles / FAULTS, "%c%m")
         found = re.search(r"^faults: (\d+) checked", ran.stdout, re.M)
         count = int(found[1]) if found else 0
@@ -224,20 +229,20 @@ def run(tests, profiles, full):
 
 
 def counted(command, folder, here, files):
-    """Runs a command whose counters go to files in a folder."""
+    """Runs a command whose counters go to files in `here`."""
     here.mkdir(parents=True)
     environment = dict(os.environ, LLVM_PROFILE_FILE=f"{here}/{files}.profraw", TAGMAC=str(COMMAND))
-    # Rows of vectors of many megabytes take minutes where nothing is optimised.
+    # Vector rows of many megabytes take minutes without optimisation.
     environment["TAGMAC_TEST_BYTES"] = "20000"
     ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace")
-    # Commands that a test starts with no environment.
+    # Some tests start commands with an empty environment.
     for left in folder.glob("default_*.profraw"):
         shutil.move(left, here / left.name)
     return ran
 
 
 def with_a_server():
-    """The tests of the command with object stores, on a server of moto's."""
+    """Runs the tests of the command with object stores, on moto's server."""
     venv = SCRATCH / "python"
     if not (venv / "bin/python").exists():
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
@@ -248,14 +253,16 @@ def with_a_server():
 
 
 def with_faults():
-    """The job in which every system call fails, but for the examples that compute for long."""
+    """Runs the job in which every system call fails, except for the examples that compute for long.
+    """
     build = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "assure", "--bin", "faults"]
     subprocess.run(build, cwd=REPO, check=True)
     return [TARGET / "release/faults", "--quick"]
 
 
 def one_sided(profiles):
-    """A program of which each line runs, and one side of a branch does not. What it is, and what ran of it."""
+    """Builds a program where each line runs but one side of a branch does not. Returns it and its
+    coverage."""
     source, program = SCRATCH / "planted.rs", SCRATCH / "planted"
     source.write_text(PLANTED_BRANCH)
     environment = dict(os.environ, RUSTC_BOOTSTRAP="1", LLVM_PROFILE_FILE=f"{profiles}/planted.profraw")
@@ -266,7 +273,7 @@ def one_sided(profiles):
 
 
 def plant_hole(files, named, reasons, tree):
-    """Lets a statement not run that has no reason, in a function where another has one."""
+    """Hides a statement that ran and has no reason, in a function with another reason."""
     for place in Excuses(reasons, tree).by_place:
         path, index, which = place
         source = tree.source(path)
@@ -275,7 +282,7 @@ def plant_hole(files, named, reasons, tree):
             if number != which and is_within(path, named) and files[path].lines.get(line, 0) > 0:
                 files[path].lines[line] = 0
                 return
-    sys.exit("coverage: no function has a statement that runs and one that does not")
+    sys.exit("coverage: no function has both a statement that runs and one that does not")
 
 
 def main():
@@ -295,7 +302,8 @@ def main():
     profiles = SCRATCH / "profiles"
     stamp = profiles / "of"
     failed = []
-    # Planted bugs are in what is made of the profiles: those of the last run serve, if it was of these.
+    # Planted bugs are made in the profiles, so the last run's profiles serve if its programs are
+    # the same.
     state = json.dumps([full] + [[one, os.stat(one).st_mtime_ns] for one in objects])
     if not (planted or holes) or not stamp.exists() or stamp.read_text() != state:
         failed = run(tests, profiles, full)
@@ -320,7 +328,7 @@ def main():
         source, program = one_sided(profiles)
         objects, named, places = [*objects, program], [*named, source], [*places, source]
     files = read(objects, profiles, places)
-    # Lines that are named run in tests, and not only where calls fail.
+    # Lines of named files must run in tests, not only when system calls fail.
     of_tests = read(objects, profiles, places, FAULTS) if full and not holes else files
     if planted == "tests-left-out":
         (SCRATCH / "hidden").rename(hidden)
@@ -344,9 +352,9 @@ def main():
         checked += 1
         print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
         if share < FLOOR and all(has_level(level) for level in FLAGS):
-            failed.append(f"expected {FLOOR} % of {count} regions to run, found {share:.2f} %")
+            failed.append(f"at least {FLOOR} % of {count} regions must run, but {share:.2f} % did")
     excused = sum(len(one["holes"]) for one in reasons if "level" not in one)
-    print(f"note: {excused} statements and sides of branches never run, each with a reason in assure/uncovered.json")
+    print(f"note: {excused} statements and branch sides never run; assure/uncovered.json has a reason for each")
     for line in failed:
         print(f"failed: {line}")
     print(f"coverage: {checked} checked, {len(failed)} failed")
@@ -354,7 +362,7 @@ def main():
 
 
 def print_holes(files):
-    """The regions that do not run, by file, for those who write tests."""
+    """Prints the regions that do not run, by file."""
     for path, file in sorted(files.items()):
         text = Path(REPO / path).read_text().splitlines()
         missing = sorted(place for place, count in file.regions.items() if count == 0)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Forgeries: altered messages, tags, nonces and files, through every door. None may be accepted.
+"""Forgeries: altered messages, tags, nonces and files, through every interface. All must be
+refused.
 
-The library itself, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
-streams, partials and key files of every algorithm. The C library, by ctypes: tags of every length from
-0 bytes to 40, each bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints,
-with each byte altered, each cut, other keys, and files rolled back or mixed between versions.
+The library, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
+streams, partials and key files of every algorithm. The C library, through ctypes: tags of 0 to 40
+bytes, and each bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints with
+each byte altered, cut at each byte, with other keys, rolled back, or mixed from several versions.
 
-What a MAC lets through with the probability of its bound is not looked for. A sidecar that is older
-than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md), so it is
-tried with --expect."""
+Not tested: forgeries that a MAC accepts with the probability of its bound. A sidecar that is older
+than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md),
+so it is tested with --expect."""
 
 import argparse
 import ctypes
@@ -24,7 +25,7 @@ REPO = Path(__file__).resolve().parent.parent
 RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve() / "release"
 KEY = bytes(range(16))
 
-# Those of the command and of C: the program names its own.
+# Planted in the command and in C; the program lists its own.
 PLANTS = ["exit-status-ignored", "c-mismatch-ignored"]
 
 
@@ -36,16 +37,16 @@ class Count:
     def refused(self, accepted, what):
         self.checked += 1
         if accepted:
-            self.failures.append(f"{what}: expected a refusal, found none")
+            self.failures.append(f"{what}: accepted a forgery")
 
     def accepted(self, accepted, what):
         self.checked += 1
         if not accepted:
-            self.failures.append(f"{what}: expected its own to be accepted, found a refusal")
+            self.failures.append(f"{what}: refused what it made itself")
 
 
 def in_process(count, arguments):
-    """The program's own figures."""
+    """Runs the program and adds its counts."""
     ran = subprocess.run([RELEASE / "forgeries", *arguments], stdout=subprocess.PIPE, text=True)
     *lines, last = ran.stdout.splitlines()
     found = re.fullmatch(r"forgeries-in-process: (\d+) checked, (\d+) failed", last)
@@ -55,9 +56,9 @@ def in_process(count, arguments):
 
 
 def c_library(count, plant):
-    """Tags of every length and each bit of them."""
+    """Tries tags of every length, and each bit of them."""
     library = ctypes.CDLL(str(RELEASE / "libtagmac.so"))
-    # The header says how much room a key takes and on what it has to lie.
+    # Reserve more than `tagmac_key_size`, to align the key as the header requires.
     library.tagmac_key_size.restype = ctypes.c_size_t
     size = ctypes.c_size_t
     for name, tag_size in [("PMAC-AES128", 16), ("LIGHTMAC-AES128-S32", 16), ("UMAC-64", 8), ("CMAC-AES128", 16)]:
@@ -98,17 +99,17 @@ def run(arguments, folder, expect=None):
 
 
 def altered(data, step):
-    """Each byte altered in one bit, lost or doubled; each cut; something at the end."""
+    """Yields `data` with each byte altered, cut off or removed, and with something appended."""
     for at in range(0, len(data), step):
         yield data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :], f"byte {at} altered"
         yield data[:at], f"cut to {at} bytes"
         yield data[:at] + data[at + 1 :], f"without byte {at}"
-    yield data + b"\n", "with a line more"
+    yield data + b"\n", "with an extra line"
     yield data + data, "twice"
 
 
 def said_by(data):
-    """What the lines of a list say: names of algorithms and tags are the same in upper case and in lower."""
+    """Returns the content of a list's lines: algorithm names and tags are case-insensitive."""
     lines = set()
     for line in data.splitlines():
         found = re.fullmatch(rb"([^ ]+)( \(.*\) = )([0-9A-Fa-f]+)", line)
@@ -116,8 +117,9 @@ def said_by(data):
     return lines - {b""}
 
 
-# A file that the command reads, by the name it has in the folder; how it is made; how it is read, so
-# that exit 0 accepts it; and whether what it printed must stay the same too.
+# For each format of a file that the command reads: its name in the folder, the command that makes
+# it, and the command that reads it and exits with 0 if it accepts it. The last field says whether
+# the output must also stay the same.
 def formats(folder):
     run(["keygen", "-o", "k"], folder, 0)
     run(["keygen", "-o", "other"], folder, 0)
@@ -139,17 +141,18 @@ def formats(folder):
 
 
 def command(count, full, plant):
-    """Lists, manifests and partials that were altered, and those of other keys and versions."""
+    """Tries lists, manifests and partials that were altered or belong to other keys and versions.
+    """
     with tempfile.TemporaryDirectory(prefix="tagmac-forgeries-") as made:
         folder = Path(made)
         cases = []
         for name, reads, printed in formats(folder):
             data = (folder / name).read_bytes()
             right = run([name if one == "FILE" else one for one in reads], folder)
-            count.accepted(right.returncode == 0, f"the {name} that was made")
+            count.accepted(right.returncode == 0, f"the {name}, unaltered")
             step = 1 if full else max(1, len(data) // 40)
             for number, (bytes_, what) in enumerate(altered(data, step)):
-                # A list may say less, or the same twice: each line stands for itself.
+                # A list may have fewer or repeated lines: each line is independent.
                 if name == "list" and said_by(bytes_) <= said_by(data):
                     continue
                 cases.append((f"{number}.{name}", bytes_, what, reads, printed))
@@ -167,7 +170,7 @@ def command(count, full, plant):
                 count.refused(good, what)
         for reads in (["check", "-k", "other", "list"], ["audit", "-k", "other", "manifest", "t"]):
             count.refused(run(reads, folder).returncode == 0, " ".join(reads))
-        # Rolled back, and mixed between versions of an object.
+        # Rolled back, and mixed from versions of an object.
         (folder / "t" / "a").write_bytes(b"new")
         for reads in (["check", "-k", "k", "list"], ["audit", "-k", "k", "manifest", "t"]):
             count.refused(run(reads, folder).returncode == 0, f"{' '.join(reads)} after a change")

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Fuzzing with coverage: inputs that reach new code are kept and changed further.
+"""Fuzzing with coverage: inputs that reach new code are kept and mutated further.
 
-`assure/targets` has a function for each thing that parses or has state, which panics where an answer is
-wrong. `assure/fuzz` runs one of them under libFuzzer, built by the stable compiler with counters on each
-edge and each comparison, with overflow checks and debug assertions. This job begins with the seeds and the
-corpus of `assure/targets`, and fails on a panic, on 192 MiB of memory asked for or 256 MiB in use, on a run of
-20 seconds, and on a parser that is far slower than it should be. Inputs that failed stay in
-`target/fuzz/artifacts`.
+`assure/targets` has a function for each parser and each stateful type, which panics if a result is
+wrong. `assure/fuzz` runs one of them under libFuzzer. The stable compiler builds it with counters
+on each edge and each comparison, with overflow checks and debug assertions. The job starts from the
+seeds and the corpus of `assure/targets`. It fails on a panic, an allocation beyond 192 MiB, use of
+more than 256 MiB, a run of 20 seconds, or a parser far below its usual speed. Inputs that failed
+stay in `target/fuzz/artifacts`.
 
-`--quick` makes a fixed number of runs from a fixed seed; `--full` runs each target for 35 minutes, or for as
-many seconds as TAGMAC_FUZZ_SECONDS has, and keeps what it finds in `target/fuzz/found`. It goes on from there
-next time, and adds its time to `assure/fuzzed.json`, which has that of all full runs. `--pack` puts what is found
-into the corpus in the tree, minimised; each such input is a test from then on.
+`--quick` makes a fixed number of runs from a fixed seed. `--full` runs each target for 35 minutes,
+or for TAGMAC_FUZZ_SECONDS seconds, and keeps new inputs in `target/fuzz/found`, where the next run
+continues. It adds its time to `assure/fuzzed.json`, the total of all full runs. `--pack` minimises
+the new inputs into the corpus in the tree; from then on each is a test.
 
-An instance of a bug that needs more luck than the runs have is not found, and code that no target calls is not
-tried: what reads files, threads and stores is in other jobs.
+A bug that needs more luck than the runs had is not found. Code that no target calls is not tested:
+other jobs cover files, threads and stores.
 """
 
 import json
@@ -40,17 +40,17 @@ FLAGS = [
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ]
-# Seconds of a target in a full run: all of them take 8 hours of a core.
+# Seconds for each target in a full run: 8 core hours for all of them.
 SECONDS = int(os.environ.get("TAGMAC_FUZZ_SECONDS", 2100))
-# Runs of a parser in a second of CPU time. On the machine of the record they are 50,000 and more.
+# Runs of a parser per second of CPU time. The recorded machine reaches 50,000 and more.
 FLOOR = 10_000
-# Bytes of an input that is kept in the tree, and of all inputs of a target there.
+# Bytes of one input in the tree, and of all inputs of one target there.
 LONGEST = 600
 ROOM = 24_000
 
 
 def build():
-    """The program."""
+    """Builds the fuzzer."""
     host = re.search(r"host: (.*)", subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True).stdout)[1]
     environment = os.environ | {"RUSTFLAGS": " ".join(FLAGS), "CARGO_TARGET_DIR": str(TARGET)}
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", host]
@@ -60,7 +60,8 @@ def build():
 
 
 def unpack(program, folder, only=""):
-    """Seeds and corpus of all targets, or of one, as files. Gives name, longest input, quick runs, whether it parses."""
+    """Writes seeds and corpus of all targets, or of one, as files. Returns name, longest input,
+    quick runs and whether it is a parser."""
     shutil.rmtree(folder / only, ignore_errors=True)
     environment = os.environ | {"TAGMAC_FUZZ_UNPACK": str(folder), "TAGMAC_FUZZ_TARGET": only}
     ran = subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -69,7 +70,7 @@ def unpack(program, folder, only=""):
 
 
 class Run:
-    """A target under libFuzzer, and what came of it."""
+    """A target under libFuzzer, and the result."""
 
     def __init__(self, program, target, folders, options, plant=None):
         name, longest, self.quick, self.parses = target
@@ -99,7 +100,7 @@ class Run:
         return int(self.runs / max(self.cpu, 0.01))
 
     def why(self):
-        """Why it is red, in a line."""
+        """Returns the reason for a failure, in one line."""
         panic = re.search(r"panicked at (\S+?):?\n((?:.*\n){1,4})", self.said)
         if panic:
             text = " ".join(panic[2].split("note:")[0].split("stack backtrace")[0].split("\n==")[0].split())
@@ -113,7 +114,7 @@ LOCK = threading.Lock()
 
 
 def keep(ran):
-    """Adds a target's full run to those before."""
+    """Adds the full run of a target to its totals."""
     with LOCK:
         fuzzed = json.loads(FUZZED.read_text()) if FUZZED.exists() else {}
         row = fuzzed.setdefault(ran.name, {"runs": 0, "cpu_seconds": 0})
@@ -125,13 +126,13 @@ def keep(ran):
 
 
 def escaped(data):
-    """As Rust's escape_ascii."""
+    """Escapes like Rust's `escape_ascii`."""
     named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
     return "".join(named.get(b) or (chr(b) if 0x20 <= b < 0x7F else f"\\x{b:02x}") for b in data)
 
 
 def pack(program, targets):
-    """Minimises what was found into the tree: small inputs first, as long as there is room."""
+    """Minimises new inputs into the tree, small ones first, while there is room."""
     for target in targets:
         name = target[0]
         folders = [TARGET / folder / name for folder in ("corpus", "found", "found-quick")]
@@ -198,22 +199,22 @@ def main():
             if full:
                 fuzzed = keep(ran)
             print(
-                f"note: {ran.name}: {ran.runs} runs, {ran.rate()} a second of CPU time, {ran.edges} edges, "
+                f"note: {ran.name}: {ran.runs} runs, {ran.rate()} per second of CPU time, {ran.edges} edges, "
                 f"{ran.features} features",
                 flush=True,
             )
             if ran.code != 0:
                 failures.append(ran.why())
             elif ran.parses and ran.rate() < FLOOR:
-                failures.append(f"{ran.name}: expected {FLOOR} runs a second at least, found {ran.rate()}")
+                failures.append(f"{ran.name}: expected at least {FLOOR} runs per second, found {ran.rate()}")
             elif not full and ran.runs < ran.quick:
                 failures.append(f"{ran.name}: expected {ran.quick} runs, found {ran.runs}")
             if plant:
                 print(f"note: {plant}: {'found' if ran.code else 'not found'} after {ran.runs} runs, {ran.cpu:.1f} s")
-    print(f"note: {cpu / 60:.0f} minutes of CPU time in all" if full else f"note: {cpu:.0f} s of CPU time in all")
+    print(f"note: {cpu / 60:.0f} minutes of CPU time in total" if full else f"note: {cpu:.0f} s of CPU time in total")
     if full:
         runs, seconds = (sum(row[what] for row in fuzzed.values()) for what in ("runs", "cpu_seconds"))
-        print(f"note: all full runs on record: {runs:,} runs in {seconds / 3600:.1f} hours of CPU time")
+        print(f"note: all recorded full runs: {runs:,} runs in {seconds / 3600:.1f} hours of CPU time")
     for failure in failures:
         print(f"failed: {failure}")
     print(f"fuzz: {checked} checked, {len(failures)} failed")

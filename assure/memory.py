@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Undefined behaviour: guard pages, two sanitizers and assertions, on the same work.
 
-The program `memory` (src/bin/memory) is there three times. `cargo build --release` makes the one with guard
-pages, beside the C library that users get. This script builds the others, and a C library of the same kind,
-with AddressSanitizer or MemorySanitizer, debug assertions, checks of overflow and the standard library's
-checks of what unsafe code promises. Each must find all planted bugs that it can find. MemorySanitizer, for
-which the standard library is built as well, takes part in full runs alone.
+Three builds of the program `memory` (src/bin/memory) run. `cargo build --release` makes the one
+with guard pages, which calls the C library that users get. This script builds the other two, and a
+C library for each, with AddressSanitizer or MemorySanitizer, debug assertions, overflow checks and
+the standard library's checks of unsafe preconditions. Each must find all planted bugs that it can
+find. MemorySanitizer, which needs its own build of the standard library, runs only in full runs.
 
     memory.py --quick [--planted NAME] | --full | --planted
 """
@@ -15,7 +15,7 @@ import sys
 
 from sanitized import TARGET, build, finish, planted, run, said_by
 
-# The planted bug that MemorySanitizer alone finds, and no other does it find.
+# The planted bug that only MemorySanitizer finds. It finds no other.
 UNWRITTEN = "bytes-never-written"
 
 
@@ -39,7 +39,7 @@ def main():
         if said and ran.failures:
             ran.failures[0] += f" ({said[1] or said[2]})"
     if bug and not all(ran.failed for ran in rans):
-        # One of the programs is blind to it.
+        # One of the programs cannot see it.
         for ran in rans:
             ran.failed = 0
     return finish("memory", rans)

@@ -1,7 +1,8 @@
-"""Mutants: which there are, and what is known of them.
+"""Mutants: the list, and what is known about them.
 
-`cargo mutants` lists them. `assure/mutants.json` is the ledger, a row for each file, and `assure/survivors.json` has
-those that no test finds, each by its function, its operator and which of how many equal operators there it is at.
+`cargo mutants` lists them. `assure/mutants.json` is the ledger, with a row for each file.
+`assure/survivors.json` lists the mutants that no test finds. Function, operator and position among
+equal operators identify each.
 """
 
 import json
@@ -19,7 +20,7 @@ LEDGER = ROOT / "assure" / "mutants.json"
 SURVIVORS = ROOT / "assure" / "survivors.json"
 VERSION = "27.1.0"
 
-# What decides what is accepted. All mutants must be found.
+# The code that decides what is accepted. All its mutants must be found.
 STRICT = [
     "crates/bounds/src/",
     *(f"crates/tagmac/src/{name}" for name in [
@@ -32,12 +33,13 @@ STRICT = [
     ]),
 ]  # fmt: skip
 ALGO = ["crates/tagmac/src/algo/", "crates/papers/src/"]
-# Of the mutants in `ALGO` that can change a result, those that must be found, in percent.
+# The percentage that must be found of the mutants in `ALGO` that can change a result.
 FLOOR = 95
 
 
 def tool():
-    """`cargo mutants`, of one version, because others have other mutants."""
+    """Returns `cargo mutants`, pinned to one version, because each version makes different mutants.
+    """
     program = SCRATCH / "tools" / "bin" / "cargo-mutants"
     said = None
     if program.exists():
@@ -50,7 +52,8 @@ def tool():
 
 
 def mutants(places, tree=None):
-    """All mutants of these files, as `cargo mutants` has them, with the function and the statement of each."""
+    """Returns all mutants of these files as `cargo mutants` lists them, with function and
+    statement."""
     tree = tree or Tree()
     command = [tool(), "mutants", "--list", "--json", "--no-config"]
     for package in ["tagmac-bounds", "tagmac", "tagmac-papers", "tagmac-any", "tagmac-files"]:
@@ -58,13 +61,13 @@ def mutants(places, tree=None):
     ran = subprocess.run(command, cwd=tree.root, stdout=subprocess.PIPE, check=True)
     listed = json.loads(ran.stdout)
     for one in listed:
-        # Modules may have a `path`.
+        # A module's `path` attribute may leave `..` in it.
         one["file"] = os.path.normpath(one["file"])
     return identified([one for one in listed if is_within(one["file"], places)], tree)
 
 
 def operator(one):
-    """What a mutant does, without what it does it to."""
+    """Returns the operation of a mutant without its operands."""
     match one["genre"]:
         case "FnValue":
             return f"return {one['replacement']}"
@@ -79,14 +82,14 @@ def operator(one):
 
 
 def identified(found, tree):
-    """Mutants with a name that outlives changes elsewhere."""
+    """Adds names to mutants that survive changes elsewhere."""
     groups = defaultdict(list)
     for one in found:
         source, start = tree.source(one["file"]), one["span"]["start"]
         item = source.item_at(source.offset(start["line"], start["column"]))
         number = source.token_at(source.offset(start["line"], start["column"]))
         here = [statement for statement in item.statements if statement.start <= number < statement.end]
-        # A function that returns at once is known by its head, whatever it does.
+        # A mutant that returns at once is identified by the function's head, whatever it returns.
         statement = item.statements[0] if one["genre"] == "FnValue" else here[0]
         one["item"], one["what"], one["code"] = item.name, operator(one), source.code(statement)
         one.pop("diff", None)
@@ -99,12 +102,12 @@ def identified(found, tree):
 
 
 def key_of(one):
-    """A mutant's name among those of today."""
+    """Returns the name of a mutant among the current ones."""
     return one["file"], one["item"], one["what"], one["place"]
 
 
 def label(row):
-    """A survivor, for readers."""
+    """Describes a survivor to readers."""
     return f"{row['function']}: {row['what']} ({row['place']}): {row['code']}"
 
 
@@ -117,7 +120,7 @@ def read_json(path, default):
 
 
 class Ledger:
-    """What is known of files and of survivors, and which of these mutants they are."""
+    """The ledger of files and survivors, matched to the current mutants."""
 
     def __init__(self, found, tree=None):
         self.found, self.tree = found, tree or Tree()
@@ -126,7 +129,7 @@ class Ledger:
     def read(self):
         recorded, now = read_json(LEDGER, {}), sorted({one["file"] for one in self.found})
         self.digests = {}
-        # A file that moved is known by what it does, or by its module's name.
+        # A file that moved is recognised by its functions or by its module's name.
         moved = [path for path in recorded if path not in now and not (self.tree.root / path).exists()]
         free = [path for path in now if path not in recorded]
         self.files = {path: row for path, row in recorded.items() if path not in moved}
@@ -143,7 +146,7 @@ class Ledger:
         return self.digests[path]
 
     def match(self):
-        """Gives each mutant its row, and each row the mutant that it is about."""
+        """Assigns rows to mutants, and mutants to rows."""
         groups, rows, self.mutant_of = defaultdict(list), defaultdict(list), {}
         for one in self.found:
             one.pop("row", None)
@@ -163,14 +166,14 @@ class Ledger:
                     self.mutant_of[id(row)] = here[found[0]]
 
     def place(self, row):
-        """The file of a survivor, as it is now if that is known."""
+        """Returns the current file of a survivor, or the recorded one if it was not found."""
         return self.mutant_of.get(id(row), row)["file"]
 
     def is_stale(self, path):
         return self.files.get(path, {}).get("source") != self.digest(path)
 
     def keep(self, path, counts, survivors):
-        """Stores what came of a file's mutants. Another run may be at work on other files."""
+        """Stores the results of a file. Another run may be storing other files."""
         self.read()
         self.files[path] = {"source": self.digest(path)} | counts
         self.survivors = [row for row in self.survivors if self.place(row) != path]
@@ -179,7 +182,7 @@ class Ledger:
         self.match()
 
     def renew(self):
-        """Writes files, functions and statements as they are now."""
+        """Updates files, functions and statements in the ledger."""
         of = self.mutant_of
         self.survivors = [row_of(of[id(row)], row) if id(row) in of else row for row in self.survivors]
         self.write()
@@ -193,7 +196,7 @@ class Ledger:
 
 
 def row_of(one, before):
-    """What is stored of a survivor."""
+    """Returns the row to store for a survivor."""
     row = {"file": one["file"], "function": one["item"], "what": one["what"], "code": one["code"]}
     row |= {name: one[name] for name in ("place", "alike") if name in one}
     row["reason"] = before.get("reason", "")
@@ -201,7 +204,7 @@ def row_of(one, before):
 
 
 def judge(ledger, files):
-    """The mutants of the ledger, and what is wrong."""
+    """Counts the mutants of the ledger and lists what is wrong."""
     checked, failed = 0, []
     for name, places, floor in (("strict", STRICT, 100), ("algo", ALGO, FLOOR)):
         here = {path: row for path, row in ledger.files.items() if is_within(path, places)}
@@ -213,36 +216,36 @@ def judge(ledger, files):
         checked += count
         share = 100 * found / max(count, 1)
         listed = [row for row in ledger.survivors if is_within(ledger.place(row), places)]
-        # With a reason that says that no result differs.
+        # Those with a recorded reason why results cannot differ.
         equal = sum(1 for row in listed if row.get("equal"))
         telling = 100 * found / max(count - equal, 1)
         explained = sum(1 for row in listed if row["reason"])
         print(
             f"note: {name}: {found:,} of {count:,} viable mutants of {len(here)} files found ({share:.1f} %), "
-            f"{total['timeout']} of them as loops without an end; of {count - equal:,} that can change a result "
-            f"{telling:.1f} %; {explained} of {total['survived']} survivors have a reason; "
+            f"{total['timeout']} of them as endless loops. Of {count - equal:,} that can change a result "
+            f"{telling:.1f} %. {explained} of {total['survived']} survivors have a reason, and "
             f"{total['unviable']:,} do not compile"
         )
         missing = [path for path in files if is_within(path, places) and path not in ledger.files]
         if floor == 100:
-            failed += [f"{path}: its mutants were never tried" for path in missing]
+            failed += [f"{path}: its mutants have never been tried" for path in missing]
         elif missing:
-            print(f"note: {name}: {len(missing)} files were not tried yet: {', '.join(missing)}")
+            print(f"note: {name}: {len(missing)} files have not been tried yet: {', '.join(missing)}")
         if len(listed) != total["survived"]:
             failed.append(f"{name}: expected {total['survived']} survivors in survivors.json, found {len(listed)}")
         if floor == 100:
             failed += [f"{ledger.place(row)}: survives: {label(row)}" for row in listed if not row["reason"]]
         elif not missing and telling < floor:
-            failed.append(f"{name}: expected {floor} % of {count - equal} mutants to be found, found {telling:.1f} %")
+            failed.append(f"{name}: tests must find {floor} % of {count - equal} mutants, but found {telling:.1f} %")
         failed += [
-            f"{ledger.place(row)}: expected a reason why results are equal, found none: {label(row)}"
+            f"{ledger.place(row)}: no reason why results are equal: {label(row)}"
             for row in listed if row.get("equal") and not row["reason"]
         ]  # fmt: skip
         stale = [path for path in here if path in files and ledger.is_stale(path)]
         if stale:
-            print(f"note: {name}: changed since their mutants were tried: {', '.join(stale)}")
+            print(f"note: {name}: changed since their mutants were last tried: {', '.join(stale)}")
         lost = [row for row in listed if id(row) not in ledger.mutant_of]
         failed += [f"{row['file']}: no such mutant: {label(row)}" for row in lost if row["file"] not in stale]
         if lost:
-            print(f"note: {name}: {len(lost)} survivors are of code that changed since")
+            print(f"note: {name}: {len(lost)} survivors are in code that has changed since")
     return checked, failed

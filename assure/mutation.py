@@ -1,33 +1,35 @@
 #!/usr/bin/env python3
 """Mutation: does a test notice when a line of the code is wrong?
 
-`cargo mutants` lists the mutants: an operator that is another, a function that returns at once, an arm or a guard
-of a match that is gone. Here they are not built one by one, which would take days: `assure/weave` puts all mutants
-of a file into one program, and a number in the environment says which one is alive. What does not compile that
-way is left out as not viable. Mutants in constants, which are made when the program is built, are asked of the
-compiler: it refuses them, or tests that hold the constant. Others of them are built only if asked for.
+`cargo mutants` lists the mutants: a changed operator, a function that returns at once, a removed
+arm or guard of a match. Building them one by one would take days. Instead `assure/weave` puts all
+mutants of a file into one program, and an environment variable activates one by its number. Mutants
+that do not compile this way are left out as not viable. Constants are evaluated at build time, so
+their mutants are only compiled: the compiler, or a test that checks the constant, may reject them.
+Others that cannot be woven are built only on request.
 
-Tests run one by one first, with no mutant alive, and write down which mutants they pass. Then each mutant is alive
-in turn, and tests that pass it run, the quickest first, until one fails. A test that uses ten times the CPU time
-that it should, and two seconds, counts as failed: the loop has no end. A mutant that no test finds is a survivor.
-What is woven is not optimised, so that only tests of a few seconds are tried: of tests that go through all lengths,
-`crates/any/tests/all/small` has the laws at the edges.
+First each test runs with no mutant active and records the mutants that it reaches. Then each mutant
+is activated in turn, and the tests that reach it run, fastest first, until one fails. A test fails
+as an endless loop if it uses more than ten times its usual CPU time plus two seconds. A mutant that
+no test finds is a survivor. Woven programs are not optimised, so only tests of a few seconds run.
+`crates/any/tests/all/small` checks the laws at the edges for the tests that go through all lengths.
 
     mutation.py --quick [--planted NAME]   some mutants of the strictest files, at random from a fixed seed
-    mutation.py --full [FILE...]           all mutants of files that changed since they were last tried, or of these
-    mutation.py --list                     the files, and what the ledger has of them
+    mutation.py --full [FILE...]           all mutants of these files, or of all that changed since they were tried
+    mutation.py --list                     the files and their results in the ledger
     mutation.py --planted
 
-`assure/mutants.json` is the ledger: for each file what came of its mutants, and a digest of its source. A full run
-can be stopped, and the next one goes on with the next file. `assure/survivors.json` has the survivors, each with a
-reason; they are known by function and operator (`anchors.py`), so that they outlive changes elsewhere. Some only choose between
-ways to the same result, and no test of results can find them: `equal` says so, where the reason does. In files of
-`STRICT` a survivor without a reason is a failure; of the mutants in `ALGO` that can change a result, 95 % must be
-found once all its files were tried.
+`assure/mutants.json` is the ledger: the results of each file, and a digest of its source. A full
+run can be stopped, and the next one continues with the next file. `assure/survivors.json` lists the
+survivors, each with a reason. They are identified by function and operator (`anchors.py`), so
+changes elsewhere do not affect them. Some mutants only choose another way to the same result, so no
+test of results can find them; their reason is marked `equal`. In files of `STRICT` a survivor
+without a reason is a failure. Of the mutants in `ALGO` that can change a result, 95 % must be found
+once all its files were tried.
 
-Not shown: mutants of two places at once, of macros, and faults that no rule of `cargo mutants` makes. Tests are
-those of a program that is built without optimisation, and documentation's are not among them. That results are
-equal is what people read in the code.
+Not shown: mutants of two places at once, mutants of macros, and faults that `cargo mutants` has no
+rule for. Tests are those of a program built without optimisation; doc tests do not run. People
+judged from the code that results are equal.
 """
 
 import argparse
@@ -46,9 +48,9 @@ from bugs import end
 from mutants import ALGO, ROOT, SCRATCH, STRICT, Ledger, judge, key_of, mutants
 from woven import PROFILE_OF_OTHERS, Group, Test, Woven, say, stem
 
-# Seconds of CPU time of all tests of a mutant.
+# Seconds of CPU time for all tests of one mutant.
 PATIENCE = float(os.environ.get("TAGMAC_MUTATION_SECONDS", 20))
-# Mutants of a quick run.
+# Mutants in a quick run.
 SAMPLE = 150
 SEED = 19
 
@@ -68,7 +70,7 @@ GROUPS = [
         ("crates/tagmac/src/",),
         "crates/tagmac/src/lib.rs",
         ("-p", "tagmac", "--lib", "--all-features"),
-        # Many of its tests go through the table of all MACs.
+        # Many of its tests iterate over the table of all MACs.
         ("-p", "tagmac", "-p", "tagmac-papers", "-p", "tagmac-any", "--lib", "--test", "all", "--all-features"),
         (),
         PROFILE_OF_OTHERS,
@@ -112,9 +114,9 @@ class Hunt:
         for test in sorted(woven.tests, key=lambda test: test.seconds):
             for number in test.reached:
                 self.by_mutant[number].append(test)
-        # Tests that found others of a function find this one too, as a rule.
+        # Tests that found other mutants of a function usually find this one too.
         self.found_by = defaultdict(Counter)
-        # What a run that was stopped has found. New tests may find survivors.
+        # Results of a run that was stopped. New tests may find its survivors.
         self.kept = SCRATCH / woven.group.name / "outcomes"
         lines = self.kept.read_text().splitlines() if self.kept.exists() else []
         rows = [line.split("\t") for line in lines]
@@ -125,7 +127,7 @@ class Hunt:
         }
 
     def hunt(self, number):
-        """How a mutant ended: killed, timeout, or survived; and by which test."""
+        """Tries one mutant. Returns killed, timeout or survived, and the test that decided it."""
         if number not in self.known:
             self.known[number] = self.try_one(number)
             with open(self.kept if self.resumes else os.devnull, "a") as file:
@@ -136,7 +138,7 @@ class Hunt:
         one = self.woven.by_number[number]
         scores = self.found_by[one["file"], one["function"]["function_name"] if one["function"] else ""]
         tests = self.by_mutant[number]
-        # Tests of little else are likelier to see it.
+        # Tests that reach little else are more likely to notice it.
         order = sorted(
             tests, key=lambda test: (test.seconds + 0.01) * len(test.reached) ** 0.5 / (1 + 4 * scores[test.name])
         )
@@ -149,12 +151,12 @@ class Hunt:
             if ended != "green":
                 scores[test.name] += 1
                 return ("killed" if ended == "red" else "timeout", test.name)
-        say(f"   {one['name']}: survives {spent:.1f} s of {len(order)} tests that reach it")
+        say(f"   {one['name']}: survived {spent:.1f} s of {len(order)} tests that reach it")
         return ("survived", f"{spent:.1f} s of {len(order)} tests that reach it")
 
 
 def try_alone(woven, number, builds):
-    """A mutant that is not woven: how it ended. Only if `builds`, its tests are built and run."""
+    """Tries a mutant that is not woven. Its tests are built and run only if `builds`."""
     one, tree = woven.by_number[number], woven.plain()
     path = tree.path / one["file"]
     source = (ROOT / one["file"]).read_text()
@@ -169,7 +171,7 @@ def try_alone(woven, number, builds):
         ran, _ = woven.cargo("check", *woven.group.check, tree=tree)
         if ran.returncode != 0:
             return "unviable", "it does not compile"
-        # Some constants are held by the compiler, in tests.
+        # Tests check some constants at compile time.
         which = [one for one in woven.group.tests if one not in ("--lib", "--bins", "--test", "all")]
         ran, _ = woven.cargo("check", *which, "--tests", tree=tree)
         if ran.returncode != 0:
@@ -189,13 +191,13 @@ def try_alone(woven, number, builds):
                 break
         return "survived", "built alone"
     except subprocess.TimeoutExpired:
-        return "timeout", "the compiler, which does not end"
+        return "timeout", "the compiler does not finish"
     finally:
         path.write_text(source)
 
 
 def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
-    """Tries the mutants of some files, or of them only some, and keeps what comes of each file."""
+    """Tries all or some of the mutants of files, and stores the results of each file."""
     woven = Woven(group, all_mutants)
     woven.prepare()
     programs = woven.build(group.check if args.unit_tests else group.tests)
@@ -235,7 +237,7 @@ def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
 
 
 def quick(ledger, planted, jobs):
-    """Tries some mutants of the strictest files whose tests are built in seconds."""
+    """Tries some mutants of the strictest files whose tests build in seconds."""
     group = next(group for group in GROUPS if group.quick)
     listed = ledger.found
     found = [one for one in listed if one["file"].startswith(group.files)]
@@ -258,13 +260,13 @@ def quick(ledger, planted, jobs):
         if "row" not in one and one["number"] not in woven.unviable and one["number"] not in alone
     ]  # fmt: skip
     random.Random(SEED).shuffle(viable)
-    # Those of files that changed come first.
+    # Mutants of files that changed come first.
     viable.sort(key=lambda one: not ledger.is_stale(one["file"]))
     numbers = [one["number"] for one in viable[:SAMPLE]]
     with ThreadPoolExecutor(jobs) as pool:
         ends = dict(zip(numbers, pool.map(hunt.hunt, numbers), strict=True))
     kinds = Counter(how for how, _ in ends.values())
-    print(f"note: a sample of {len(numbers)} mutants: {kinds['killed']} found, {kinds['timeout']} as loops without an end")
+    print(f"note: a sample of {len(numbers)} mutants: {kinds['killed']} found, {kinds['timeout']} as endless loops")
     for number, (how, why) in ends.items():
         if how == "survived":
             failed.append(f"{woven.by_number[number]['name']}: survives: {why}")
@@ -278,19 +280,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="some mutants of the strictest files")
     parser.add_argument("--full", action="store_true", help="all mutants of files that changed")
-    parser.add_argument("--woven", action="store_true", help="those alone that are woven")
-    parser.add_argument("--alone", action="store_true", help="build those that are not woven, one by one")
-    parser.add_argument("--unit-tests", action="store_true", help="with unit tests alone, which are built sooner")
-    parser.add_argument("--again", action="store_true", help="survivors without a reason once more")
-    parser.add_argument("--list", action="store_true", help="the files, and what is known of them")
-    parser.add_argument("--planted", nargs="?", const="", help="names the planted bugs, or plants one")
+    parser.add_argument("--woven", action="store_true", help="only the woven ones")
+    parser.add_argument("--alone", action="store_true", help="also build those that are not woven, one by one")
+    parser.add_argument("--unit-tests", action="store_true", help="only with unit tests, which build faster")
+    parser.add_argument("--again", action="store_true", help="try survivors without a reason again")
+    parser.add_argument("--list", action="store_true", help="the files and their results")
+    parser.add_argument("--planted", nargs="?", const="", help="lists the planted bugs, or plants one")
     parser.add_argument("files", nargs="*", help="only these files")
     args = parser.parse_args()
     if args.planted == "":
         print("\n".join(PLANTED))
         return 0
     if args.planted and (args.planted not in PLANTED or not args.quick):
-        parser.error(f"expected --quick --planted, with one of {', '.join(PLANTED)}, found {args.planted}")
+        parser.error(f"--planted: expected --quick and one of {', '.join(PLANTED)}, found {args.planted}")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     found = mutants([*STRICT, *ALGO])
@@ -312,7 +314,7 @@ def main():
         elif not args.files:
             wanted = [path for path in wanted if ledger.is_stale(path)]
         for group in GROUPS:
-            # All that can be woven is, so that the next run has the same program.
+            # Weave everything possible, so that the next run has the same program.
             here = [one for one in found if one["file"].startswith(group.files)]
             if any(path.startswith(group.files) for path in wanted):
                 hunt_files(group, here, set(wanted), ledger, jobs, only, args)

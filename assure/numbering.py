@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The papers' own numbering, for the ledger of claims: assure/numbered.json, made from the papers' texts.
+"""Extracts the papers' own numbering for the ledger of claims, as assure/numbered.json.
 
     assure/numbering.py FOLDER
 
-FOLDER has the texts of the five papers, FILES below; they are not in this repository. For each paper the
-file lists what it numbers: sections, definitions, algorithms, theorems, lemmas, propositions, corollaries,
-equations, figures and tables. RFC 4418 has sections alone, taken from its table of contents. The slides on Poly1305-AES
-number nothing. `claims.py` wants a row, or a reason, for each of them.
+FOLDER has the texts of the five papers, FILES below; they are not in this repository. For each
+paper the file lists its numbered items: sections, definitions, algorithms, theorems, lemmas,
+propositions, corollaries, equations, figures and tables. For RFC 4418 it lists only sections, from
+its table of contents. The slides on Poly1305-AES have no numbers. `claims.py` requires a row, or a
+reason, for each item.
 """
 
 import json
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parent / "numbered.json"
-# The prefix of a paper's ids, and its text.
+# The prefix of each paper's IDs, and its text.
 FILES = {
     "pmac": "pmac.txt",
     "lightmac": "lightmac.txt",
@@ -23,11 +24,10 @@ FILES = {
     "poly1305": "poly1305-aes.txt",
     "umac99": "umac.txt",
 }
-# A statement begins a line. One that is cited there too has the same number.
+# A statement begins a line. A citation at the start of a line has the same number.
 STATEMENT = re.compile(
     r"^\s*\**(Definition|Algorithm|Theorem|Lemma|Proposition|Corollary) (\d(?:\.\d)?)\b(?!\])", re.MULTILINE
 )
-# A caption begins a line.
 FIGURE = re.compile(r"^\s*\**(Figure|Fig\.|Table) (\d+)[:.]", re.MULTILINE)
 EQUATION = re.compile(r"\((\d{1,2})\)\s*\$*[ \t]*$", re.MULTILINE)
 SECTION = re.compile(r"^[ #]*([1-9](?:\.[1-9])?|[A-C]\.[1-9]) +[A-Z][A-Za-z]", re.MULTILINE)

@@ -1,39 +1,39 @@
-"""docs/design/assurance.md, of the jobs and of what their last runs found."""
+"""Renders docs/design/assurance.md from the jobs and the results of their last runs."""
 
 import re
 
 HEAD = """# Assurance
 
-What was tried to find this library wrong, what came of it, and what it does not show. Run it yourself:
+This page lists the jobs that try to find this library wrong, their results and their limits. To run them yourself:
 
     scripts/assure --quick      # all jobs, minutes
     scripts/assure              # in full, hours
 
-Each job counts what it checked, and must have checked as much as it promises. Each has planted bugs: the
-same job runs again with each of them and must come out red; below is what it said then. This page is written
-by `scripts/assure --page` from `assure/record.json`.
+Each job counts its checks and must reach a fixed minimum. Each also has planted bugs: the job runs again with
+each of them and must fail. The failures are listed below. `scripts/assure --page` writes this page from
+`assure/record.json`.
 """
 
 
 NOT_DONE = """
 ## What was not done
 
-- No real Arm, RISC-V or s390x machine: these run under qemu.
-- valgrind knows no AVX-512 and no VAES: `vaes` and `avx512` have equal traces instead, and no memcheck.
-- Miri is in no toolchain that was at hand: aliasing and provenance are not checked.
+- Real Arm, RISC-V or s390x machines: these run under qemu.
+- Memcheck on `vaes` and `avx512`: valgrind supports neither VAES nor AVX-512, so equal traces are compared instead.
+- Miri: no toolchain available to us has it. Aliasing and provenance are not checked.
 """
-FUZZED = """- Fuzzing: {wanted} hours of CPU time are the aim. All full runs so far had {hours:.1f} hours and {runs:,} inputs;
-  `assure/fuzzed.json` has it for each target.
+FUZZED = """- Fuzzing: the aim is {wanted} hours of CPU time. All full runs so far took {hours:.1f} hours and {runs:,} inputs;
+  `assure/fuzzed.json` lists them for each target.
 """
-# Hours of CPU time that fuzzing should have had.
+# The aim for fuzzing, in hours of CPU time.
 WANTED = 8
 QUICK = "- Jobs marked (quick) have no full run on record: {}.\n"
-# Letters of what a job said of a planted bug.
+# The longest shown failure of a planted bug, in characters.
 SHOWN = 200
 
 
 def cell(text):
-    """In a table, and not too long."""
+    """Escapes and shortens text for a table."""
     text = text if len(text) <= SHOWN else text[:SHOWN].rstrip() + " ..."
     return re.sub(r"([|<*_`])", r"\\\1", text)
 
@@ -43,7 +43,7 @@ def number(count):
 
 
 def last(job, record):
-    """The full run that is on record, else the quick one, and which it is."""
+    """Returns the last recorded full run, or else the quick one, and its kind."""
     runs = record.get(job.name, {})
     for kind in ("full", "quick"):
         if kind in runs:
@@ -62,7 +62,7 @@ def not_done(jobs, record, fuzzed):
 
 def page(jobs, record, fuzzed):
     lines = [HEAD]
-    lines.append("| job | what is tried | checked | failed | planted bugs found | minutes |")
+    lines.append("| job | what it tests | checked | failed | planted bugs found | minutes |")
     lines.append("|---|---|---:|---:|---:|---:|")
     missing = []
     for job in jobs:
@@ -77,7 +77,7 @@ def page(jobs, record, fuzzed):
             f"| {len(found['planted'])} of {len(found['planted'])} | {minutes} |"
         )
     if missing:
-        lines.append("\nNot on record: " + ", ".join(f"`{name}`" for name in missing) + ".")
+        lines.append("\nNot recorded: " + ", ".join(f"`{name}`" for name in missing) + ".")
     lines.append("\n## Claims and their caveats\n")
     lines.append("| claim | job | caveat |")
     lines.append("|---|---|---|")
@@ -95,7 +95,7 @@ def page(jobs, record, fuzzed):
             f"{number(found['checked'])} checks.\n"
         )
         lines += [f"- {note}" for note in found["notes"]]
-        lines.append("\n| planted | what the job said |\n|---|---|")
+        lines.append("\n| planted bug | first failure |\n|---|---|")
         lines += [f"| `{name}` | {cell(said)} |" for name, said in sorted(found["planted"].items())]
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,4 +1,4 @@
-"""What is shipped, where it is built, and how the job `supply` runs programs."""
+"""Shipped products, the folders where they are built, and how the job `supply` runs programs."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""What ran of the code that is measured: LLVM's tools read the counters that the job `coverage` lets tests write."""
+"""Reads which measured code ran, with LLVM's tools, from the counters that tests of the job
+`coverage` write."""
 
 import json
 import os
@@ -11,12 +12,12 @@ from pathlib import Path
 from anchors import is_within
 from products import REPO
 
-# LLVM's kind of a region of code, among gaps and expansions.
+# LLVM's kind of code regions; other kinds are gaps and expansions.
 CODE = 0
 
 
 def tool(name):
-    """LLVM's tool of the compiler's own version, which alone reads what it writes."""
+    """Returns LLVM's tool in the compiler's own version: other versions cannot read its files."""
     said = subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True, check=True).stdout
     version = re.search(r"LLVM version: (\d+)", said)[1]
     command = f"{name}-{version}"
@@ -27,18 +28,18 @@ def tool(name):
 
 @dataclass
 class File:
-    """What ran of a file before its tests, in any of the programs and for any types."""
+    """Counts for a file up to its tests, over all programs and types."""
 
-    lines: dict = field(default_factory=dict)  # how often, by number
-    regions: dict = field(default_factory=dict)  # how often, by place
-    branches: dict = field(default_factory=dict)  # how often it was true and false, by place
+    lines: dict = field(default_factory=dict)  # runs, by line number
+    regions: dict = field(default_factory=dict)  # runs, by place
+    branches: dict = field(default_factory=dict)  # times true and times false, by place
 
 
 def read(objects, profiles, places, but=None):
-    """What ran, by file, but for what ran in one of the folders."""
+    """Returns the counts by file, except those of the folder `but`."""
     raw = [str(path) for path in sorted(profiles.rglob("*.profraw")) if path.parent.name != but]
     merged = profiles / "all.profdata"
-    # A process that is killed while it adds leaves a file that is cut short: the others are whole.
+    # A process that is killed while it writes leaves a truncated file; skip it.
     subprocess.run(
         [tool("llvm-profdata"), "merge", "-sparse", "--failure-mode=all", *raw, "-o", merged], check=True
     )
@@ -54,7 +55,7 @@ def read(objects, profiles, places, but=None):
     files, known, file = {}, {}, None
 
     def file_of(name):
-        """The file, and the number of its last line before its tests, if it is measured."""
+        """Returns the file and the number of its last line before its tests, if it is measured."""
         if name not in known:
             path, known[name] = named_from_repo(name), (None, 0)
             if is_within(path, places) and "/tests" not in path:
@@ -72,7 +73,7 @@ def read(objects, profiles, places, but=None):
     functions = json.loads(text)["data"][0]["functions"]
     constant = constants(functions, file_of)
     for function in functions:
-        # A function of generic types is here once for each choice of types. What one of them runs has run.
+        # A generic function is listed once for each choice of types: add up the counts.
         names = function["filenames"]
         if place_of(function) in constant:
             continue
@@ -91,12 +92,12 @@ def read(objects, profiles, places, but=None):
 
 
 def place_of(function):
-    """Where a function is, whatever its types."""
+    """Returns the place of a function, the same for all types."""
     return function["filenames"][0], *function["regions"][0][:2]
 
 
 def constants(functions, file_of):
-    """The places of each `const fn` that is not `pub` and never ran."""
+    """Returns the places of each `const fn` that is not `pub` and never ran."""
     ran = {place_of(function) for function in functions if function["count"] > 0}
     texts, found = {}, set()
     for name, line, column in {place_of(function) for function in functions} - ran:
@@ -108,13 +109,13 @@ def constants(functions, file_of):
 
 
 def named_from_repo(name):
-    """A path as `coverage.MEASURED` has it, if it is in the repository."""
+    """Returns a path as in `coverage.MEASURED`, if it is in the repository."""
     path = Path(os.path.normpath(name))
     return str(path.relative_to(REPO)) if path.is_relative_to(REPO) else str(path)
 
 
 def end_of_code(lines):
-    """The number of the last line before a file's tests."""
+    """Returns the number of the last line before a file's tests."""
     for number, line in enumerate(lines[:-1]):
         if line.startswith("#[cfg(") and "test" in line and re.match(r"mod \w+ \{", lines[number + 1]):
             return number
@@ -122,11 +123,11 @@ def end_of_code(lines):
 
 
 def shares(files, places):
-    """How many lines, regions and sides of branches there are in these files, and how many ran."""
+    """Counts lines, regions and branch sides in these files: the total and those that ran."""
     here = [file for path, file in files.items() if is_within(path, places)]
     counts = {
         "lines": [count for file in here for count in file.lines.values()],
         "regions": [count for file in here for count in file.regions.values()],
-        "sides of branches": [count for file in here for sides in file.branches.values() for count in sides],
+        "branch sides": [count for file in here for sides in file.branches.values() for count in sides],
     }
     return {kind: (len(all_of), sum(count > 0 for count in all_of)) for kind, all_of in counts.items()}

@@ -1,10 +1,10 @@
-"""The public interface of a crate, one item on each line, from rustdoc's JSON."""
+"""Lists the public interface of a crate, one item per line, from rustdoc's JSON."""
 
 import json
 
 
 def lines(path):
-    """Sorted lines of the items that users can name, with their signatures."""
+    """Returns the sorted items that users can name, with their signatures."""
     return Listing(json.loads(path.read_text())).lines()
 
 
@@ -32,7 +32,7 @@ class Listing:
             self.visible(self.item(id_), path)
 
     def visible(self, item, path):
-        """An item that is public at a path."""
+        """Lists an item that is public at a path."""
         if item is None:
             return
         kind, inner = next(iter(item["inner"].items()))
@@ -120,7 +120,7 @@ class Listing:
             self.add(f"impl{params} {not_}{trait} for {here}{self.of(inner['for'])}")
 
     def of(self, type_):
-        """The arguments of the type that an impl is for."""
+        """Returns the arguments of an impl's type."""
         args = (type_.get("resolved_path") or {}).get("args")
         return self.args(args)
 
@@ -246,10 +246,10 @@ class Listing:
             output = f" -> {self.type(inner['sig']['output'])}" if inner["sig"]["output"] else ""
             return f"fn({inputs}){output}"
         if kind == "qualified_path":
-            # Without a name where `C::Key` says it all.
+            # Without a trait where `C::Key` is enough.
             named = inner["trait"] and inner["trait"]["path"]
             trait = f" as {self.path(inner['trait'])}" if named else ""
             of = self.type(inner["self_type"])
             of = f"<{of}{trait}>" if trait else of
             return f"{of}::{inner['name']}{self.args(inner['args'])}"
-        raise ValueError(f"rustdoc's JSON has a type {kind}")
+        raise ValueError(f"unknown type in rustdoc's JSON: {kind}")

@@ -1,5 +1,5 @@
-"""Tags by `reference/`, and of HMAC by hashlib: one line for each line read,
-`ALGORITHM KEY NONCE MESSAGE` in hex with a single space between."""
+"""Prints tags by `reference/`, and of HMAC by hashlib: one for each line `ALGORITHM KEY NONCE
+MESSAGE`, in hex and separated by single spaces."""
 
 import hmac
 import sys

@@ -1,9 +1,10 @@
 """Rust source as tokens, items and statements, so that evidence can name code without its layout.
 
-An item is a function, a constant or a macro, named as `cargo mutants` names functions: `Cmac<C>::tag_many`,
-`<impl Kernel for OneShot<'_, C>>::run`. A statement is what stands between semicolons and braces, and an arm or a
-field between commas: the head of an `if` is one, and its block has others. Comments, layout and commas before a
-closing bracket belong to neither.
+An item is a function, a constant or a macro, named as `cargo mutants` names functions:
+`Cmac<C>::tag_many`, `<impl Kernel for OneShot<'_, C>>::run`. A statement is the code between
+semicolons and braces; an arm or a field is the code between commas. The head of an `if` is one
+statement, and its block has others. Comments, layout and commas before a closing bracket do not
+count.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ KEYWORDS = set(
     " pub ref return self Self static struct super trait true type union unsafe use where while _"
     " bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize macro_rules".split()
 )
-# What may be before an item.
+# Tokens that may precede an item.
 BEFORE_ITEMS = {"{", "}", ";", "]", None}
 PLACEHOLDER = re.compile(r"(\{\{|\{)([a-z_]\w*)(?=[:}])")
 
@@ -51,8 +52,8 @@ class Token:
 
 @dataclass
 class Item:
-    """A function, constant or macro, or the file itself, whose name is empty: tokens by number. What is in a function
-    belongs to it, but for functions."""
+    """A function, constant or macro, or the file itself with an empty name, as a range of tokens.
+    Everything inside belongs to it, except for inner functions."""
 
     name: str
     start: int
@@ -63,14 +64,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Statement:
-    """Tokens by number."""
+    """A range of tokens."""
 
     start: int
     end: int
 
 
 def tokens(text):
-    """The tokens of a text, without comments."""
+    """Returns the tokens of a text, without comments."""
     at, found = 0, []
     while at < len(text):
         match = TOKEN.match(text, at)
@@ -87,7 +88,8 @@ def tokens(text):
 
 
 def without_braces(found):
-    """The tokens without braces around the one expression of an arm or a closure, which layout adds."""
+    """Removes braces around the only expression of an arm or a closure, which the formatter adds.
+    """
     stack, statements, drop = [], {}, {}
     for number, one in enumerate(found):
         if one.kind != "mark":
@@ -111,13 +113,13 @@ def without_braces(found):
         if number not in drop:
             out.append(one)
         elif drop[number] == "=>" and number + 1 < len(found) and found[number + 1].text != ",":
-            # Nothing else parts the arm from the next one.
+            # Only a comma separates the arm from the next one.
             out.append(Token("mark", ",", one.start, one.start))
     return out
 
 
 def without_last_commas(found):
-    """The tokens without commas before a closing bracket, which layout adds."""
+    """Removes commas before a closing bracket, which the formatter adds."""
     return [
         one for one, after in zip(found, [*found[1:], None], strict=False)
         if not (one.text == "," and after is not None and after.text in CLOSE)
@@ -125,7 +127,7 @@ def without_last_commas(found):
 
 
 def joined(words):
-    """The name of a type, as it is written: `OneShot<'_, C>`."""
+    """Returns the name of a type as it is written: `OneShot<'_, C>`."""
     text = " ".join(words)
     text = re.sub(r" ?(::|<|>|\(|\)|\[|\]) ?", r"\1", text)
     text = re.sub(r"([&*]) ", r"\1", text)
@@ -148,7 +150,7 @@ class Source:
 
     @cached_property
     def partner(self):
-        """For each opening bracket its closing one."""
+        """Maps each opening bracket to its closing one."""
         stack, found = [], {}
         for number, one in enumerate(self.tokens):
             if one.kind == "mark" and one.text in OPEN:
@@ -158,7 +160,7 @@ class Source:
         return found
 
     def body(self, number, stops=("{", ";")):
-        """The first of `stops` from a token on that no bracket is around."""
+        """Returns the first of `stops` after a token that is outside brackets."""
         while number < len(self.tokens):
             one = self.tokens[number]
             if one.kind == "mark" and one.text in stops:
@@ -167,13 +169,14 @@ class Source:
         return len(self.tokens) - 1
 
     def begin_of_item(self, number):
-        """The first token of an item, with its visibility and without its attributes."""
+        """Returns the first token of an item: its visibility is part of it, its attributes are not.
+        """
         while self.word(number - 1) not in BEFORE_ITEMS and self.word(number - 1) != ",":
             number -= 1
         return number
 
     def impl_name(self, number, end):
-        """What an `impl` is named, and its methods after it."""
+        """Returns the name of an `impl`, which prefixes its methods."""
         number += 1
         if self.word(number) == "<":
             depth = 0
@@ -190,7 +193,7 @@ class Source:
         return joined(words)
 
     def find_items(self):
-        """All items, outer ones first. What surrounds them gives them their names."""
+        """Finds all items, outer ones first. Their names include the enclosing items."""
         items = [Item("", 0, len(self.tokens))]
         self.scan(0, len(self.tokens), (), 1, items)
         self.find_statements(items)
@@ -240,7 +243,7 @@ class Source:
             number += 1
 
     def find_statements(self, items):
-        """Gives each statement to the innermost item that it is in."""
+        """Assigns each statement to its innermost item."""
         owner = [0] * len(self.tokens)
         for index, item in enumerate(items):
             owner[item.start : item.end] = [index] * (item.end - item.start)
@@ -267,31 +270,32 @@ class Source:
         stop(len(self.tokens))
 
     def offset(self, line, column):
-        """Where in the text a place is, both from 1, columns in characters."""
+        """Converts a place to an offset in the text. Line and column count from 1, columns in
+        characters."""
         return self.lines[line - 1] + column - 1
 
     def token_at(self, offset):
-        """The token at a place, or else the one after it."""
+        """Returns the token at an offset, or else the next one."""
         number = max(bisect_right(self.starts, offset) - 1, 0)
         return number + (self.tokens[number].end <= offset) if self.tokens else 0
 
     def item_at(self, offset):
-        """The innermost item around a place."""
+        """Returns the innermost item around an offset."""
         number = self.token_at(offset)
         return [item for item in self.items if item.start <= number < item.end][-1]
 
     def code(self, statement):
-        """A statement in one line."""
+        """Returns a statement in one line."""
         here = self.tokens[statement.start : statement.end]
         return one_line(self.text, here)
 
     def named(self, name):
-        """The items of a name."""
+        """Returns the items with this name."""
         return [item for item in self.items if item.name == name]
 
 
 def one_line(text, here):
-    """Tokens in one line, with space where there was some."""
+    """Joins tokens into one line, keeping single spaces."""
     out = []
     for before, one in zip([None, *here], here, strict=False):
         between = text[before.end : one.start] if before else ""
@@ -302,17 +306,17 @@ def one_line(text, here):
 
 
 def words(text):
-    """What tokens say, with the names in texts that are formatted apart."""
+    """Returns the words of a text. Names in format strings become separate words."""
     return spelled(tokens(text))
 
 
 def spelled(some):
-    """What tokens say."""
+    """Returns the words of tokens."""
     return [one for parts in parts_of(some) for one in parts]
 
 
 def parts_of(some):
-    """What each token says. Names of fields, methods and functions that begin are not those of variables."""
+    """Returns the words of each token. Names of fields, methods and functions are not renamable."""
     found = []
     for before, token, after in zip([None, *some], some, [*some[1:], None], strict=False):
         ahead, behind = before.text if before else None, after.text if after else None
@@ -322,7 +326,7 @@ def parts_of(some):
 
 
 def pieces(token, mark=""):
-    """A token as it is compared: whether it is a name, and its text."""
+    """Splits a token for comparison, into pairs: whether it is a name, and its text."""
     if token.kind != "string" or "{" not in token.text:
         return [(token.is_name, mark * token.is_name + token.text)]
     found, at = [], 0
@@ -334,7 +338,8 @@ def pieces(token, mark=""):
 
 
 def renaming(old, new, kept):
-    """Which names became which, if the tokens are the same but for names; `kept` are names that exist still."""
+    """Returns a map of renamed names if the tokens differ only in names; `kept` are names that
+    still exist."""
     if len(old) != len(new):
         return None
     names, back = {}, {}
@@ -346,11 +351,8 @@ def renaming(old, new, kept):
     return names if all(old == new or old not in kept for old, new in names.items()) else None
 
 
-# What names a local variable, in a pattern.
-
-
 def binders(source, item):
-    """The names that a function gives to its variables."""
+    """Returns the names of a function's variables."""
     found, not_sure = set(), set()
     here = range(item.start, item.end)
     head = next((number for number in here if source.word(number) == "fn"), None)
@@ -362,7 +364,7 @@ def binders(source, item):
         while number < end:
             one, after, before = source.tokens[number], source.word(number + 1), source.word(number - 1)
             if one.text == ":" and source.word(number - 1) and not is_field(number - 1):
-                # A type, up to the next comma.
+                # Skip a type, up to the next comma.
                 number = source.body(number, (",", ")", "=", "|")) - 1
             elif (
                 one.is_name
@@ -375,7 +377,7 @@ def binders(source, item):
             number += 1
 
     def is_field(number):
-        """Whether a name is in the braces of a struct."""
+        """Returns whether a name is in the braces of a struct."""
         return innermost.get(number) == "{"
 
     innermost, stack = {}, []
@@ -404,7 +406,7 @@ def binders(source, item):
             start = max((one.start for one in item.statements if one.start <= number), default=number)
             stop = next((n for n in range(start, number) if source.word(n) == "if"), number)
             pattern(start, stop)
-    # Where the name of a field is the variable's too, a new name changes more than the name.
+    # If a field's name is also the variable's, renaming changes more than the variable.
     for number in here:
         if (
             source.word(number) in found
@@ -417,7 +419,7 @@ def binders(source, item):
 
 
 def imports(source):
-    """The names that `use` brings, and the numbers of the tokens that say so."""
+    """Returns the names that `use` imports, and the numbers of its tokens."""
     names, numbers = set(), set()
     for number in range(len(source.tokens)):
         if source.word(number) == "use" and source.word(number - 1) in (*BEFORE_ITEMS, "pub", ")"):
@@ -434,7 +436,8 @@ def imports(source):
 
 
 def digest(text):
-    """A number of what a file does: layout, comments, names of variables and its place do not change it."""
+    """Returns a digest that does not depend on layout, comments, names of variables or the file's
+    path."""
     source = Source(text)
     names, left_out = imports(source)
     local = [None] * len(source.tokens)
@@ -461,7 +464,7 @@ def digest(text):
         elif word == "pub":
             number += 1
         elif word in ("crate", "super", "self") and source.word(number + 1) == "::":
-            # The path to an item changes with the place of either.
+            # The path to an item changes when either of the two moves.
             number += 2
             while source.word(number + 1) == "::" and source.word(number)[0].islower():
                 number += 2

@@ -1,9 +1,10 @@
-"""Programs of assure/ with a sanitizer in them, beside a C library of the same kind.
+"""Builds programs of assure/ with a sanitizer, and the C library in the same way.
 
-The sanitizers' runtimes come with the stable compiler, which has their option for its own tests. To
-AddressSanitizer the standard library is a library like any other. ThreadSanitizer takes each lock, channel
-and join of it for a race, and MemorySanitizer what it writes for unwritten, unless they see inside: Debian's
-rustc-web has the source of its own, and builds it with the sanitizer.
+The sanitizers' runtimes ship with the stable compiler, which has an option to use them for its own
+tests. AddressSanitizer treats the standard library like any other library. The other two need to
+see inside it: otherwise ThreadSanitizer reports each of its locks, channels and joins as a race,
+and MemorySanitizer reports its output as unwritten. Debian's rustc-web has the source of its
+standard library, and builds it with the sanitizer.
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
-# Kernels need some optimisation to be of the same shape, and none of the assertions to be left out.
+# Kernels need some optimisation to keep their shape, and all assertions stay in.
 CHECKED = {
     "inherits": '"dev"',
     "opt-level": "1",
@@ -32,16 +33,18 @@ def said_by(*command):
 
 
 def host():
-    """The name of this kind of machine: with a target, build scripts have no sanitizer."""
+    """Returns the host triple. Building for an explicit target keeps build scripts free of
+    sanitizers."""
     return re.search(r"^host: (\S+)$", said_by("rustc", "-vV"), re.M)[1]
 
 
 def with_source(folder, sanitizer):
-    """A compiler that has the source of its standard library, and the sanitizer's runtime; and what links for it."""
+    """Sets up a compiler with its standard library's source and the sanitizer's runtime. Returns it
+    and its linker options."""
     subprocess.run([REPO / "scripts/need", "rustc-web", "rust-web-src"], check=True)
     ours = Path(said_by("rustc", "--print", "sysroot").strip()) / "lib/rustlib"
     debians = Path("/usr/lib/rustlib")
-    # One sysroot of both: the compiler looks for the runtime beside the standard library.
+    # Both in one sysroot: the compiler looks for the runtime next to the standard library.
     shutil.rmtree(folder, ignore_errors=True)
     libraries = folder / "lib/rustlib" / host() / "lib"
     libraries.mkdir(parents=True)
@@ -52,15 +55,16 @@ def with_source(folder, sanitizer):
     compiler = folder / "rustc"
     compiler.write_text(f'#!/bin/sh\nexec /usr/bin/rustc --sysroot "{folder}" "$@"\n')
     compiler.chmod(0o755)
-    # The runtime names functions of old versions of the C library, which only this linker finds.
+    # The runtime refers to functions of old versions of the C library; only this linker finds them.
     linker = ours / host() / "bin/gcc-ld"
     return str(compiler), f" -Clink-arg=-fuse-ld=lld -Clink-arg=-B{linker}"
 
 
 def build(program, sanitizer):
-    """Builds a program and the C library, with the sanitizer `address`, `memory` or `thread`. Gives the program."""
+    """Builds a program and the C library with the sanitizer `address`, `memory` or `thread`.
+    Returns the program."""
     target = TARGET / "assure" / f"{program}-{sanitizer}"
-    # The library finds the sanitizer's functions in the program that loads it.
+    # The library uses the sanitizer's functions in the program that loads it.
     flags = f"-Zsanitizer={sanitizer} -Cforce-frame-pointers=yes -Clink-arg=-rdynamic"
     environment = dict(os.environ, CARGO_TARGET_DIR=str(target), RUSTC_BOOTSTRAP="1", TAGMAC_SANITIZER=sanitizer)
     command = ["cargo", "build", "--quiet", "--locked", "--target", host(), "--profile", "sanitized"]
@@ -79,7 +83,8 @@ def build(program, sanitizer):
 
 @dataclass
 class Ran:
-    """What a program has checked, what failed, and what it said beside: reports are there."""
+    """Results of a program: checks, failures and its other output, which has the sanitizer's
+    reports."""
 
     checked: int
     failed: int
@@ -89,7 +94,7 @@ class Ran:
 
 
 def run(program, arguments):
-    # Leaks are no undefined behaviour, and processes here end where they are.
+    # Leaks are not undefined behaviour, and these processes end without cleaning up.
     environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
     ran = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True)
     lines = ran.stdout.splitlines()
@@ -97,7 +102,7 @@ def run(program, arguments):
     found = result.fullmatch(lines[-1]) if lines else None
     if found is None:
         sys.exit(f"{program.name}: expected 'N checked, M failed' last, found {ran.stdout!r} {ran.stderr!r}")
-    # For readers; planted bugs say it too.
+    # Shown to readers, except for planted bugs, which print it too.
     if "--planted" not in arguments:
         sys.stderr.write(ran.stderr)
     notes = [line for line in lines if line.startswith("note: ")]
@@ -106,7 +111,8 @@ def run(program, arguments):
 
 
 def planted(arguments):
-    """The bug to plant, or None for a run without; ends if the arguments are not those of a job."""
+    """Returns the bug to plant, or `None` for a normal run. Exits unless the arguments are those of
+    a job."""
     if arguments[:2] == ["--quick", "--planted"] and len(arguments) == 3:
         return arguments[2]
     if arguments not in (["--quick"], ["--full"]):
@@ -115,7 +121,7 @@ def planted(arguments):
 
 
 def finish(job, rans):
-    """Prints what the programs have found together. Gives the exit code."""
+    """Prints the results of all programs together. Returns the exit status."""
     for kind in ("notes", "failures"):
         for line in [line for ran in rans for line in getattr(ran, kind)]:
             print(line)

@@ -1,4 +1,5 @@
-"""The bill of materials: a CycloneDX 1.5 document of what is shipped, as `cargo tree` resolves it."""
+"""The bill of materials: a CycloneDX 1.5 document of the shipped packages, as `cargo tree` resolves
+them."""
 
 import hashlib
 import json
@@ -13,7 +14,8 @@ CYCLONEDX = "11.5.0"
 
 
 def tree(kinds):
-    """Packages and edges of what is shipped, as `cargo tree` resolves it: {(name, version): {..}}."""
+    """Returns the packages and edges of the shipped products, as `cargo tree` resolves them:
+    {(name, version): {..}}."""
     products = [word for product in PRODUCTS for word in ("--package", product)]
     text = run(
         "cargo", "tree", "--locked", *products, "--edges", kinds, "--target", PLATFORM,
@@ -34,7 +36,7 @@ def tree(kinds):
 
 
 def bill(packages, locked):
-    """The CycloneDX document."""
+    """Returns the CycloneDX document."""
     known = {(p["name"], p["version"]): p for p in packages}
     sums = {(p["name"], p["version"]): p.get("checksum") for p in locked}
     edges, shipped = tree("normal,build"), set(tree("normal,no-proc-macro"))
@@ -96,7 +98,8 @@ def written(document):
 
 
 def schema_errors(text):
-    """What the schema of CycloneDX 1.5 says, by its own library."""
+    """Validates against CycloneDX's schema of version 1.5, with its own library. Returns the
+    errors."""
     venv = WORK / "python"
     python = venv / "bin/python"
     program = (
@@ -133,9 +136,9 @@ def checked(job, packages, locked):
     errors = schema_errors(text)
     job.check(not errors, f"sbom: expected a valid CycloneDX 1.5 document, found {errors}")
     references = [component["bom-ref"] for component in document["components"]]
-    job.check(len(set(references)) == len(references), "sbom: two components have one reference")
+    job.check(len(set(references)) == len(references), "sbom: two components have the same reference")
     known = {*references, document["metadata"]["component"]["bom-ref"]}
-    # Cargo.lock's own edges: `name` or `name version`.
+    # Edges in Cargo.lock: `name` or `name version`.
     versions = {}
     for package in locked:
         versions.setdefault(package["name"], []).append(package["version"])
@@ -147,16 +150,16 @@ def checked(job, packages, locked):
             names.add(f"pkg:cargo/{name}@{version or versions[name][0]}")
         below[f"pkg:cargo/{package['name']}@{package['version']}"] = names
     for row in document["dependencies"]:
-        job.check(row["ref"] in known, f"sbom: {row['ref']} is no component")
+        job.check(row["ref"] in known, f"sbom: {row['ref']} is not a component")
         for reference in row["dependsOn"]:
-            job.check(reference in known, f"sbom: {reference} is no component")
+            job.check(reference in known, f"sbom: {reference} is not a component")
             if row["ref"] in below:
                 job.check(reference in below[row["ref"]], f"sbom: {row['ref']} -> {reference} is not in Cargo.lock")
     sums = {f"pkg:cargo/{p['name']}@{p['version']}": p.get("checksum") for p in locked}
     for component in document["components"]:
         found = [h["content"] for h in component.get("hashes", [])]
         expected = [s for s in [sums.get(component["bom-ref"])] if s]
-        job.check(found == expected, f"sbom: {component['bom-ref']} has another checksum than Cargo.lock")
+        job.check(found == expected, f"sbom: {component['bom-ref']} has a checksum that differs from Cargo.lock")
     required = sum(component["scope"] == "required" for component in document["components"])
-    job.notes.append(f"the bill of materials has {len(references)} packages, of which {required} are in what is shipped and the others build it")
+    job.notes.append(f"the bill of materials has {len(references)} packages: {required} are shipped, and the others are needed to build them")
     return text

@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
-"""What is shipped: dependencies, bills of materials, interfaces, claims, and builds that can be repeated.
+"""The supply chain: dependencies, bill of materials, interfaces, claims, and reproducible builds.
 
     assure/supply.py --quick | --full [--planted NAME]
     assure/supply.py --planted
-    assure/supply.py --update         stores the listings of interfaces anew
+    assure/supply.py --update         updates the stored listings of interfaces
     assure/supply.py --sbom FILE      writes the bill of materials
 
 - licences: each package in Cargo.lock has a licence that deny.toml allows, or an exception there.
 - sources: each comes from crates.io and has its checksum in Cargo.lock.
-- duplicates: no package has two versions, but for those in deny.toml; nor is any listed in vain.
-- sbom: a CycloneDX 1.5 document of the command, the C libraries, the provider and the Python module, as
-  `cargo tree` resolves them: the same bytes each time, valid by the schema, and each edge in Cargo.lock.
-- api: what users of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds can name is crates/tagmac/public-api.txt, by rustdoc's JSON.
-- abi: what the shared libraries export is assure/abi.txt.
-- claims: each claim of docs/design/claims.md names an item of the source and a test, and both exist; each
-  section of the papers and each requirement of RFC 4418 that this file knows has a claim.
-- builds (full): `scripts/reproducible-build` in two folders, with two Cargo homes, gives the same bytes.
+- duplicates: only packages listed in deny.toml have two versions, and each listed one does.
+- sbom: a CycloneDX 1.5 document of the command, the C libraries, the provider and the Python
+  module, as `cargo tree` resolves them: reproducible, valid by the schema, and with edges that are
+  all in Cargo.lock.
+- api: the public items of the crates tagmac, tagmac-papers, tagmac-any and tagmac-bounds, from
+  rustdoc's JSON, equal crates/tagmac/public-api.txt.
+- abi: the exports of the shared libraries equal assure/abi.txt.
+- claims: each claim of docs/design/claims.md names an item of the source and a test, and both
+  exist; each section of the papers and each requirement of RFC 4418 that this file knows has a
+  claim.
+- builds (full): `scripts/reproducible-build` gives the same bytes in two folders with two Cargo
+  homes.
 
-deny.toml is cargo-deny's, which reads the same rules; this job needs no more than cargo and Python.
-Advisories are not read: they are a matter of the day, and of a network. The documents say what Cargo
+deny.toml has the format of cargo-deny, which checks the same rules; this job needs only cargo and
+Python. Advisories are not read: they change daily and need a network. The bill lists what Cargo
 resolved, not what the linker kept.
 """
 
@@ -60,9 +64,6 @@ class Job:
         return self.planted == name
 
 
-# Dependencies.
-
-
 def metadata():
     return json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))
 
@@ -76,7 +77,7 @@ def tokens_of(expression):
 
 
 def allowed(expression, allow):
-    """Whether an SPDX expression is satisfied by licences that are allowed. `/` is an old `OR`."""
+    """Returns whether allowed licences satisfy an SPDX expression. `/` is an old `OR`."""
     tokens = tokens_of(expression)
 
     def atom():
@@ -114,7 +115,7 @@ def allowed(expression, allow):
 
 
 def dependencies(job, packages, locked, rules):
-    """Licences, sources and duplicates."""
+    """Checks licences, sources and duplicates."""
     packages, locked = copy.deepcopy(packages), copy.deepcopy(locked)
     outside = [p for p in packages if p["source"]]
     if job.plants("licence"):
@@ -141,11 +142,11 @@ def dependencies(job, packages, locked, rules):
         if good and not plainly:
             used.add(package["name"])
         needed |= {t for t in allow if t.split(" WITH ")[0] in tokens_of(expression)}
-        job.check(good, f"{name}: expected a licence of deny.toml, found '{expression}'")
+        job.check(good, f"{name}: expected a licence in deny.toml, found '{expression}'")
     for name in exceptions:
-        job.check(name in used, f"deny.toml: expected a use of the exception for {name}, found none")
+        job.check(name in used, f"deny.toml: the exception for {name} is unused")
     for name in allow:
-        job.check(name in needed, f"deny.toml: expected a use of the licence {name}, found none")
+        job.check(name in needed, f"deny.toml: the licence {name} is unused")
     registries = {f"registry+{url}" for url in rules["sources"]["allow-registry"]}
     for package in packages:
         if package["source"]:
@@ -170,14 +171,12 @@ def dependencies(job, packages, locked, rules):
     for row in sorted(skipped):
         name, version = row.split("@")
         twice = len(versions.get(name, ())) > 1 and version in versions[name]
-        job.check(twice, f"deny.toml: {row} is skipped, and is no duplicate")
-
-
-# Interfaces.
+        job.check(twice, f"deny.toml: {row} is skipped, but is not a duplicate")
 
 
 def public_api(job):
-    """The interfaces of the library, of all MACs by name, of the bounds and of what the papers have now. A bug is planted in a copy of the workspace."""
+    """Checks the public interfaces of the library, all MACs, the bounds and the papers'
+    constructions. Planted bugs change a copy of the workspace."""
     repo = REPO
     if job.planted in ("api-added", "api-changed"):
         repo = WORK / "planted"
@@ -190,13 +189,13 @@ def public_api(job):
             with open(repo / "crates/tagmac/src/lib.rs", "a") as file:
                 file.write("\n/// Planted.\npub fn planted() {}\n")
         else:
-            # The body is not checked, as no other crate here is built with it: rustdoc reads signatures.
+            # rustdoc reads only signatures, so the body may stay unchanged.
             bytes_of = "pub fn new_key_bytes(self) -> "
             change = {"file": "crates/any/src/registry/mod.rs", "function": "Algorithm::new_key_bytes"}
             change |= {"before": f"{bytes_of}usize", "after": f"{bytes_of}u64"}
             changed, error = in_memory(Tree(), [change])
             if error:
-                raise SystemExit(f"supply: no place for the bug {job.planted}: {error}")
+                raise SystemExit(f"supply: cannot plant the bug {job.planted}: {error}")
             for path, text in changed.items():
                 (repo / path).write_text(text)
     lines = []
@@ -211,7 +210,7 @@ def public_api(job):
 
 
 def libraries(job):
-    """What each shared library is called, needs and exports."""
+    """Checks names, dependencies and exports of the shared libraries."""
     folder = TARGET / "release"
     if not all((folder / name).exists() for name in LIBRARIES):
         run("cargo", "build", "--quiet", "--release", "--locked", *(f"-p={name}" for name in C_PACKAGES))
@@ -236,7 +235,7 @@ def exported(file):
 
 
 def stub(file, out, drop):
-    """A library with the same functions, but for one."""
+    """Builds a library with the same functions except one."""
     names = [symbol for _, symbol in exported(file)]
     names = names[1:] if drop else [*names, "tagmac_planted"]
     soname = re.search(r"SONAME\s+(\S+)", run("objdump", "-p", file))
@@ -254,16 +253,13 @@ def compare(job, what, found, stored):
         if line not in lost:
             job.check(True, "")
     for line in lost:
-        job.check(False, f"{what}: {stored.relative_to(REPO)} has '{line}', which is gone or has changed")
+        job.check(False, f"{what}: {stored.relative_to(REPO)} lists '{line}', which was removed or changed")
     for line in added:
         job.check(False, f"{what}: '{line}' is not in {stored.relative_to(REPO)}")
 
 
-# Builds.
-
-
 def copied(folder):
-    """The tracked files in another folder."""
+    """Copies the tracked files to another folder."""
     for file in run("git", "ls-files").splitlines():
         if os.path.lexists(REPO / file):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -271,7 +267,7 @@ def copied(folder):
 
 
 def builds(job):
-    """Two builds in two folders, with two Cargo homes; of a small program where a bug is planted."""
+    """Builds twice, in two folders with two Cargo homes; for a planted bug, a small program."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     sums = []
     with tempfile.TemporaryDirectory(dir=TARGET) as work:
@@ -279,7 +275,7 @@ def builds(job):
             folder = Path(work) / name
             folder.mkdir(parents=True)
             if job.plants("build-with-path"):
-                # Code that keeps the folder it was built in, by the script's own command.
+                # Code that contains its build folder, built by the script's own command.
                 shutil.copytree(REPO / "scripts", folder / "scripts")
                 (folder / "src").mkdir()
                 (folder / "Cargo.toml").write_text('[package]\nname = "tagmac-cli"\nedition = "2024"\n[workspace]\n[[bin]]\nname = "tagmac"\npath = "src/main.rs"\n')  # fmt: skip
@@ -315,17 +311,17 @@ PLANTED = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="all but the builds")
-    parser.add_argument("--full", action="store_true", help="with two builds of the command")
-    parser.add_argument("--planted", nargs="?", const="", metavar="NAME", help="with a bug planted; without a name, lists them")
-    parser.add_argument("--update", action="store_true", help="stores the listings of interfaces anew")
+    parser.add_argument("--quick", action="store_true", help="everything except the builds")
+    parser.add_argument("--full", action="store_true", help="also two builds of the command")
+    parser.add_argument("--planted", nargs="?", const="", metavar="NAME", help="plants a bug, or lists the bugs")
+    parser.add_argument("--update", action="store_true", help="updates the stored listings of interfaces")
     parser.add_argument("--sbom", type=Path, metavar="FILE", help="writes the bill of materials")
     options = parser.parse_args()
     if options.planted == "":
         print("\n".join(PLANTED))
         return 0
     if options.planted and options.planted not in PLANTED:
-        parser.error(f"no planted bug {options.planted}")
+        parser.error(f"unknown planted bug {options.planted}")
     WORK.mkdir(parents=True, exist_ok=True)
     job = Job(options.planted)
     if options.update:

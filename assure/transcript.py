@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""One transcript everywhere: tags of twelve MACs under many keys fold into one number, which must be
-the same on every level of this CPU and, under emulation, on CPUs of other kinds: 32 and 64 bits, both
-byte orders, with NEON, in WebAssembly and on a Cortex-M4 without an operating system's library.
+"""One transcript everywhere: the tags of twelve MACs under many keys are hashed to one number,
+which must be the same on every CPU. The job compares the levels of this CPU and, under emulation,
+other CPUs: 32 and 64 bits, both byte orders, with NEON, in WebAssembly, and on a Cortex-M4 without
+an operating system.
 
-What runs elsewhere is the library without `std`, compiled by Debian's rustc-web with the library `core`
-from source: nothing is downloaded through rustup. aarch64 has NEON there, the others the portable level.
-qemu and wasmtime stand for the machines; no real one of another kind was used."""
+Other CPUs run the library without `std`. Debian's rustc-web compiles it, with the library `core`
+from source: nothing is downloaded through rustup. aarch64 uses NEON, and the others the portable
+level. All run under qemu or wasmtime; no real machine of another kind was used."""
 
 import argparse
 import os
@@ -19,14 +20,14 @@ REPO = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target"))
 OUT = TARGET / "transcript"
 SOURCE = REPO / "assure" / "transcript"
-TAGS = 96  # of a round: assure/src/transcript.rs
+TAGS = 96  # per round: assure/src/transcript.rs
 WASMTIME = "wasmtime==50.0.1"
 
-# Faults compiled beside, by their numbers in transcript/src/lib.rs: words in the CPU's own order of
-# bytes, and numbers as wide as its pointers.
+# Faults to compile in, by their numbers in transcript/src/lib.rs: words in the CPU's byte order,
+# and numbers as wide as its pointers.
 PLANTS = {"native-bytes": 1, "native-width": 2}
 
-# A quick run has one of the other byte order and one of 32 bits.
+# A quick run tests one CPU with the other byte order and one with 32 bits.
 QUICK = ("s390x", "thumbv7em")
 
 
@@ -34,7 +35,7 @@ QUICK = ("s390x", "thumbv7em")
 class Cpu:
     name: str
     target: str
-    gcc: str  # links a program for it; none where something else does
+    gcc: str  # links a program for it; empty if no linker is needed
     run: tuple = ()
     packages: tuple = ()
 
@@ -58,7 +59,7 @@ def command(arguments, **more):
 
 
 def library(cpu):
-    """The library and the transcript, compiled for a CPU: a static library, or a module."""
+    """Compiles the library and the transcript for a CPU, as a static library or a module."""
     kind = "cdylib" if cpu.name == "wasm32" else "staticlib"
     environment = os.environ | {"RUSTC": "/usr/bin/rustc", "RUSTC_BOOTSTRAP": "1"}
     environment["CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER"] = "wasm-ld"
@@ -70,7 +71,7 @@ def library(cpu):
 
 
 def wasm(module, rounds, planted):
-    """Runs a module under wasmtime, from PyPI, in an environment of its own."""
+    """Runs a module under wasmtime, from PyPI, in a separate environment."""
     python = OUT / "python"
     if not (python / "bin" / "python").exists():
         venv.create(python, with_pip=True)
@@ -85,7 +86,7 @@ def wasm(module, rounds, planted):
 
 
 def elsewhere(cpu, rounds, planted):
-    """The number on a CPU of another kind."""
+    """Returns the number on a CPU of another kind."""
     built = library(cpu)
     if cpu.name == "wasm32":
         return wasm(built, rounds, planted)
@@ -105,14 +106,14 @@ def elsewhere(cpu, rounds, planted):
 
 
 def here(rounds):
-    """The numbers of the levels of this CPU."""
+    """Returns the numbers of the levels of this CPU."""
     ran = command([TARGET / "release" / "transcript", rounds], stdout=subprocess.PIPE, text=True)
     return dict(line.split() for line in ran.stdout.splitlines())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="some thousand tags on each")
+    parser.add_argument("--quick", action="store_true", help="thousands of tags on each")
     parser.add_argument("--full", action="store_true", help="a million tags on each")
     parser.add_argument("--planted", nargs="?", const="")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What of the code that is named never runs, against the reasons that `assure/uncovered.json` has for it."""
+"""Compares the code in named files that never runs with the reasons in `assure/uncovered.json`."""
 
 import re
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from products import REPO
 from rust_source import one_line, renaming, words
 
 REASONS = REPO / "assure" / "uncovered.json"
-# What the system calls the features of levels that not every CPU has.
+# The system's names for the CPU features of optional levels.
 FLAGS = {
     "vaes": ["avx2", "aes", "vaes"],
     "avx512": ["avx512bw", "avx512ifma", "avx512vbmi", "avx512_vbmi2", "gfni", "vaes", "vpclmulqdq"],
@@ -19,7 +19,7 @@ FLAGS = {
 
 
 def has_level(level):
-    """Whether this CPU has a level; `None` is one that all have."""
+    """Returns whether this CPU has a level; `None` is one that every CPU has."""
     return set(FLAGS.get(level, [])) <= set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
 
 
@@ -29,8 +29,8 @@ class Hole:
 
     path: str
     line: int
-    function: int  # the number of the item
-    statement: int  # its number there
+    function: int  # the index of the item
+    statement: int  # the statement's index in it
     part: str | None
     never: str | None
 
@@ -40,7 +40,7 @@ class Hole:
 
 
 def holes_of(path, file, source):
-    """The holes of a file, and how many lines and sides there are."""
+    """Returns the number of lines and sides of a file, and its holes."""
     text, checked, holes = source.text.splitlines(), 0, defaultdict(list)
     where = {
         number: (index, which)
@@ -66,7 +66,7 @@ def holes_of(path, file, source):
     found = []
     for (index, which), numbers in holes.items():
         statement = source.items[index].statements[which]
-        # Lines without a counter, as those of texts that go on, are like those around them.
+        # Lines without a counter, such as continued strings, count like their neighbours.
         if not any(file.lines.get(line_of[number], 0) > 0 for number in range(statement.start, statement.end)):
             found.append(Hole(path, line_of[numbers[0]], index, which, None, None))
             continue
@@ -76,7 +76,7 @@ def holes_of(path, file, source):
             found.append(Hole(path, line_of[numbers[start]], index, which, part, None))
     for place, sides in sorted(file.branches.items()):
         checked += 2
-        # Where the line does not run, that is the hole.
+        # If the line does not run, the line is the hole.
         if file.lines.get(place[0], 1) > 0:
             start = source.token_at(source.offset(*place[:2]))
             stop = source.token_at(source.offset(*place[2:4]) - 1) + 1
@@ -88,7 +88,8 @@ def holes_of(path, file, source):
 
 
 def find(tree, file, hole):
-    """Where the statement of a reason is: its file, and the numbers of the function and of itself."""
+    """Returns the place of a reason's statement: the file, and the indices of function and
+    statement."""
     at = tree.locate(file, hole["function"])
     if at is None:
         return None
@@ -103,13 +104,14 @@ def find(tree, file, hole):
 
 
 class Excuses:
-    """What the reasons are about, in the code of today."""
+    """The reasons, matched to the current code."""
 
     def __init__(self, reasons, tree):
         self.tree, self.rows, self.taken = tree, [], set()
         self.by_place = defaultdict(list)
         for reason in reasons:
-            # Where the CPU has the level, its code runs as all other does; where it has not, it may run or not.
+            # With the level, its code must run like all other code; without it, the code may run or
+            # not.
             here = not has_level(reason.get("level"))
             for hole in reason["holes"]:
                 row = {"file": reason["file"], "reason": reason, "hole": hole, "used": here}
@@ -119,7 +121,7 @@ class Excuses:
                     self.by_place[row["place"]].append(row)
 
     def take(self, hole):
-        """The row that a hole has, if there is one that no other hole has."""
+        """Returns the row for a hole, if no other hole uses it."""
         for row in self.by_place[hole.place]:
             never, part = row["reason"].get("never"), row["hole"].get("part")
             if id(row) in self.taken or never != hole.never:
@@ -131,7 +133,7 @@ class Excuses:
         return None
 
     def dead(self, row):
-        """Where tokens begin and end that only a side leads to that is never taken."""
+        """Returns the token range that only a never-taken side leads to."""
         path, index, which = row["place"]
         source, never = self.tree.source(path), row["reason"].get("never")
         statement = source.items[index].statements[which]
@@ -140,7 +142,7 @@ class Excuses:
         if "part" in row["hole"] or never is None:
             return None
         if never == "false" and first == "let":
-            # Patterns have braces of their own.
+            # Patterns contain braces, too.
             number = statement.start
             while source.word(number) not in ("else", ";", None):
                 number = source.partner.get(number, number) + 1
@@ -157,12 +159,12 @@ class Excuses:
 
 
 def alike(one, other):
-    """Whether two texts are the same but for names."""
+    """Returns whether two texts differ only in names."""
     return other is not None and renaming(words(one), words(other), ()) is not None
 
 
 def judge(files, named, reasons, tree):
-    """What was checked, and the failures."""
+    """Returns the number of checks, and the failures."""
     checked, failed = 0, []
     excuses = Excuses(reasons, tree)
     here = [row for rows in excuses.by_place.values() for row in rows]
@@ -193,10 +195,10 @@ def judge(files, named, reasons, tree):
                 part = f" ({hole.part})" if hole.part and hole.part not in code else ""
                 failed.append(f"{path}:{hole.line}: {what}: {code}{part}")
         for row in here:
-            # Of a statement that does not run, branches have no sides that run.
+            # Branches in a statement that does not run have no sides that run.
             row["used"] |= row["place"] in not_run and "never" in row["reason"]
     for row in here:
         if not row["used"] and is_within(row["place"][0], named) and not is_dead(row["place"]):
             kind = "branch" if row["reason"].get("never") else "line"
-            failed.append(f"{row['place'][0]}: expected a {kind} that does not run, found none: {row['hole']['code']}")
+            failed.append(f"{row['place'][0]}: the {kind} runs, so its reason is stale: {row['hole']['code']}")
     return checked, failed

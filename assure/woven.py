@@ -1,4 +1,4 @@
-"""A program with all mutants of some files, and its tests."""
+"""A program that contains all mutants of some files, and its tests."""
 
 import fcntl
 import hashlib
@@ -18,19 +18,20 @@ from pathlib import Path
 from bugs import CHILDREN, PATIENCE, PROFILE, Tree
 from mutants import ROOT, SCRATCH, read_json
 
-# Tests of the library spend their time in the crates that they compare with, too. To optimise the woven code itself
-# takes an hour: each kernel is one function with all its mutants.
+# Tests of the library spend most of their time in other crates, so these are optimised. Optimising
+# the woven code itself takes an hour: each kernel is one function with all its mutants.
 PROFILE_OF_OTHERS = {'package."*".opt-level': "3"}
-# What the names of the command's tests begin with that are tried: those of others are about other files.
+# Prefixes of the command's tests that run; the others are about other files.
 COMMANDS_TESTS = ("atomic::", "audit::", "check::", "key::", "limits::", "lists::", "manifest::", "nonce::", "output::", "seal::")
-# What the names of the library's tests begin with that go through all lengths: `small` has their laws at the edges.
+# Prefixes of the library's tests that go through all lengths: `small` checks their laws at the
+# edges.
 LONG_TESTS = ("batch::", "canary::", "collisions::", "laws::", "pmac_bound::", "pmac_small::", "random::", "wycheproof::")
-# Seconds of CPU time of a test that is longer than is worth its while.
+# Maximum CPU time of a test in seconds; longer ones are not used.
 LONG = int(os.environ.get("TAGMAC_MUTATION_LONG", 6))
-# Bytes of addresses: a mutant may ask for all there is.
+# Address space in bytes: a mutant may allocate without bound.
 ROOM = 8 << 30
 
-# Goes into the woven crate. Numbers begin with 1.
+# Added to the woven crate. Numbers begin with 1.
 SWITCH = """
 #[allow(warnings, clippy::all)]
 pub(crate) mod mutation {
@@ -77,32 +78,32 @@ pub(crate) mod mutation {
 
 @dataclass(frozen=True)
 class Group:
-    """Files whose mutants are in one program, and the tests that are to find them."""
+    """Files whose mutants are in one program, and the tests to find them."""
 
     name: str
     files: tuple  # prefixes
     crate: str
     check: tuple
     tests: tuple
-    # Tests that a quick run has time for.
+    # Tests for a quick run.
     quick: tuple
-    # What its profile has beside what bugs are built with.
+    # Additions to the profile that bugs are built with.
     profile: dict = field(default_factory=dict)
 
 
 def say(text):
-    """Progress."""
+    """Prints progress to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def stem(program):
-    """A program's name without cargo's hash."""
+    """Returns a program's name without cargo's hash."""
     return Path(program).name.rsplit("-", 1)[0]
 
 
 @dataclass
 class Test:
-    """A test, and what it does without a mutant."""
+    """A test, with its time and the mutants that it reaches."""
 
     program: str
     folder: str
@@ -113,7 +114,7 @@ class Test:
 
 @dataclass
 class Woven:
-    """A group's program of many mutants."""
+    """A group's program with many mutants."""
 
     group: Group
     mutants: list
@@ -143,7 +144,7 @@ class Woven:
         self.by_number = {one["number"]: one for one in self.mutants}
 
     def copy(self):
-        """Copies the tree, but for what will be woven."""
+        """Copies the tree, except for the files to weave."""
         woven = {one["file"] for one in self.mutants} | {self.group.crate}
         old = {path: (self.tree.path / path).read_bytes() for path in woven if (self.tree.path / path).exists()}
         times = {path: (self.tree.path / path).stat() for path in old}
@@ -177,19 +178,19 @@ class Woven:
         return apart
 
     def write(self, path, text):
-        """Files that are equal stay as old as they are."""
+        """Writes a file only if it changed, so that equal files keep their times."""
         place = self.tree.path / path
         if place.read_text() != text:
             place.write_text(text)
 
     def plain(self):
-        """A copy without mutants, for those that are not woven."""
+        """Returns a copy without mutants, for those that are not woven."""
         if self.plain_tree is None:
             self.plain_tree = Tree(0)
             self.plain_tree.path = SCRATCH / self.group.name / "plain"
             self.plain_tree.built = SCRATCH / self.group.name / "plain-target"
             self.plain_tree.environment = self.tree.environment | {"CARGO_TARGET_DIR": str(self.plain_tree.built)}
-            # A lint ends the compiler's evaluation of a loop that has no end.
+            # Without these flags a lint stops the compiler when it evaluates endless loops.
             self.plain_tree.environment.pop("RUSTFLAGS")
             self.plain_tree.copy()
         return self.plain_tree
@@ -204,9 +205,9 @@ class Woven:
         return ran, messages
 
     def prepare(self):
-        """Weaves what compiles: mutants that do not are not viable, or must be built alone."""
+        """Weaves all mutants that compile. The others are not viable, or must be built alone."""
         self.copy()
-        # What an earlier run has found out, so that files that are equal stay as old as they are.
+        # Results of an earlier run, so that equal files keep their times.
         kept = SCRATCH / self.group.name / "woven.json"
         files = sorted({one["file"] for one in self.mutants})
         sources = {path: hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:16] for path in files}
@@ -223,16 +224,17 @@ class Woven:
                 break
             before = len(left_out), len(constant)
             self.judge_errors(messages, left_out, constant)
-            say(f"{self.group.name}: {len(left_out)} mutants do not compile, {len(constant)} functions are constants'")
+            say(f"{self.group.name}: {len(left_out)} mutants do not compile, {len(constant)} functions must stay constant")
             if (len(left_out), len(constant)) == before:
                 texts = [one["message"]["rendered"] for one in messages if one.get("message", {}).get("level") == "error"]
-                sys.exit(f"mutation: {self.group.name} does not compile, for no mutant's fault:\n{''.join(texts[:4])}")
+                sys.exit(f"mutation: {self.group.name} does not compile, but no mutant is the cause:\n{''.join(texts[:4])}")
         kept.write_text(json.dumps({"sources": sources, "left_out": left_out, "constant": sorted(constant)}))
         for number in apart:
             left_out.setdefault(number, "in a constant")
         for number, why in left_out.items():
             one = self.by_number[number]
-            # As a function's only expression it would have the same type, but for those that name a trait.
+            # As a function's only expression it would have the same type, unless that names a
+            # trait.
             same = one["genre"] == "FnValue" and "impl " not in one["function"]["return_type"]
             if same and why != "in a constant" and not why.startswith("place: "):
                 self.unviable[number] = why
@@ -240,7 +242,7 @@ class Woven:
                 self.alone.append((number, why))
 
     def judge_errors(self, messages, left_out, constant):
-        """Finds the mutants that errors are about."""
+        """Finds the mutants that cause errors."""
         texts = {}
         for message in messages:
             message = message.get("message", {})
@@ -281,7 +283,7 @@ class Woven:
                             left_out.setdefault(number, f"place: {code or ''} {message['message']}"[:200])
 
     def build(self, tests, tree=None):
-        """Builds programs of tests."""
+        """Builds test programs."""
         tree = tree or self.tree
         begin = time.monotonic()
         ran, messages = self.cargo("test", "--no-run", *tests, tree=tree)
@@ -297,7 +299,7 @@ class Woven:
         return sorted(found)
 
     def record(self, programs, jobs):
-        """Runs each test alone: how long it takes, and which mutants it reaches."""
+        """Runs each test alone to record its time and the mutants that it reaches."""
         state = hashlib.sha256()
         for program, _ in programs:
             state.update(Path(program).read_bytes())
@@ -326,8 +328,8 @@ class Woven:
         for program, folder, name, seconds, reached, ok in known["tests"]:
             if ok == "green":
                 self.tests.append(Test(program, folder, name, seconds, frozenset(reached)))
-        say(f"{self.group.name}: {len(self.tests)} tests that end in {LONG} s")
-        # They find nothing, so that mutants survive which they would find.
+        say(f"{self.group.name}: {len(self.tests)} tests that end within {LONG} s")
+        # Mutants survive that these tests would find.
         for program, _, name, *_, ok in known["tests"]:
             if ok != "green":
                 print(f"note: {self.group.name}: a test that is {ok} without a mutant is not used: {name}")
@@ -346,7 +348,7 @@ class Woven:
         return "green" if ended == "green" else "red"
 
     def run(self, test, limit, more):
-        """Runs a test: green, red or timeout, and its seconds of CPU time."""
+        """Runs a test. Returns green, red or timeout, and its seconds of CPU time."""
         environment = dict(self.tree.environment) | more
         environment.pop("RUSTFLAGS")
 
@@ -362,8 +364,8 @@ class Woven:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limits,
         ) as child:  # fmt: skip
             CHILDREN.add(child.pid)
-            # The limit is of CPU time, of which a second takes many on a busy machine. This one is for a test that
-            # waits for nobody.
+            # The limit is in CPU time, which takes longer on a busy machine. This timer is for a
+            # test that hangs without using CPU time.
             deadline = time.monotonic() + 60 + 40 * limit
             timer = threading.Timer(deadline - time.monotonic(), self.kill, [child.pid])
             timer.start()

@@ -10,7 +10,7 @@
 
 Source: FIPS-197, Sections 4 and 5. AES_a: EliMAC, Section 5, which names
 AES_4, AES_7 and AES_10 and does not say whether the last of the a rounds has a
-MixColumns. Here it has none, as in Cipher(), so that AES_10 is AES-128 itself.
+MixColumns. Here it has no MixColumns, as in Cipher(), so that AES_10 is AES-128.
 
 Blocks are numbers below 2^128; the first byte of the string is the highest.
 """
@@ -25,13 +25,13 @@ ROUNDS = {16: 10, 24: 12, 32: 14}  # Nr for each key length in bytes
 
 
 def xtimes(a):
-    """a * x modulo x^8 + x^4 + x^3 + x + 1."""
+    """Returns a * x modulo x^8 + x^4 + x^3 + x + 1."""
     a <<= 1
     return a ^ 0x11B if a & 0x100 else a
 
 
 def multiply(a, b):
-    """a * b, one bit of b at a time."""
+    """Returns a * b, computed one bit of b at a time."""
     product = 0
     while b:
         if b & 1:
@@ -42,7 +42,7 @@ def multiply(a, b):
 
 
 def inverse(a):
-    """a^-1 = a^254, and 0 for 0."""
+    """Returns a^-1 = a^254, and 0 for 0."""
     power = 1
     for _ in range(254):
         power = multiply(power, a)
@@ -53,7 +53,7 @@ def inverse(a):
 
 
 def s_box_entry(a):
-    """SubBytes of one byte: inversion, then an affine map over GF(2)."""
+    """Returns SubBytes of one byte: inversion, then an affine map over GF(2)."""
     b = inverse(a)
     rotations = 0
     for i in range(5):
@@ -65,7 +65,7 @@ S_BOX = bytes(s_box_entry(a) for a in range(256))
 S_BOX_INVERSE = bytes(S_BOX.index(v) for v in range(256))
 
 
-# A state is 16 bytes; byte r + 4c stands in row r and column c.
+# A state is 16 bytes; byte r + 4c is in row r and column c.
 
 
 def sub_bytes(state):
@@ -78,8 +78,8 @@ def shift_rows(state):
 
 
 def mix_columns(state, row=(2, 3, 1, 1)):
-    """Each column is multiplied by a matrix with this first row, each further
-    row of which is the one above, turned one place to the right."""
+    """Multiplies each column by a matrix with this first row. Each further row is the previous one
+    rotated by one place to the right."""
     out = []
     for c in range(4):
         column = state[4 * c : 4 * c + 4]
@@ -111,7 +111,7 @@ def inv_mix_columns(state):
 
 
 def expand_key(key):
-    """The Nr + 1 round keys, as numbers."""
+    """Returns the Nr + 1 round keys, as numbers."""
     if len(key) not in ROUNDS:
         raise ValueError(f"AES key: {len(key)} bytes, want 16, 24 or 32")
     nk = len(key) // 4
@@ -134,7 +134,7 @@ def expand_key(key):
 
 
 def encrypt_by_steps(round_keys, block):
-    """Cipher() as the standard prints it. `Cipher` below is the quicker one."""
+    """Cipher() as the standard prints it. `Cipher` below is faster."""
     state = block ^ round_keys[0]
     for round_key in round_keys[1:-1]:
         state = sub_bytes(state.to_bytes(16, "big"))
@@ -155,11 +155,11 @@ def decrypt_by_steps(round_keys, block):
 
 
 def byte_tables(linear):
-    """For each of the 16 byte positions: byte value -> its share of a round.
+    """Returns a table for each of the 16 byte positions: byte value -> its share of a round.
 
-    ShiftRows and MixColumns are linear, so a round is the xor of what each
-    byte of the state gives alone. Table i holds linear(0 .. S[v] .. 0) for
-    each value v of byte i.
+    ShiftRows and MixColumns are linear, so a round is the xor of the contributions
+    of the bytes of the state. Table i holds linear(0 .. S[v] .. 0) for each value v
+    of byte i.
     """
     tables = []
     for i in range(16):
@@ -223,5 +223,5 @@ class Cipher:
 
 @lru_cache(maxsize=64)
 def cipher(key, rounds=None):
-    """`Cipher(key, rounds)`, kept, since key expansion costs more than a block."""
+    """Returns `Cipher(key, rounds)`, cached because key expansion costs more than a block."""
     return Cipher(key, rounds)

@@ -13,13 +13,13 @@
 The names of UMAC99 are sets of parameters from 1999, and UMAC-32 and so on are
 RFC 4418.
 
-One more is here for its vectors, and is no MAC of the library, since its key
-is good for one message:
+One more is here only for its vectors. It is not a MAC of the library, since its
+key must be used only once:
 
     POLY1305                                 key r || s
 
-A new reference adds its names here. `check_vectors.py` and `generate.py` then
-know it.
+Names of a new reference go here. `check_vectors.py` and `generate.py` then
+support it.
 """
 
 from dataclasses import dataclass
@@ -54,14 +54,14 @@ class Algorithm:
     # (key, nonce, message, tag_bits, bits) -> tag. `bits` is the length of the
     # message, or None if it is whole bytes.
     tag: Callable[..., bytes]
-    max_bytes: int | None = None  # the longest message, where tests can reach it
-    nonce_bytes: range | None = None  # the lengths of a nonce; None: takes none
+    max_bytes: int | None = None  # the longest message, if tests can reach it
+    nonce_bytes: range | None = None  # the lengths of a nonce; None: no nonce
     tag_bits: range = range(1, 129)
-    bits: bool = True  # whether a message need not end on a byte
+    bits: bool = True  # whether a message may end within a byte
 
     def __call__(self, key, message, tag_bits=None, bits=None, nonce=None):
-        """The tag, by default of full length."""
-        # An AES-192 key is no key for PMAC-AES128, though pmac() takes it.
+        """Returns the tag, by default at full length."""
+        # pmac() would accept an AES-192 key for PMAC-AES128.
         if len(key) != self.key_bytes:
             raise ValueError(f"key: {len(key)} bytes, want {self.key_bytes}")
         if self.nonce_bytes is None and nonce is not None:
@@ -86,7 +86,7 @@ def exactly(n):
 
 
 def two(cipher, key):
-    """The ciphers under K1 and K2 of the key K1 || K2."""
+    """Returns the ciphers under K1 and K2 of the key K1 || K2."""
     half = len(key) // 2
     return cipher(key[:half]), cipher(key[half:])
 

@@ -4,8 +4,8 @@
     check_vectors.py [FILE ..]     default: every file in ../vectors
 
 Prints one line for each file and a last line "N passed, N failed". The exit
-status is 1 if a row fails, or if no row was run at all. vectors/README.md says
-what the fields of a row mean.
+status is 1 if a row fails, or if no row was run at all. vectors/README.md
+describes the fields of a row.
 """
 
 import argparse
@@ -35,7 +35,7 @@ UMAC99_PARAMETERS = (
 
 
 class Failure(Exception):
-    """A row that does not hold, and why."""
+    """A failed row, with the reason."""
 
 
 def require(condition, why):
@@ -44,7 +44,7 @@ def require(condition, why):
 
 
 def string_of(row, field="msg"):
-    """(bytes, length in bits or None for whole bytes)"""
+    """Returns (bytes, length in bits or None for whole bytes)."""
     if f"{field}_bits" in row:
         text = row[f"{field}_bits"]
         padded = text + "0" * (-len(text) % 8)
@@ -58,7 +58,7 @@ def string_of(row, field="msg"):
 
 
 def string_field(row, field="msg"):
-    """The name of the field that has the string."""
+    """Returns the name of the field with the string."""
     return f"{field}_bits" if f"{field}_bits" in row else field
 
 
@@ -91,7 +91,7 @@ def check_cipher(row):
     require_same(cipher.encrypt(pt).to_bytes(size, "big").hex(), row["ct"], "ct")
     require_same(cipher.decrypt(ct).to_bytes(size, "big").hex(), row["pt"], "pt")
     if name.startswith("AES"):
-        # The other form of the cipher, so that the tables are checked by the steps.
+        # The cipher's other implementation, so that the steps check the tables.
         found = aes.encrypt_by_steps(cipher.round_keys, pt).to_bytes(size, "big")
         require_same(found.hex(), row["ct"], "ct by steps")
 
@@ -176,7 +176,7 @@ def tag_fields(row):
 
 
 def check_tag(row, found):
-    """`found` gives the tag, or refuses the message if the row says so."""
+    """Compares the tag from `found`, which must raise if the row refuses the message."""
     require(len(row["tag"]) == 2 * ((row["tag_bits"] + 7) // 8), "tag and tag_bits")
     if row["valid"]:
         require_same(found(row["tag_bits"]).hex(), row["tag"], "tag")
@@ -246,7 +246,7 @@ FAMILIES = {
 
 
 def check_file(path):
-    """(passed, failed), after the line for this file and its failures."""
+    """Prints a line for the file, and its failures. Returns (passed, failed)."""
     rows = json.loads(path.read_text())
     passed = failed = 0
     without = {}

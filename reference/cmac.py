@@ -17,8 +17,8 @@ from blocks import bit_length, check_tag_bits, cut, first_bits, pad10
 
 
 def cmac(E, message, tau=None, bits=None):
-    """The tag as bytes, for a keyed cipher `E`. `bits` is |M| if the message
-    does not end on a byte. tau is n if not given."""
+    """Returns the tag as bytes, for a keyed cipher `E`. `bits` is |M| if the message ends within a
+    byte. tau defaults to n."""
     n = E.n
     tau = n if tau is None else tau
     check_tag_bits("tau", tau, n)

@@ -11,7 +11,7 @@
 Source: Dobraunig, Mennink, Neves, "EliMAC: Speeding Up LightMAC by around
 20%", ToSC 2023, Algorithm 1 and Sections 5 and 5.1.
 
-What the paper leaves open is read as follows.
+The paper leaves points open. The choices here are:
 - AES_a is `aes.Cipher` with a rounds: no MixColumns in the last round, and the
   first a + 1 round keys of AES-128.
 - The 0 in AES_4(0, .) is a key, so its round keys are the schedule of the
@@ -20,8 +20,8 @@ What the paper leaves open is read as follows.
 - The tag is the first t bits.
 - i is at most 2^32 - 1. The paper's mu is 2^32, but 2^32 has no 32-bit
   encoding, so a message that needs it is refused.
-- Section 5 conjectures that 6 rounds of H do for mu = 2^4, and has 4 rounds for
-  mu = 2. Of 5 it says nothing, so they count as 4. Fewer are refused.
+- Section 5 conjectures that 6 rounds of H are enough for mu = 2^4, and 4 rounds
+  for mu = 2. It does not mention 5 rounds, so they count as 4. Fewer are refused.
 """
 
 from functools import lru_cache, partial
@@ -33,7 +33,7 @@ MU = 2**32 - 1  # the greatest i
 
 
 def blocks_before_last(bits, n, mu):
-    """l - 1, after a check that the largest i is at most mu."""
+    """Returns l - 1, after a check that the largest i is at most mu."""
     full = bits // n
     if full > mu:
         limit = (mu + 1) * n
@@ -44,8 +44,8 @@ def blocks_before_last(bits, n, mu):
 
 
 def elimac_of(H, I, E, n, message, t=None, bits=None, mu=MU):
-    """The tag as bytes, for H(i), I(S, M) and E(X), which know their keys. All
-    numbers but i have n bits. t is n if not given."""
+    """Returns the tag as bytes, for keyed functions H(i), I(S, M) and E(X). All numbers except i
+    have n bits. t defaults to n."""
     t = n if t is None else t
     check_tag_bits("t", t, n)
     bits = bit_length(message, bits)
@@ -72,15 +72,15 @@ def I(K, M, rounds=4):
 
 
 def mu_of(h_rounds):
-    """The greatest i for which Section 5 has H of so many rounds."""
+    """Returns the greatest i that Section 5 allows for `h_rounds` rounds of H."""
     if h_rounds < 4:
         raise ValueError(f"H: {h_rounds} rounds, want 4 or more")
     return 2 if h_rounds < 6 else 2**4 if h_rounds == 6 else MU
 
 
 def elimac(key, message, t=128, bits=None, h_rounds=7, i_rounds=4):
-    """The tag as bytes, under the key K1 || K2. The rounds of H and of I are
-    those of EliMAC-AES if not given."""
+    """Returns the tag as bytes, under the key K1 || K2. The rounds of H and I default to those of
+    EliMAC-AES."""
     if len(key) != 32:
         raise ValueError(f"EliMAC key K1 || K2: {len(key)} bytes, want 32")
     K1, K2 = key[:16], key[16:]

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Prints random test cases with the tags that the references give.
+"""Prints random test cases with the tags of the references.
 
     generate.py --count N --seed S [--max-len L] [--bits] ALG ..
 
 Each line is one JSON object {"algorithm", "key", "msg", "tag", "tag_bits"},
-with "nonce" after "key" if the algorithm takes one. The cases take turns
-through the algorithms. The same arguments give the same lines on every machine
-and every Python 3.11 or later.
+with "nonce" after "key" if the algorithm needs one. The cases cycle through
+the algorithms. The same arguments give the same lines on every machine and
+every Python 3.11 or later.
 
-Half of the messages have a random length up to L. The others stand at an edge:
-a multiple of a block or vector size, or one byte to either side of it, up to
-1025 bytes (Poly1305 and UMAC: 4097) even if L is less. Some messages for an
-algorithm with a low length limit have the longest length allowed, or one byte
-less, and some for UMAC99 have one to four of its blocks of 4096 bytes, or one
-byte to either side.
+Half of the messages have a random length up to L. The others have a length at
+an edge: a multiple of a block or vector size, or one byte more or less. Edges
+go up to 1025 bytes (Poly1305 and UMAC: 4097) even if L is less. If an algorithm
+has a low length limit, some messages have the longest length allowed, or one
+byte less. Some for UMAC99 have one to four of its blocks of 4096 bytes, or one
+byte more or less.
 
-With --bits a quarter of the messages do not end on a byte. Such a line has
+With --bits a quarter of the messages end within a byte. Such a line has
 "msg_bits", a string of 0s and 1s, in place of "msg". Poly1305, UMAC and UMAC99
-get whole bytes all the same.
+always get whole bytes.
 """
 
 import argparse
@@ -28,25 +28,23 @@ from hashlib import sha256
 
 from algorithms import ALGORITHMS
 
-# The sizes at whose multiples the edges are, and the greatest multiple, by the
-# first word of the name.
+# The sizes whose multiples are the edges, and the greatest multiple, by the first word of the name.
 EDGES = {
     # A block, and 4, 8, 16 and 32 of them.
     "POLY1305": ((16, 64, 128, 256, 512), 4096),
-    # A group of 8 words in NH, a chunk of L1, and the two chunks of one word in
-    # L2 with 128-bit words.
+    # A group of 8 words in NH, a chunk of L1, and the two chunks of a 128-bit word in L2.
     "UMAC": ((32, 1024, 2048), 4096),
     # A pairing unit of STD and of MMX, a part of STD, and a vector.
     "UMAC99": ((8, 16, 64, 256), 1024),
 }
-# Message bytes in a LightMAC block (12 for S32, 15 for S8) and in an AES block;
-# then 4, 8 and 32 AES blocks, where vectors and unrolled loops begin and end.
+# Message bytes in a LightMAC block (12 for S32, 15 for S8) and in an AES block; then 4, 8 and 32
+# AES blocks, where vectors and unrolled loops begin and end.
 OTHER_EDGES = ((12, 15, 16, 64, 128, 512), 1024)
-# The same with the blocks of PRESENT: 4 message bytes for S32, 7 for S8, 8 for
-# PMAC; then 4, 8, 16 and 64 blocks of 8.
+# The same with the blocks of PRESENT: 4 message bytes for S32, 7 for S8, 8 for PMAC; then 4, 8, 16
+# and 64 blocks of 8.
 PRESENT_EDGES = ((4, 5, 6, 7, 8, 32, 64, 128, 512), 1024)
-LONG = {"UMAC99": 4096}  # blocks of which some messages have up to four
-KEYS = 4  # keys for each algorithm, so that key setup does not take the time
+LONG = {"UMAC99": 4096}  # block sizes; some messages have up to four blocks
+KEYS = 4  # keys for each algorithm, few because key setup is slow
 
 
 class Random:
@@ -65,7 +63,7 @@ class Random:
         return out
 
     def below(self, limit):
-        # The bias of 64 bits modulo a small limit does not matter to a test.
+        # The bias of 64 bits modulo a small limit does not matter for tests.
         return int.from_bytes(self.bytes(8), "big") % limit
 
     def one_in(self, n):
@@ -121,14 +119,14 @@ def natural(text):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Print random test cases with their tags, one JSON object a line."
+        description="Print random test cases with their tags, one JSON object per line."
     )
     parser.add_argument("--count", type=natural, required=True, metavar="N")
     parser.add_argument("--seed", required=True, metavar="S", help="any text")
     parser.add_argument("--max-len", type=natural, default=400, metavar="L",
                         help="longest random length in bytes (default 400)")  # fmt: skip
     parser.add_argument("--bits", action="store_true",
-                        help="a quarter of the messages do not end on a byte")  # fmt: skip
+                        help="let a quarter of the messages end within a byte")  # fmt: skip
     parser.add_argument("algorithms", nargs="+", metavar="ALG",
                         help="PMAC-AES128, UMAC-64, POLY1305-AES, ..")  # fmt: skip
     args = parser.parse_args()
@@ -151,6 +149,6 @@ if __name__ == "__main__":
         main()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough, as `head` does. Nothing is left to flush.
+        # The reader closed the pipe, like `head`. There is nothing left to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

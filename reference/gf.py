@@ -28,7 +28,7 @@ EXPONENTS = {
 
 
 def c(n):
-    """The low part c_n of the polynomial p_n, as a number."""
+    """Returns the low part c_n of the polynomial p_n, as a number."""
     if n not in EXPONENTS:
         known = ", ".join(map(str, EXPONENTS))
         raise ValueError(f"block size n: {n} bits, want one of {known}")
@@ -36,24 +36,24 @@ def c(n):
 
 
 def double(a, n):
-    """a * x."""
+    """Returns a * x."""
     if a >> (n - 1):
         return (a << 1) ^ (1 << n) ^ c(n)
     return a << 1
 
 
 def x_inverse(n):
-    """x^-1, which the paper also calls `huge`.
+    """Returns x^-1, which the paper also calls `huge`.
 
-    p_n(x) = 0 reads 1 = x^n + c_n(x) + 1. Dividing by x gives
+    p_n(x) = 0 means 1 = x^n + c_n(x) + 1. Dividing by x gives
     x^-1 = x^(n-1) + (c_n(x) + 1) / x. The constant term of c_n is 1, so the
-    division is exact and a plain shift does it.
+    division is exact, and a shift computes it.
     """
     return (1 << (n - 1)) ^ (c(n) >> 1)
 
 
 def halve(a, n):
-    """a * x^-1."""
+    """Returns a * x^-1."""
     if a & 1:
         return (a >> 1) ^ x_inverse(n)
     return a >> 1

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Prints the known answers that levels must give before a MAC runs there.
+"""Prints the known answers for the self-test of a MAC on a level.
 
     known_answer.py [ALG ..]
 
 An answer is the xor of the tags of three messages. Byte i of a message is
-167 i + floor(i / 256), keys count from 0 and nonces from 32. The library has
-the answers of its MACs, see crates/tagmac/src/algo/known_answer.rs.
+167 i + floor(i / 256), the bytes of keys count from 0 and those of nonces from
+32. The library has the answers in crates/tagmac/src/algo/known_answer.rs.
 """
 
 import sys
 
 from algorithms import ALGORITHMS
 
-LENGTHS = (2405, 4157, 9797)  # bytes of the messages
+LENGTHS = (2405, 4157, 9797)  # lengths of the messages in bytes
 MESSAGE = bytes((167 * i + i // 256) % 256 for i in range(max(LENGTHS)))
 
 

@@ -5,14 +5,15 @@
     STK_i = TK1_i xor TK2_i xor RC_i
     C     = f(.. f(P xor STK_0) ..),  f = AddSTK . MixColumns . ShiftRows . SubBytes, 14 times
 
-Deoxys-II-128-128 on top of it, tags and ciphertexts of which are the published vectors: with f the
-first four bits of a tweak and i a block's number from 0, all terms E_K(f || i, block or block 10*),
+Deoxys-II-128-128 is built on it, and its tags and ciphertexts are the published vectors. f is the
+first four bits of a tweak and i a block's number from 0; all terms are E_K(f || i, block or block
+10*):
 
     Auth = xor over AD (f = 2, padded: 6) and over M (f = 0, padded: 4)
     Tag  = E_K(0x10 || nonce, Auth),   C_i = M_i xor E_K(1 || (Tag xor i), 0^8 || nonce)
 
-Source: Jean, Nikolic, Peyrin, Seurin, Deoxys v1.41, as RustCrypto/AEADs has it; the last round keeps
-its MixColumns. The steps are those of `aes.py`.
+Source: Jean, Nikolic, Peyrin, Seurin, Deoxys v1.41, as implemented by RustCrypto/AEADs. The last
+round keeps its MixColumns. The steps are those of `aes.py`.
 """
 
 from aes import mix_columns, shift_rows, sub_bytes
@@ -30,7 +31,7 @@ def h(x):
 
 
 def lfsr2(x):
-    """(x7, .., x0) becomes (x6, .., x0, x7 xor x5)."""
+    """Maps (x7, .., x0) to (x6, .., x0, x7 xor x5)."""
     return (x << 1) & 0xFF | (x >> 7 ^ x >> 5) & 1
 
 
@@ -60,7 +61,7 @@ def terms(key, string, full, padded):
 
 
 def deoxys_ii(key, nonce, ad, message):
-    """(ciphertext, tag)"""
+    """Returns (ciphertext, tag)."""
     auth = xor(terms(key, ad, 2, 6), terms(key, message, 0, 4))
     tag = encrypt(key, b"\x10" + nonce, auth)
     stream = b""

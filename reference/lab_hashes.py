@@ -1,9 +1,9 @@
-"""The universal hashes that the UMAC paper names beside NH, on lists of words of 32 bits; and those of its
-related work and of EliMAC, on bytes.
+"""Universal hashes: those that the UMAC paper compares with NH, on lists of 32-bit words, and those
+of its related work and of EliMAC, on bytes.
 
-Source: UMAC 1999, Sections 1.3, 3 and 4.3; p of MMH as in Halevi and Krawczyk, and the square hash of
-Etzel, Patel and Ramzan, both as remembered. Of the hashes of bytes, hash127 is as its program has it, and
-the cryptographic CRC and the bucket hash are as remembered.
+Source: UMAC 1999, Sections 1.3, 3 and 4.3. The prime p of MMH (Halevi and Krawczyk), the square
+hash of Etzel, Patel and Ramzan, the cryptographic CRC and the bucket hash are from memory. hash127
+follows its program.
 """
 
 from itertools import combinations
@@ -41,7 +41,7 @@ HASHES = {
 
 
 def gf128(a, b):
-    """The product in GF(2^128), the carry-less one with its high bits brought down."""
+    """Returns the product in GF(2^128): the carry-less product, reduced."""
     product = xored(a << i for i in range(128) if b >> i & 1)
     for i in reversed(range(128, 256)):
         if product >> i & 1:
@@ -56,7 +56,7 @@ def multilinear(key, message):
 
 
 def hash127(key, message):
-    """r^(n+1) + m_1 r^n + .. + m_n r, term by term."""
+    """Returns r^(n+1) + m_1 r^n + .. + m_n r, term by term."""
     p = 2**127 - 1
     r = int.from_bytes(key, "little") % 2**127
     m = [int.from_bytes(message[i : i + 4], "little", signed=True) for i in range(0, len(message), 4)]
@@ -65,7 +65,7 @@ def hash127(key, message):
 
 
 def cryptographic_crc(key, message):
-    """The remainder of M(x) x^64 by p(x), by long division."""
+    """Returns the remainder of M(x) x^64 divided by p(x), by long division."""
     p = 1 << 64 | int.from_bytes(key, "big")
     rest = int.from_bytes(message, "big") << 64
     while rest.bit_length() > 64:
@@ -74,7 +74,7 @@ def cryptographic_crc(key, message):
 
 
 def bucket_hash(key, message):
-    """Eight buckets; all triples of them in the order of their numbers."""
+    """Uses eight buckets; all triples of them are ordered by their numbers."""
     triples = list(combinations(range(8), 3))
     buckets = [0] * 8
     for i in range(0, len(message), 4):
@@ -83,7 +83,7 @@ def bucket_hash(key, message):
     return b"".join(bucket.to_bytes(4, "big") for bucket in buckets)
 
 
-# name -> (bytes of a unit; bytes of the key, None: as many as the message has; the hash)
+# name -> (bytes of a unit; bytes of the key, or None for the message's length; the hash)
 BYTE_HASHES = {
     "MULTILINEAR": (16, None, multilinear),
     "HASH127": (4, 16, hash127),

@@ -1,9 +1,10 @@
-"""The MACs that the papers compare with, for the lab: AES-128 unless said, messages of whole bytes.
+"""The MACs that the papers compare with, for the lab: with AES-128 unless stated, for messages of
+whole bytes.
 
-Blocks are numbers below 2^128; the first byte is the highest. `keys` is a list of byte strings. Sums
-are written out term by term, with each term's own power of x, as the formulas are.
+Blocks are numbers below 2^128; the first byte is the highest. `keys` is a list of byte strings.
+Sums are written out term by term, each with its own power of x, as in the formulas.
 
-Where the paper that defines a MAC could not be read, the choice is in crates/lab's row of it.
+If the paper that defines a MAC could not be read, the MAC's row in crates/lab explains the choice.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ SIZE = 16
 
 
 def times_power(a, i):
-    """a x^i in GF(2^128)."""
+    """Returns a x^i in GF(2^128)."""
     for _ in range(i):
         a = gf.double(a, N)
     return a
@@ -41,7 +42,7 @@ def tag(block):
 
 
 def pad(message, size=SIZE):
-    """10* to a multiple of `size` bytes, always."""
+    """Appends 10* up to a multiple of `size` bytes, even to full blocks."""
     message += b"\x80"
     return message + bytes(-len(message) % size)
 
@@ -59,7 +60,7 @@ def ciphers(keys):
 
 
 def chain(E, blocks):
-    """Y_1 .. Y_m."""
+    """Returns Y_1 .. Y_m."""
     out = []
     for block in blocks:
         out.append(E(block ^ (out[-1] if out else 0)))
@@ -112,13 +113,13 @@ def aes_xcbc_mac(keys, message, nonce):
 
 
 def cbc_mac_ede(keys, message, nonce):
-    """ISO/IEC 9797-1, algorithm 3, as remembered: the last block is encrypted three times."""
+    """ISO/IEC 9797-1, algorithm 3, from memory: the last block is encrypted three times."""
     E1, _ = ciphers(keys)
     return tag(E1(cipher(keys[1]).decrypt(chain(E1, padded_blocks(message))[-1])))
 
 
 def four_rounds(block):
-    """Four rounds of AES without keys, each with MixColumns."""
+    """Returns four rounds of AES without keys, each with MixColumns."""
     state = block.to_bytes(SIZE, "big")
     for _ in range(4):
         state = mix_columns(shift_rows(sub_bytes(state)))
@@ -135,7 +136,7 @@ def pelican(keys, message, nonce):
 
 
 def marvin(keys, message, nonce):
-    """c = 2a, masks R x^(8 i), zeros after the message, and a tag of all bits."""
+    """Uses c = 2a, masks R x^(8 i), zeros after the message, and the whole tag."""
     (E,) = ciphers(keys)
     R = E(0x2A) ^ 0x2A
     blocks = pieces(message + bytes(-len(message) % SIZE))
@@ -146,7 +147,7 @@ def marvin(keys, message, nonce):
 
 
 def chaskey(rounds):
-    """Chaskey: words of 32 bits, lowest byte first, and the field's numbers likewise."""
+    """Chaskey, with 32-bit words and the field's numbers lowest byte first."""
 
     def rotate(v, by):
         return (v << by | v >> 32 - by) % 2**32
@@ -279,7 +280,7 @@ def one_key_lightmac(keys, message, nonce):
 
 def zmac(keys, message, nonce):
     """t = 120: strings of t bits are numbers below 2^120, and the first t bits of a block are the
-    block shifted by 8."""
+    block shifted right by 8."""
 
     def E(i, tweak, block):
         tweak = bytes([i]) + tweak.to_bytes(15, "big")
@@ -314,7 +315,7 @@ def hmac_of(H):
     return lambda keys, message, nonce: hmac(H, 64, keys[0], message)
 
 
-# name -> (bytes of the keys; None: one of any length; bytes of the nonce; the MAC)
+# name -> (bytes of the keys; None: any length; bytes of the nonce; the MAC)
 MACS = {
     "CBC-MAC": ([16], 0, cbc_mac),
     "EMAC": ([16] * 2, 0, emac),

@@ -4,11 +4,11 @@
     lab_vectors.py            checks crates/lab/vectors, ends with the line "N passed, N failed"
     lab_vectors.py --write    writes ours.json, deoxys-ours.json, hashes.json and byte-hashes.json
 
-A row of macs.json (from elsewhere) and ours.json (from here) has `algorithm`, `keys`, perhaps `nonce`,
-`msg` as ../vectors has it, `tag`, `status` and `source`; a tag may be the first bytes of the whole one.
-A row of deoxys.json has `key`, `tweak`, `pt` and `ct`, one of deoxys-ii.json `key`, `nonce`, `aad`,
-`msg`, `ct` and `tag`; one of hashes.json `hash`, `key`, `msg` and
-`value`, where words are numbers; one of byte-hashes.json the same in hex.
+Rows of macs.json (from elsewhere) and ours.json (from here) have `algorithm`, `keys`, an optional
+`nonce`, `msg` as in ../vectors, `tag`, `status` and `source`; a tag may be truncated. Rows of
+deoxys.json have `key`, `tweak`, `pt` and `ct`, those of deoxys-ii.json `key`, `nonce`, `aad`,
+`msg`, `ct` and `tag`. Rows of hashes.json have `hash`, `key`, `msg` and `value`, with words as
+numbers; byte-hashes.json has the same in hex.
 """
 
 import json
@@ -28,12 +28,12 @@ LENGTHS = (
     93, 95, 96, 100, 127, 128, 129, 155, 200, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1040,
     1984, 2015, 2047, 2048, 2080, 2500,
 )  # fmt: skip
-LONG = 64  # bytes from which on a message is a repetition
+LONG = 64  # messages of at least this many bytes are repetitions
 PERIOD = 37
 
 
 def random(seed, count):
-    """Bytes that are the same on every machine."""
+    """Returns bytes that are the same on every machine."""
     out = b""
     while len(out) < count:
         out += sha256(f"{seed}/{len(out)}".encode()).digest()

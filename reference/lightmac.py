@@ -10,15 +10,15 @@ multiple of n - s has an empty last block, so l = floor(|M| / (n - s)) + 1.
 Source: Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block
 Ciphers", FSE 2016, Section 3, Algorithm 1, and equation (8) in Section 4.2.
 
-The paper lets i_s be any s-bit constants that differ, and names two kinds:
+The paper lets i_s be any distinct s-bit constants, and names two kinds:
 
-    integer   i_s = i mod 2^s, big-endian, which is the authors' C code
+    integer   i_s = i mod 2^s, big-endian, as in the authors' C code
     gray      i_s = g(i mod 2^s) with g(x) = x xor (x >> 1), the Gray code
 
 Block i = 2^s, the last one that the length limit 2^s (n - s) allows, has the
-counter 0^s. No other block has it. s is 1 to n / 2, in bits, so that blocks
-need not end on a byte. The paper writes "t least significant bits" of the tag;
-it is the first t bits here, as in the authors' C code.
+counter 0^s, unlike all other blocks. s is 1 to n / 2, in bits, so that blocks
+may end within a byte. The paper writes "t least significant bits" of the tag;
+here it is the first t bits, as in the authors' C code.
 """
 
 from blocks import bit_length, check_tag_bits, cut, first_bits, pad10
@@ -36,7 +36,7 @@ COUNTERS = {"integer": integer, "gray": gray}
 
 
 def blocks_before_last(bits, n, s):
-    """l - 1, after a check of s and of the length limit 2^s (n - s)."""
+    """Returns l - 1, after a check of s and of the length limit 2^s (n - s)."""
     if not 1 <= s <= n // 2:
         raise ValueError(f"counter size s: {s} bits, want 1 to n / 2 = {n // 2}")
     limit = 2**s * (n - s)
@@ -48,7 +48,7 @@ def blocks_before_last(bits, n, s):
 
 
 def lightmac(E1, E2, message, s, t=None, bits=None, counter="integer"):
-    """The tag as bytes, for the ciphers E_K1 and E_K2. t is n if not given."""
+    """Returns the tag as bytes, for the ciphers E_K1 and E_K2. t defaults to n."""
     n = E1.n
     t = n if t is None else t
     check_tag_bits("t", t, n)

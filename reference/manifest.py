@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints what the manifest of a directory has to be, from ../docs/formats/manifest.md.
+"""Prints the manifest of a directory, as specified in ../docs/formats/manifest.md.
 
     manifest.py KEYFILE MANIFEST DIR
 
-Options and nonces are those of MANIFEST, which is not checked. If what is
-printed is MANIFEST to the byte, all of it is right: entries, order, tags, seal.
-Of one file system, and for algorithms in algorithms.py with whole tags.
+Options and nonces are those of MANIFEST, which is not checked. If the output
+equals MANIFEST, all of it is correct: entries, order, tags and seal. Supports
+one file system, and the algorithms in algorithms.py with full tags.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ KINDS = {
 
 
 def hkdf(salt, key, info):
-    """The first 32 bytes of HKDF-SHA256."""
+    """Returns the first 32 bytes of HKDF-SHA256."""
     extracted = hmac.digest(salt, key, "sha256")
     return hmac.digest(extracted, info + b"\x01", "sha256")
 
@@ -40,7 +40,7 @@ def escape(name):
 
 
 def below(root, path=b""):
-    """The paths below a directory, in any order."""
+    """Lists the paths below a directory, in any order."""
     for name in os.listdir(os.path.join(root, path)):
         inner = os.path.join(path, name)
         yield inner

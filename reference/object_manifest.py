@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Reads a manifest of objects by what ../docs/formats/object-manifest.md says, with
-hashlib and hmac alone.
+"""Reads a manifest of objects, as specified in ../docs/formats/object-manifest.md,
+with only hashlib and hmac.
 
     object_manifest.py                   checks the example of that page
     object_manifest.py --make            prints that example
     object_manifest.py KEYFILE FOLDER    prints the entries of a manifest's
-                                         shards, all checked, in order
+                                         shards in order, after checking all
 
-Nothing of a file is used before its seal is checked:
+No part of a file is used before its seal is checked:
 
     seal = HMAC-SHA256(manifest key, everything before "seal: ")
     manifest key = HKDF-SHA256(salt "tagmac manifest key 2", K, algorithm)
@@ -24,16 +24,16 @@ ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r"}
 
 
 class Wrong(Exception):
-    """One line that says what was expected."""
+    """One line that describes the fault."""
 
 
 def hkdf(salt, key, info):
-    """The first 32 bytes of HKDF-SHA256."""
+    """Returns the first 32 bytes of HKDF-SHA256."""
     return hmac.digest(hmac.digest(salt, key, "sha256"), info + b"\1", "sha256")
 
 
 class Key:
-    """What a key file says, and the manifest key."""
+    """The contents of a key file, and the manifest key."""
 
     def __init__(self, text, bits=None):
         fields = dict(line.split(": ") for line in text.splitlines()[1:])
@@ -57,10 +57,10 @@ class Key:
         return body + b"seal: " + self.seal(body) + b"\n"
 
     def open(self, text, name):
-        """The lines above the seal, and the seal."""
+        """Returns the lines above the seal, after checking the seal."""
         body, seal = text[:-71], text[-71:]
         if not re.fullmatch(rb"seal: [0-9a-f]{64}\n", seal) or body[-1:] != b"\n":
-            raise Wrong(f"{name}: expected a seal on the last line")
+            raise Wrong(f"{name}: the last line is not a seal")
         if not hmac.compare_digest(self.seal(body), seal[6:-1]):
             raise Wrong(f"{name}: the seal does not match")
         return body.split(b"\n")[:-1], seal[6:-1]
@@ -91,7 +91,7 @@ def hexadecimal(text, size):
 
 
 def entry(line, bits):
-    """The size, nonce, tag and name of an entry."""
+    """Returns the size, nonce, tag and name of an entry."""
     size, nonce, tag, name = line.split(b"\t")
     nonce = b"" if nonce == b"-" else hexadecimal(nonce, len(nonce) // 2)
     tag = hexadecimal(tag, (bits + 7) // 8)
@@ -101,7 +101,7 @@ def entry(line, bits):
 
 
 def record(line):
-    """The number, length, entries, bytes, seal, first and last name of a shard."""
+    """Returns the number, length, entries, bytes, seal, first and last name of a shard."""
     *numbers, seal, first, last = line.split(b"\t")
     shard, length, entries, total = map(number, numbers)
     hexadecimal(seal, 32)
@@ -117,7 +117,7 @@ def ascending(names):
 
 
 def read_root(key, text):
-    """The records of a root, which has the key's number of bits from now on."""
+    """Returns the records of a root. The key then has the root's tag length."""
     found = re.match(rb"tagmac-object-root-1\n.*\nbits: ([1-9][0-9]{0,3})\n", text)
     lines, _ = key.open(text, "root")
     if key.bits is None and found:
@@ -134,19 +134,19 @@ def read_root(key, text):
         or not ascending(ends)
         or lines[-3:] != [a % b for a, b in zip(totals, (len(records), *sums))]
     ):
-        raise Wrong("root: expected a root, found something else")
+        raise Wrong("root: not the root of a manifest")
     return records
 
 
 def read_shard(key, record, text):
-    """The entries of the shard that a record is of."""
+    """Returns the entries of the shard that a record describes."""
     shard, length, count, total, seal, first, last = record
     name = file_name(record)
     if len(text) != length:
         raise Wrong(f"{name}: expected {length} bytes, found {len(text)}")
     lines, found = key.open(text, name)
     if found != seal:
-        raise Wrong(f"{name}: expected the shard that the root names, found another")
+        raise Wrong(f"{name}: not the shard that the root names")
     entries = [entry(line, key.bits) for line in lines[5:-2]]
     names = [one[3] for one in entries]
     if (
@@ -156,12 +156,12 @@ def read_shard(key, record, text):
         or not ascending(names)
         or [names[0], names[-1]] != [first, last]
     ):
-        raise Wrong(f"{name}: expected the shard that the root says, found another")
+        raise Wrong(f"{name}: the entries differ from the root's record")
     return entries
 
 
 def make(key, entries):
-    """The files of the manifest of entries in order, by name."""
+    """Returns the files of the manifest of sorted entries, by name."""
     files, records = {}, []
     for start in range(0, len(entries), FULL):
         some = entries[start : start + FULL]
@@ -186,7 +186,7 @@ def make(key, entries):
 
 
 def read(key, files):
-    """All entries of a manifest. `files` gives the bytes of a name."""
+    """Returns all entries of a manifest. `files` returns the bytes of a file by name."""
     for one in read_root(key, files("root")):
         yield from read_shard(key, one, files(file_name(one)))
 
@@ -210,9 +210,9 @@ def check_page():
             print(f"`{name}`:\n\n```text\n{text.decode()}```\n")
         return
     if make(key, want) != shown:
-        raise SystemExit("object-manifest.md: expected another example: see --make")
+        raise SystemExit("object-manifest.md: the example is outdated: see --make")
     if list(read(Key(key_text), shown.__getitem__)) != want:
-        raise SystemExit("object-manifest.md: expected the entries of the example")
+        raise SystemExit("object-manifest.md: the example has other entries")
     refused = 0
     for name, text in shown.items():
         for at in range(len(text)):
@@ -223,8 +223,8 @@ def check_page():
             except Wrong:
                 refused += 1
     if refused != sum(map(len, shown.values())):
-        raise SystemExit("object-manifest.md: a changed byte was not found")
-    print(f"object-manifest.md: the example is right, and {refused} changes of it are found")
+        raise SystemExit("object-manifest.md: a changed byte was not detected")
+    print(f"object-manifest.md: the example is correct, and {refused} changes of it are detected")
 
 
 def main(key_file, folder):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opens the partial that ../docs/formats/partials.md shows, by what that page says, and
-checks that it is what the page says it is of.
+"""Opens the partial in ../docs/formats/partials.md as specified there, and checks
+that it belongs to the message on that page.
 
     seal   = nonce || C || Poly1305(..), by XChaCha20-Poly1305
     subkey = HChaCha20(key, nonce[:16])
@@ -25,7 +25,7 @@ ROUNDS += [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
 
 
 def start(key, rest):
-    """The state of 16 words: four constants, the key, 16 bytes more."""
+    """Returns the state of 16 words: four constants, the key, and 16 more bytes."""
     return list(struct.unpack("<16I", b"expand 32-byte k" + key + rest))
 
 
@@ -41,7 +41,7 @@ def twenty_rounds(state):
 
 
 def chacha20(key, counter, nonce):
-    """Block `counter` of the key stream."""
+    """Returns block `counter` of the key stream."""
     state = start(key, struct.pack("<I", counter) + nonce)
     words = [(a + b) & MASK for a, b in zip(state, twenty_rounds(state))]
     return struct.pack("<16I", *words)
@@ -53,20 +53,20 @@ def hchacha20(key, nonce):
 
 
 def opened(key, about, sealed):
-    """What was sealed, or an error."""
+    """Returns the sealed text, or raises an error."""
     nonce, text, tag = sealed[:24], sealed[24:-16], sealed[-16:]
     key, nonce = hchacha20(key, nonce[:16]), bytes(4) + nonce[16:]
     padded = [string + bytes(-len(string) % 16) for string in (about, text)]
     message = b"".join(padded) + struct.pack("<QQ", len(about), len(text))
     if poly1305(chacha20(key, 0, nonce)[:32], message) != tag:
-        raise ValueError("the seal does not hold")
+        raise ValueError("the seal does not match")
     blocks = [text[i : i + 64] for i in range(0, len(text), 64)]
     stream = (chacha20(key, 1 + i, nonce) for i in range(len(blocks)))
     return b"".join(bytes(a ^ b for a, b in zip(*pair)) for pair in zip(blocks, stream))
 
 
 def hkdf(salt, key, info):
-    """The first 32 bytes of HKDF-SHA256."""
+    """Returns the first 32 bytes of HKDF-SHA256."""
     return hmac.digest(hmac.digest(salt, key, "sha256"), info + b"\1", "sha256")
 
 
@@ -75,7 +75,7 @@ def counted(string):
 
 
 def pmac_sum(E, first, blocks):
-    """The xor of the terms of `blocks`, of which the first is block `first`."""
+    """Returns the xor of the terms of `blocks`; `first` is the number of the first block."""
     M, _ = cut(blocks + b"\0", 8 * len(blocks) + 8, E.n, len(blocks) * 8 // E.n)
     total = 0
     for M_i, Offset in zip(M, offsets(E, first + len(M))[first - 1 :]):
@@ -102,7 +102,7 @@ def main():
     want = struct.pack("<QQ", start, start + len(blocks)) + sum + counted(tail)
     if secret != want:
         raise SystemExit(f"partials.md: under the seal: {secret.hex()}, want {want.hex()}")
-    print("partials.md: the partial is right")
+    print("partials.md: the partial is correct")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""PMAC[E, tau] with a block cipher E of n bits; and what comes of its
-parsimony: recovery of a block, and a wide-block cipher.
+"""PMAC[E, tau] with a block cipher E of n bits. Two results of its parsimony:
+recovery of a block, and a wide-block cipher.
 
     L     = E_K(0^n)
     M     = M[1] .. M[m],   m = max(1, ceil(|M| / n))
@@ -18,13 +18,13 @@ Source: Black and Rogaway, "PMAC: A Parallelizable Message Authentication
 Code", submission to NIST, 2001, Figure 1 and Section 3.3; Section 4.1,
 "Parsimonious PRF". The PMAC1 of 2004 is another algorithm.
 
-The empty message has m = 1 and an empty M[1]. n is one of those that the paper
-has a polynomial for, see `gf.py`.
+The empty message has m = 1 and an empty M[1]. n must have a polynomial in the
+paper, see `gf.py`.
 
-Section 4.1 says "say" of the block of C that is dropped, and does not say how
-the counter goes on. Here C[m-1] is dropped, and the counter is IV + j - 1 for
-block j, as a big-endian number modulo 2^n. K1 and K2 are keys of the same
-block cipher.
+Section 4.1 only gives an example of the block of C that is dropped, and does
+not define how the counter continues. Here C[m-1] is dropped, and the counter
+for block j is IV + j - 1, as a big-endian number modulo 2^n. K1 and K2 are keys
+of the same block cipher.
 """
 
 import gf
@@ -32,12 +32,12 @@ from blocks import bit_length, check_tag_bits, cut, first_bits, join, pad10
 
 
 def ntz(i):
-    """The number of trailing 0-bits of i."""
+    """Returns the number of trailing 0-bits of i."""
     return (i & -i).bit_length() - 1
 
 
 def blocks_of(bits, n):
-    """m, after a check of n and of the length limit."""
+    """Returns m, after a check of n and of the length limit."""
     m = max(1, -(-bits // n))
     if m >= gf.x_inverse(n):
         raise ValueError(f"message length: {m} blocks, want fewer than huge = x^-1")
@@ -45,28 +45,28 @@ def blocks_of(bits, n):
 
 
 def offsets(E, m):
-    """gamma_i L for i = 1 .. m - 1."""
-    # L(i) = L x^i, as many as the longest Gray code step needs.
+    """Returns gamma_i L for i = 1 .. m - 1."""
+    # L(i) = L x^i, up to the longest Gray code step needed.
     L = [E.encrypt(0)]
     while len(L) < m.bit_length():
         L.append(gf.double(L[-1], E.n))
     out = []
     Offset = 0
     for i in range(1, m):
-        # gamma_i and gamma_(i-1) differ in bit ntz(i) alone.
+        # gamma_i and gamma_(i-1) differ only in bit ntz(i).
         Offset ^= L[ntz(i)]
         out.append(Offset)
     return out
 
 
 def huge_L(E):
-    """L x^-1."""
+    """Returns L x^-1."""
     return gf.halve(E.encrypt(0), E.n)
 
 
 def pmac(E, message, tau=None, bits=None):
-    """The tag as bytes, for a keyed cipher `E`. `bits` is |M| if the message
-    does not end on a byte. tau is n if not given."""
+    """Returns the tag as bytes, for a keyed cipher `E`. `bits` is |M| if the message ends within a
+    byte. tau defaults to n."""
     n = E.n
     tau = n if tau is None else tau
     check_tag_bits("tau", tau, n)
@@ -88,7 +88,7 @@ def pmac(E, message, tau=None, bits=None):
 
 
 def recover_block(E, rest, i, tag, bits=None):
-    """M[i] as bytes, from the tag of n bits and the message without M[i].
+    """Returns M[i] as bytes, from the tag of n bits and the message without M[i].
 
     `rest` is M[1] .. M[i-1] M[i+1] .. M[m], and `bits` its length in bits. M[i]
     must have been a full block.
@@ -102,11 +102,11 @@ def recover_block(E, rest, i, tag, bits=None):
     if not 1 <= i <= full:
         raise ValueError(f"block to recover: {i}, want 1 to {full}")
 
-    # `blocks` are the full ones but M[i]; what follows is short or empty.
+    # `blocks` are the full ones except M[i]; a short or empty block follows.
     blocks, (last, length) = cut(rest, bits, n, full - 1)
     blocks.insert(i - 1, None)
     Offset = offsets(E, m)
-    # Sigma, and then the xor of all it is made of but the share of M[i].
+    # Sigma, and then its xor with all terms except that of M[i].
     Sigma = E.decrypt(int.from_bytes(tag, "big"))
     if length == 0:
         Sigma ^= huge_L(E)
@@ -121,19 +121,19 @@ def recover_block(E, rest, i, tag, bits=None):
 
 
 def wide_blocks(n, bits):
-    """m, after a check that there is a block at all."""
+    """Returns m, after a check that there is at least one block."""
     if bits < n:
         raise ValueError(f"message length: {bits} bits, want at least n = {n}")
     return blocks_of(bits, n)
 
 
 def pad_bits(E2, IV, j, length):
-    """The bits that M[j] of `length` bits is encrypted with."""
+    """Returns the bits that encrypt M[j] of `length` bits."""
     return E2.encrypt((IV + j - 1) % 2**E2.n) >> (E2.n - length)
 
 
 def encipher(E1, E2, message, bits=None):
-    """The message of at least n bits as a ciphertext of the same length."""
+    """Encrypts a message of at least n bits to a ciphertext of the same length."""
     n = E1.n
     bits = bit_length(message, bits)
     m = wide_blocks(n, bits)
@@ -148,7 +148,7 @@ def encipher(E1, E2, message, bits=None):
 
 
 def decipher(E1, E2, ciphertext, bits=None):
-    """The message that `encipher` takes to this ciphertext."""
+    """Returns the message that `encipher` maps to this ciphertext."""
     n = E1.n
     bits = bit_length(ciphertext, bits)
     m = wide_blocks(n, bits)

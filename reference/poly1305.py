@@ -14,7 +14,7 @@ All numbers are little-endian: r, s, the c_i and the tag. The empty message has
 q = 0 and h = 0. h is below 2^130 - 5 before s is added.
 
 The two keys have r in different places, as in their sources: r || s for the
-one-time key, k || r for Poly1305-AES. The paper wants an r with 22 bits of
+one-time key, k || r for Poly1305-AES. The paper requires that 22 bits of r are
 zero; RFC 8439 clears these bits of any r. Here they are cleared in both.
 """
 
@@ -29,12 +29,12 @@ def number(string):
 
 
 def coefficients(message):
-    """c_1, .., c_q."""
+    """Returns c_1, .., c_q."""
     return [number(message[i : i + 16] + b"\1") for i in range(0, len(message), 16)]
 
 
 def authenticator(r, s, message):
-    """The tag for r and s of 16 bytes each."""
+    """Returns the tag for r and s of 16 bytes each."""
     r = number(r) & CLEAR
     h = 0
     for c in coefficients(message):
@@ -43,14 +43,14 @@ def authenticator(r, s, message):
 
 
 def poly1305(key, message):
-    """The tag as bytes, under the one-time key r || s."""
+    """Returns the tag as bytes, under the one-time key r || s."""
     if len(key) != 32:
         raise ValueError(f"Poly1305 key r || s: {len(key)} bytes, want 32")
     return authenticator(key[:16], key[16:], message)
 
 
 def poly1305_aes(key, nonce, message):
-    """The tag as bytes, under the key k || r."""
+    """Returns the tag as bytes, under the key k || r."""
     if len(key) != 32:
         raise ValueError(f"Poly1305-AES key k || r: {len(key)} bytes, want 32")
     if len(nonce) != 16:

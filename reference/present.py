@@ -11,7 +11,7 @@ Source: Bogdanov, Knudsen, Leander, Paar, Poschmann, Robshaw, Seurin, Vikkelsoe,
 of a 128-bit key is in the appendix.
 
 Blocks are numbers below 2^64; the first byte of the string is the highest. Bit
-0 is the lowest, as in the paper, whose first round has the number 1.
+0 is the lowest, as in the paper, where rounds count from 1.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ S = (0xC, 5, 6, 0xB, 9, 0, 0xA, 0xD, 3, 0xE, 0xF, 8, 4, 7, 1, 2)
 
 
 def substitute(state, box):
-    """`box` on each of the 16 words of 4 bits."""
+    """Applies `box` to each of the 16 words of 4 bits."""
     out = 0
     for i in range(0, 64, 4):
         out |= box[state >> i & 15] << i
@@ -31,7 +31,7 @@ def substitute(state, box):
 
 
 def permute(state, P):
-    """Bit i moves to bit P[i]."""
+    """Moves bit i to bit P[i]."""
     out = 0
     for i in range(64):
         out |= (state >> i & 1) << P[i]
@@ -42,8 +42,8 @@ P = tuple(16 * i % 63 for i in range(63)) + (63,)
 S_INVERSE = tuple(S.index(v) for v in range(16))
 P_INVERSE = tuple(P.index(i) for i in range(64))
 
-# SHARES[i][v] is what byte i of the state gives to the next state if it is v,
-# since sBoxLayer works on words alone and pLayer is linear.
+# SHARES[i][v] is the contribution of byte i of the state to the next state if its value is v:
+# sBoxLayer works on words only, and pLayer is linear.
 SHARES = [
     [permute((S[v >> 4] << 4 | S[v & 15]) << 8 * i, P) for v in range(256)]
     for i in range(8)
@@ -51,8 +51,8 @@ SHARES = [
 
 
 def expand_key(key):
-    """K_1 .. K_32: each time the highest 64 bits of a register that starts as
-    the key, and turns and changes between."""
+    """Returns K_1 .. K_32: the highest 64 bits of a register that starts as the key, and is rotated
+    and modified after each."""
     if len(key) not in (10, 16):
         raise ValueError(f"PRESENT key: {len(key)} bytes, want 10 or 16")
     size = 8 * len(key)
@@ -92,7 +92,7 @@ class Cipher:
         return state ^ last
 
     def decrypt(self, block):
-        """The steps backwards, as the paper prints them."""
+        """Runs the inverse steps, as the paper prints them."""
         *middle, last = self.round_keys
         state = block ^ last
         for round_key in reversed(middle):
@@ -102,5 +102,5 @@ class Cipher:
 
 @lru_cache(maxsize=64)
 def cipher(key):
-    """`Cipher(key)`, kept, since key expansion costs more than a block."""
+    """Returns `Cipher(key)`, cached because key expansion costs more than a block."""
     return Cipher(key)

@@ -7,15 +7,14 @@
         (A, B, C, D) = (B, C, D, A)
     A = A + S[2r + 2];  C = C + S[2r + 3]
 
-Sums and products are modulo 2^w. A rotation by t looks at the low lg w bits of
-t alone.
+Sums and products are modulo 2^w. A rotation by t uses only the low lg w bits of
+t.
 
 Source: Rivest, Robshaw, Sidney, Yin, "The RC6 Block Cipher", 1998, Section 2.
 
-The words A, B, C, D stand in the block in this order, each with its lowest
-byte first. Blocks here are numbers below 2^128 like those of AES: the first
-byte of the string is the highest. b is 16, 24 or 32, as in the submission to
-NIST.
+A block contains the words A, B, C, D in this order, each with its lowest byte
+first. Blocks here are numbers below 2^128 like those of AES: the first byte of
+the string is the highest. b is 16, 24 or 32, as in the submission to NIST.
 """
 
 import struct
@@ -31,18 +30,18 @@ Q_W = 0x9E3779B9  # Odd((phi - 1) 2^w)
 
 
 def left(a, amount):
-    """a <<< amount."""
+    """Returns a <<< amount."""
     amount %= w
     return (a << amount | a >> (w - amount)) & MASK
 
 
 def right(a, amount):
-    """a >>> amount."""
+    """Returns a >>> amount."""
     return left(a, -amount)
 
 
 def expand_key(key):
-    """S[0 .. 2r + 3]."""
+    """Returns S[0 .. 2r + 3]."""
     if len(key) not in (16, 24, 32):
         raise ValueError(f"RC6 key: {len(key)} bytes, want 16, 24 or 32")
     L = list(struct.unpack(f"<{len(key) // 4}I", key))
@@ -105,5 +104,5 @@ class Cipher:
 
 @lru_cache(maxsize=64)
 def cipher(key):
-    """`Cipher(key)`, kept, since key expansion costs more than a block."""
+    """Returns `Cipher(key)`, cached because key expansion costs more than a block."""
     return Cipher(key)

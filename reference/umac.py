@@ -10,11 +10,11 @@
     L2    = the polynomial in k with these numbers as coefficients, mod p
     L3    = (m_1 k_1 + .. + m_8 k_8 mod 2^36 - 5) mod 2^32, xor k'
 
-Source: RFC 4418, whose sections are named below. UMAC-128 is the same with 16
-bytes of tag; the RFC defines it and prints no vectors for it. The UMAC of the
-1999 paper is another algorithm. K may be a key of any AES.
+Source: RFC 4418; its sections are named below. UMAC-128 has 16 bytes of tag; the
+RFC defines it and prints no vectors for it. The UMAC of the 1999 paper is another
+algorithm. K may be a key of any AES.
 
-Strings are bytes and numbers are big-endian, but for the words of the message
+Strings are bytes and numbers are big-endian, except for the words of the message
 in NH, which are little-endian. A message is below 2^67 bits, which no test
 reaches.
 """
@@ -44,7 +44,7 @@ def xor(a, b):
 
 
 def pad(string, size):
-    """Zero bytes up to a multiple of `size`, at least one multiple."""
+    """Appends zero bytes up to a multiple of `size`, and at least to `size`."""
     return string + bytes(max(-len(string) % size, size - len(string)))
 
 
@@ -60,8 +60,8 @@ def kdf(K, index, numbytes):
 
 
 def pdf(K, Nonce, taglen):
-    """Section 3.3: the pad. Short tags share a block, and the low bits of the
-    nonce say which part of it they are."""
+    """Section 3.3: the pad. Short tags share a block, and the low bits of the nonce choose the part
+    of it."""
     index = 0
     if taglen in (4, 8):
         index = str2uint(Nonce) % (16 // taglen)
@@ -86,7 +86,7 @@ def nh(K, M):
 
 @lru_cache(maxsize=1024)
 def l1_chunk(K, M):
-    """The part of L1 for one chunk, kept, since long test messages repeat."""
+    """The part of L1 for one chunk, cached because long test messages repeat."""
     return uint2str((nh(K, pad(M, 32)) + 8 * len(M)) % 2**64, 8)
 
 
@@ -114,7 +114,7 @@ def poly(wordbits, maxwordrange, k, M):
 
 
 def l2(K, A):
-    """Section 5.3.1, for the string A that L1 gives."""
+    """Section 5.3.1, for the string A from L1."""
     k64 = str2uint(K[:8]) & 0x01FFFFFF01FFFFFF
     k128 = str2uint(K[8:24]) & 0x01FFFFFF01FFFFFF01FFFFFF01FFFFFF
     y = poly(64, 2**64 - 2**32, k64, A[:POLY_64_BYTES])
@@ -140,8 +140,8 @@ def l3(K1, K2, B):
 
 @lru_cache(maxsize=64)
 def uhash_keys(K, iters):
-    """Section 5.1: the keys of each iteration, as (L1, L2, L3_1, L3_2). The L1
-    keys overlap: each starts 16 bytes after the one before."""
+    """Section 5.1: returns the keys of each iteration, as (L1, L2, L3_1, L3_2). The L1 keys
+    overlap: each starts 16 bytes after the previous one."""
     L1Key = kdf(K, 1, CHUNK + 16 * (iters - 1))
     L2Key = kdf(K, 2, 24 * iters)
     L3Key1 = kdf(K, 3, 64 * iters)
@@ -168,7 +168,7 @@ def uhash(K, M, taglen):
 
 
 def umac(K, M, Nonce, taglen):
-    """Section 4: the tag of `taglen` bytes, as bytes."""
+    """Section 4: returns the tag of `taglen` bytes."""
     if taglen not in TAG_BYTES:
         raise ValueError(f"UMAC tag length: {taglen} bytes, want 4, 8, 12 or 16")
     if not 1 <= len(Nonce) <= 16:

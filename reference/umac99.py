@@ -1,4 +1,4 @@
-"""UMAC as the paper of 1999 has it, with its parameters, and five named sets.
+"""UMAC of the 1999 paper, with its parameters and five named sets.
 
     Tag = F_A(Nonce || HM) [first tau bits]
     HM  = h(Msg_1) || .. || h(Msg_b) || Len,   Len = |Msg| mod block size
@@ -12,42 +12,43 @@
 
 Source: Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure
 Message Authentication", full version, 8 September 1999: Figure 1; Section 2.2
-for the parameters and the five sets; 4.2 and 4.4 for NH and NHS; 5.1 and 5.4
-for Toeplitz and T2; 6 for padding and Len; 7 for stride, endianness and key
-shift; 8.4 for F. RFC 4418 is another algorithm.
+for the parameters and the five sets. Sections 4.2 and 4.4 define NH and NHS,
+5.1 and 5.4 Toeplitz and T2, 6 padding and Len, 7 stride, endianness and key
+shift, and 8.4 F. RFC 4418 is another algorithm.
 
 The paper leaves the bits of its parameters to a document that could not be
-found. These are the choices made here. Lengths are bytes, since the paper calls
+found. The choices here are as follows. Lengths are bytes, since the paper calls
 its specification byte-oriented.
 - A key has 16 bytes and a nonce has 8, which is the paper's 64 bits.
-- `endian` holds for all numbers: words of message and key, the results of NH of
+- `endian` applies to all numbers: words of message and key, the results of NH of
   2w bits, the words of A, and Len. The five sets are little-endian.
 - Len has 2 bytes, as in Figure 1, and counts bytes. A block thus has at most
   2^16 bytes.
 - Zero bytes are added at the end of the last block, up to a multiple of a pairing
-  unit: 2 words if pairs are adjacent, 8 if they are strided. This comes before
-  words are made, for either endianness. A of T2 is padded in the same way.
+  unit: 2 words if pairs are adjacent, 8 if they are strided. This happens before
+  words are formed, for either endianness. A of T2 is padded in the same way.
 - Adjacent pairs are (1,2), (3,4) and so on. Strided pairs are (1,5), (2,6),
-  (3,7), (4,8) in each 8 words, whatever w is.
+  (3,7), (4,8) in each 8 words, for any w.
 - The shift is an even number of words, and the same for K and L. It is 8 in the
   MMX sets, a pairing unit, and 2 in the STD sets.
-- A message of fewer than `min_length` bytes is not hashed, and Section 2.2 says
-  no more. Its HM is Msg || Len here. The five sets hash all messages: their
-  `min_length` is 0. The HM of the empty message is Len alone either way, as in
-  Section 6. Proposition 6.1 does not cover hashed and unhashed messages together:
-  who guesses the hash of b >= 2 blocks has a short message with the same HM. If
-  `min_length` is at most twice the bytes of h, no unhashed message is long enough.
+- A message of fewer than `min_length` bytes is not hashed; Section 2.2 does not
+  say how it is tagged. Here its HM is Msg || Len. The five sets hash all messages:
+  their `min_length` is 0. The HM of the empty message is just Len either way, as
+  in Section 6. Proposition 6.1 does not cover hashed and unhashed messages
+  together: an attacker who guesses the hash of b >= 2 blocks has a short message
+  with the same HM. If `min_length` is at most twice the bytes of h, no unhashed
+  message is long enough.
 - Subkeys are KDF(i, size). With F = HMAC-SHA1 that is
-  HMAC-SHA1_Key(byte i || uint32_BE(c)) for c = 1, 2, .. one after the other; with
+  HMAC-SHA1_Key(byte i || uint32_BE(c)) for c = 1, 2, .., concatenated. With
   F = CBC3 it is output feedback: C_1 || C_2 || .. with C_0 = 15 zero bytes || byte
   i, C_c = E_Key(C_(c-1)). K has i = 0, L has i = 1 and the key of F has i = 128.
 - A, the key of HMAC-SHA1, has 64 bytes. CBC3 has K1 || K2 || K3 of 16 each.
-- The tag is the first bytes of F, 32 bits at least, and all of it by default.
+- The tag is the first bytes of F, at least 32 bits, and by default all of it.
 
-Section 9 wants tags that can be verified to several probabilities, and leaves the
-rest open. `graded` makes them, by choices of this file: word j of the tag is the
-first 4 bytes of F_Aj(Nonce || HM_j), where HM_j is made of the results of stream j
-alone and of Len, and A_j = KDF(127 + j, size). All messages are hashed.
+Section 9 describes tags that can be verified to several probabilities, without
+details. `graded` makes them, with choices made here. Word j of the tag is the
+first 4 bytes of F_Aj(Nonce || HM_j). HM_j consists only of the results of
+stream j and of Len, and A_j is KDF(127 + j, size). All messages are hashed.
 """
 
 import hashlib
@@ -64,7 +65,7 @@ NONCE_BYTES = 8
 LEN_BYTES = 2
 LEAST_TAG_BYTES = 4
 
-UNIT = {"adjacent": 2, "strided": 8}  # words that are paired among themselves
+UNIT = {"adjacent": 2, "strided": 8}  # words that are paired with each other
 FORMAT = {16: "H", 32: "I", 64: "Q"}
 
 
@@ -76,8 +77,8 @@ def hmac_sha1(A, M):
 
 
 def cbc3(cipher, key, M):
-    """CBC-MAC under K1, with the last block under K2 if M has whole blocks, and
-    else, padded with 10*, under K3. `cipher` is a module such as `aes`."""
+    """CBC-MAC under K1. The last block uses K2 if M has whole blocks; otherwise M is padded with
+    10* and the last block uses K3. `cipher` is a module such as `aes`."""
     E1, E2, E3 = (cipher.cipher(key[i : i + 16]) for i in (0, 16, 32))
     last = E2
     if not M or len(M) % 16:
@@ -139,13 +140,13 @@ PRFS = {
 class Parameters:
     w: int  # bits of a word
     n: int  # words that K hashes at once
-    m: int | None  # T2: how many such parts a block has; None: one level
-    t: int  # Toeplitz: results of h
+    m: int | None  # T2: number of such parts in a block; None: one level
+    t: int  # Toeplitz: number of results of h
     shift: int  # words from one key to the next
     signed: bool
     pairing: str
     endian: str
-    min_length: int  # bytes of the shortest message to be hashed
+    min_length: int  # bytes of the shortest message that is hashed
     prf: str
 
     def __post_init__(self):
@@ -215,7 +216,7 @@ FIGURE_1 = Parameters(
 
 @lru_cache(maxsize=256)
 def subkeys(p, Key):
-    """(K, L, key of the PRF)"""
+    """Returns (K, L, key of the PRF)."""
     more = (p.t - 1) * p.shift_bytes
     prf = PRFS[p.prf]
     K = prf.kdf(Key, 0, p.part_bytes + more)
@@ -227,7 +228,7 @@ def subkeys(p, Key):
 
 
 def pad(p, string):
-    """Zero bytes up to a multiple of a pairing unit."""
+    """Appends zero bytes up to a multiple of a pairing unit."""
     return string + bytes(-len(string) % p.unit_bytes)
 
 
@@ -237,7 +238,7 @@ def words(p, string):
 
 
 def pairs(p, s):
-    """The words of `s` that are multiplied, as two lists."""
+    """Returns the words of `s` to multiply, as two lists."""
     if p.pairing == "adjacent":
         return s[0::2], s[1::2]
     first = [s[i + j] for i in range(0, len(s), 8) for j in range(4)]
@@ -257,7 +258,7 @@ def nh(p, K, M):
 
 
 def h(p, K, L, M):
-    """Sections 5.1 and 5.4: a block of whole units to t results of NH."""
+    """Sections 5.1 and 5.4: hashes a block of whole units to t results of NH."""
     out = b""
     for j in range(p.t):
         K_j = K[j * p.shift_bytes :]
@@ -273,7 +274,7 @@ def h(p, K, L, M):
 
 
 def hash_message(p, Key, Msg):
-    """HM, Section 6."""
+    """Section 6: returns HM."""
     K, L, _ = subkeys(p, Key)
     Len = (len(Msg) % p.block_bytes).to_bytes(LEN_BYTES, p.endian)
     if len(Msg) < p.min_length:
@@ -283,7 +284,7 @@ def hash_message(p, Key, Msg):
 
 
 def umac99(p, Key, Msg, Nonce, tag_bytes=None):
-    """The tag as bytes, by default all that the PRF gives."""
+    """Returns the tag as bytes, by default the whole output of the PRF."""
     prf = PRFS[p.prf]
     tag_bytes = prf.tag_bytes if tag_bytes is None else tag_bytes
     if len(Key) != KEY_BYTES:
@@ -305,7 +306,7 @@ WORD_BYTES = 4
 
 
 def stream_hash(p, Key, Msg, j):
-    """HM_j, for j from 1."""
+    """Returns HM_j, for j from 1."""
     HM = hash_message(p, Key, Msg)
     results, Len = HM[:-LEN_BYTES], HM[-LEN_BYTES:]
     size = 2 * p.word_bytes
@@ -316,7 +317,7 @@ def stream_hash(p, Key, Msg, j):
 
 
 def graded(p, Key, Msg, Nonce):
-    """The tag of all words, as bytes."""
+    """Returns the tag of all words, as bytes."""
     if p.min_length:
         raise ValueError("min-length-to-hash with grades, want 0")
     prf = PRFS[p.prf]

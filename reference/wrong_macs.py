@@ -1,11 +1,11 @@
-"""MACs with one mistake each: what a plausible bug makes of a message.
+"""MACs with one mistake each: the results of plausible bugs.
 
-A mistake is (comment, flag, function). The functions of PMAC and LightMAC take what `pmac` and
-`lightmac` take, those of the others what the MACs' references take. `wycheproof.py` writes the tags
-as invalid, so that an implementation with such a bug verifies one of them.
+A mistake is (comment, flag, function). The functions of PMAC and LightMAC have the arguments of
+`pmac` and `lightmac`, and those of the others the arguments of the MACs' references.
+`wycheproof.py` writes the tags as invalid, so that an implementation with such a bug accepts one of
+them.
 
-Sources are those of `pmac.py`, `lightmac.py`, `elimac.py`, `umac.py` and `poly1305.py`; the letters
-are theirs.
+Sources and letters are those of `pmac.py`, `lightmac.py`, `elimac.py`, `umac.py` and `poly1305.py`.
 """
 
 import struct
@@ -27,7 +27,7 @@ def pieces(message, size):
 
 
 def pad_with(byte):
-    """Pads to `size` bytes with this byte and zeros."""
+    """Returns a function that pads to `size` bytes with this byte and zeros."""
     return lambda last, size: last + byte + bytes(size - len(last) - 1)
 
 
@@ -39,7 +39,7 @@ def pad_zero(last, size):
 
 
 def reverse(number, n):
-    """The number with its bytes in the opposite order."""
+    """Returns the number with its bytes reversed."""
     return int.from_bytes(number.to_bytes(n // 8, "little"), "big")
 
 
@@ -47,7 +47,7 @@ def reverse(number, n):
 
 
 def times(L, g, n, double=gf.double):
-    """g L, for a polynomial g."""
+    """Returns g L, for a polynomial g."""
     out = 0
     while g:
         if g & 1:
@@ -66,8 +66,8 @@ def nothing(L, n):
 
 def pmac(E, message, offset=gamma, full=gf.halve, part=nothing, pad=pad10, always=False,
          none=False, all_alike=False, end=lambda E, Sigma: E.encrypt(Sigma)):  # fmt: skip
-    """PMAC with its pieces replaced: the offset of block i; what is added to Sigma after a full and
-    after an incomplete last block; the padding."""
+    """PMAC with replaceable parts: the offset of block i, the values added to Sigma after a full
+    and after an incomplete last block, and the padding."""
     n, size = E.n, E.n // 8
     L = E.encrypt(0)
     if none and not message:
@@ -90,7 +90,7 @@ def no_reduction(a, n):
 
 
 def other_constant(a, n):
-    """Doubling with the constant of the other block size."""
+    """Doubles with the constant of the other block size."""
     return (a << 1 & 2**n - 1) ^ (gf.c(192 - n) if a >> n - 1 else 0)
 
 
@@ -130,7 +130,7 @@ PMAC = [
      partial(pmac, offset=lambda L, i, n: gamma(L, i - 1, n))),
     ("offset one too far: gamma_(i+1)", OFFSET,
      partial(pmac, offset=lambda L, i, n: gamma(L, i + 1, n))),
-    ("the offset is L(ntz(i)) alone, not the sum so far", OFFSET,
+    ("the offset is only L(ntz(i)), not the sum so far", OFFSET,
      partial(pmac, offset=lambda L, i, n: times(L, i & -i, n))),
     ("doubling without reduction", OFFSET, partial(pmac, offset=partial(gamma, double=no_reduction))),
     ("doubling with the constant of the other block size", OFFSET,
@@ -147,7 +147,7 @@ PMAC = [
      partial(pmac, full=lambda L, n: L >> 1 ^ (gf.c(n) if L & 1 else 0))),
     ("halving always reduces", MASK, partial(pmac, full=lambda L, n: L >> 1 ^ gf.x_inverse(n))),
     ("L x^-1 after each last block", MASK, partial(pmac, part=gf.halve)),
-    ("L x^-1 after incomplete blocks, none after full ones", MASK,
+    ("L x^-1 after incomplete blocks instead of full ones", MASK,
      partial(pmac, full=nothing, part=gf.halve)),
     ("L x and L x^2 at the end, as in CMAC", MASK, partial(pmac, full=gf.double, part=quarter)),
     ("padding of zeros", PADDING, partial(pmac, pad=pad_zero)),
@@ -170,8 +170,8 @@ def counter_big(i, s):
 
 def lightmac(E1, E2, message, s, counter=counter_big, first=1, front=True, pad=pad10, narrow=False,
              whole=False):  # fmt: skip
-    """LightMAC without the length limit, with its pieces replaced. `narrow`: the last block is padded
-    to n - s bits, with zeros before it. `whole`: a full last block stays as it is."""
+    """LightMAC without the length limit, with replaceable parts. With `narrow` the last block is
+    padded to n - s bits, with leading zeros. With `whole` a full last block is not padded."""
     size, r = E1.n // 8, (E1.n - s) // 8
     full = len(message) // r
     if whole and message and len(message) % r == 0:
@@ -188,7 +188,7 @@ def lightmac(E1, E2, message, s, counter=counter_big, first=1, front=True, pad=p
 
 
 def lightmac_go(E1, E2, message, s):
-    """A last block of up to n bits, which is not padded if it is full."""
+    """The last block has up to n bits, and is not padded if it is full."""
     size, r = E1.n // 8, (E1.n - s) // 8
     full = max(0, -(-(len(message) - size) // r))
     last = message[r * full :]
@@ -203,7 +203,7 @@ COUNTER, KEYS = "WrongCounter", "WrongKeyOrder"
 
 
 def width(other):
-    """The tag of LightMAC with another counter size, and none if that is the right one."""
+    """Returns the tag of LightMAC with another counter size, and None if that size is correct."""
     return lambda E1, E2, M, s: None if other == s or 2 * other > E1.n else lightmac(E1, E2, M, other)
 
 
@@ -222,7 +222,7 @@ LIGHTMAC = [
      partial(lightmac, counter=lambda i, s: counter_big(i % 256, s))),
     ("the counter is after the block", COUNTER, partial(lightmac, front=False)),
     *((f"the counter has {s} bits", "WrongCounterSize", width(s)) for s in (8, 16, 24, 32, 64)),
-    ("the last block is padded to n - s bits, zeros before it", PADDING,
+    ("the last block is padded to n - s bits, with leading zeros", PADDING,
      partial(lightmac, narrow=True)),
     ("padding of zeros", PADDING, partial(lightmac, pad=pad_zero)),
     ("padding 01 00 ..", PADDING, partial(lightmac, pad=pad_with(b"\1"))),
@@ -338,7 +338,7 @@ def pad_block(K, Nonce, taglen, shared=True, clear=True, front=False, derived=Tr
 
 def umac(K, M, Nonce, taglen, length="chunk", extra=False, hash2=None, clamp=True, shift=16,
          nh=nh, poly=poly, l3=l3, pdf=pad_block):  # fmt: skip
-    """UMAC of at most 2^24 bytes with its pieces replaced."""
+    """UMAC of at most 2^24 bytes with replaceable parts."""
     iters = taglen // 4
     L1 = right_umac.kdf(K, 1, 1024 + max(16, shift) * (iters - 1))
     L2 = right_umac.kdf(K, 2, 24 * iters)
@@ -363,7 +363,7 @@ def umac(K, M, Nonce, taglen, length="chunk", extra=False, hash2=None, clamp=Tru
 
 
 def of_size(other):
-    """The first bytes of the tag of a longer UMAC, and none for a shorter one."""
+    """Returns the first bytes of the tag of a longer UMAC, and None for a shorter one."""
     return lambda K, M, N, taglen: right_umac.umac(K, M, N, other)[:taglen] if other > taglen else None
 
 
@@ -384,15 +384,15 @@ UMAC = [
     ("the message's length added to NH of each chunk", HASH, partial(umac, length="message")),
     ("an empty chunk after a full last one", HASH, partial(umac, extra=True)),
     ("all iterations with the same NH key", HASH, partial(umac, shift=0)),
-    ("each NH key starts 4 bytes after the one before", HASH, partial(umac, shift=4)),
+    ("each NH key starts 4 bytes after the previous one", HASH, partial(umac, shift=4)),
     ("L2 for messages of one chunk too", HASH, partial(umac, hash2=True)),
     ("no L2", HASH, partial(umac, hash2=False)),
     ("the polynomial's key is not masked", HASH, partial(umac, clamp=False)),
     ("the polynomial starts at 0", HASH, partial(umac, poly=partial(poly, first=0))),
     ("the polynomial modulo 2^64", HASH, partial(umac, poly=partial(poly, p=2**64, marker=False))),
     ("no marker step", WORD, partial(umac, poly=partial(poly, marker=False))),
-    ("marker step for words of at least p alone", WORD, partial(umac, poly=partial(poly, most=2**64 - 59))),
-    ("marker step for words above 2^64 - 2^32 alone", WORD,
+    ("marker step only for words of at least p", WORD, partial(umac, poly=partial(poly, most=2**64 - 59))),
+    ("marker step only for words above 2^64 - 2^32", WORD,
      partial(umac, poly=partial(poly, most=2**64 - 2**32 + 1))),
     ("L3 is not reduced below p", HASH, partial(umac, l3=partial(l3, lazy=True))),
     ("L3 modulo 2^36", HASH, partial(umac, l3=partial(l3, p=2**36))),
@@ -415,7 +415,7 @@ UMAC = [
 def poly1305_aes(key, nonce, message, clear=CLEAR, one=b"\1", partial_one=None, order=le,
                  last_times_r=True, lazy=False, s_order=le, add=None, exchanged=False,
                  nonce_order=1):  # fmt: skip
-    """Poly1305-AES with its pieces replaced. `lazy`: h < 5 stays h + p."""
+    """Poly1305-AES with replaceable parts. With `lazy`, h < 5 stays h + p."""
     k, r = (key[16:], key[:16]) if exchanged else (key[:16], key[16:])
     r = le(r) & clear
     h = 0
@@ -433,7 +433,7 @@ def poly1305_aes(key, nonce, message, clear=CLEAR, one=b"\1", partial_one=None, 
 
 
 def words_added(bits):
-    """h + s word by word, without carries between the words."""
+    """Adds h + s word by word, without carries between the words."""
 
     def add(h, s):
         out = 0
@@ -452,7 +452,7 @@ POLY1305_AES = [
     ("no bit above full blocks", PADDING, partial(poly1305_aes, one=b"")),
     ("an incomplete block is padded with zeros, and 2^128 added", PADDING,
      partial(poly1305_aes, partial_one=lambda block: block.ljust(16, b"\0") + b"\1")),
-    ("an incomplete block is padded with zeros alone", PADDING,
+    ("an incomplete block is padded only with zeros", PADDING,
      partial(poly1305_aes, partial_one=lambda block: block)),
     ("an incomplete block is padded with 80", PADDING,
      partial(poly1305_aes, partial_one=lambda block: pad10(block, 16) + b"\1")),

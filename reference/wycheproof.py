@@ -4,11 +4,11 @@
     wycheproof.py [FOLDER]     default: ../vectors/wycheproof
 
 One file for each algorithm: mac_test_schema_v1.json for PMAC, LightMAC and EliMAC, and
-mac_with_iv_test_schema_v1.json for UMAC and Poly1305-AES. The same files come out on every machine
+mac_with_iv_test_schema_v1.json for UMAC and Poly1305-AES. The files are the same on every machine
 and every Python 3.11 or later. Keys and messages are SHA-256 of a counter (`generate.Random`), tags
 are the references', and invalid tags with one mistake are those of `wrong_macs.py`.
 
-`../docs/formats/vectors.md` says what is in the files and how to run them.
+`../docs/formats/vectors.md` describes the files and how to run them.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import wrong_macs as wrong
 import wycheproof_edges as edges
 import wycheproof_rows as rows
 
-# family -> the rows that it alone has
+# family -> the rows that only it has
 EDGES = {
     "PMAC": edges.pmac,
     "LIGHTMAC": edges.lightmac,
@@ -51,7 +51,8 @@ def make(name):
 
 
 def check_without_mistake():
-    """`wrong_macs.py` without a mistake gives the right tags, so that a tag has just one."""
+    """Checks that `wrong_macs.py` without a mistake gives correct tags, so that each wrong tag has
+    just one."""
     for name in names():
         f = rows.File(name)
         for length in (0, 1, f.block, 3 * f.block + 5, 1024, 1025, 2049):
@@ -67,11 +68,12 @@ def check_without_mistake():
                     tag = wrong.umac(key, message, nonce, f.tag_bits // 8)
                 case "POLY1305":
                     tag = wrong.poly1305_aes(key, nonce, message)
-            assert tag == f.tag(key, nonce, message), f"{name}: {length} bytes: a mistake too many"
+            assert tag == f.tag(key, nonce, message), f"{name}: {length} bytes: one mistake too many"
 
 
 def hidden(f):
-    """The mistakes that an algorithm cannot show: they are none in it, or no row of ours has their word."""
+    """Returns the mistakes that an algorithm cannot show: they have no effect there, or no row has
+    the word for it."""
     match f.family:
         case "LIGHTMAC":
             none = {f"the counter has {s} bits" for s in (8, 16, 24, 32, 64) if s == f.s or 2 * s > f.n}
@@ -83,10 +85,11 @@ def hidden(f):
             longer = {f"first bytes of UMAC-{bits}" for bits in (64, 96, 128) if bits <= f.tag_bits}
             if f.tag_bits == 32:
                 return {"all iterations with the same NH key",
-                        "each NH key starts 4 bytes after the one before"}  # fmt: skip
-            none = longer | {"marker step for words above 2^64 - 2^32 alone"}
+                        "each NH key starts 4 bytes after the previous one"}  # fmt: skip
+            none = longer | {"marker step only for words above 2^64 - 2^32"}
             if f.tag_bits > 64:
-                # The nonce chooses no part of the pad, and the tag is the first bytes of UMAC-128's.
+                # The whole pad is used for each nonce, and the tag is the first bytes of
+                # UMAC-128's.
                 none |= {"the first bytes of the block for each nonce", "the nonce's low bits are not cleared",
                          "first bytes of UMAC-128"}  # fmt: skip
             return none
@@ -99,14 +102,14 @@ def write(folder):
     for name in names():
         f = make(name)
         nowhere = {comment for comment, shown in f.shown.items() if not shown}
-        assert nowhere == hidden(f), f"{name}: shows nowhere, or somewhere: {nowhere ^ hidden(f)}"
+        assert nowhere == hidden(f), f"{name}: hidden mistakes differ from the expected ones: {nowhere ^ hidden(f)}"
         text = f.json()
         assert len(text) < 1 << 20, f"{name}: {len(text)} bytes, want less than 1 MiB"
         (folder / f.path).write_text(text)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Write adversarial vectors as Wycheproof has them.")
+    parser = argparse.ArgumentParser(description="Write adversarial vectors in Wycheproof's schemas.")
     parser.add_argument("folder", nargs="?", type=Path, default=edges.VECTORS / "wycheproof")
     write(parser.parse_args().folder)
 

@@ -1,7 +1,8 @@
-"""The rows of vectors/wycheproof that one MAC alone has: inputs at the edges of its arithmetic, and tags
-with one mistake, of `wrong_macs.py`. `wycheproof.py` writes them.
+"""Rows of vectors/wycheproof for a single MAC: inputs at the edges of its arithmetic, and tags with
+one mistake from `wrong_macs.py`. `wycheproof.py` writes them.
 
-Anyone who has the key can choose what a hash or a cipher meets: the message is worked out backwards.
+Anyone who has the key can choose the inputs of a hash or a cipher, by computing the message
+backwards.
 """
 
 import json
@@ -14,7 +15,7 @@ from umac import kdf, uhash
 from wycheproof_rows import cases, mistakes
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
-LONGEST = 8192  # bytes of a message; rows of vectors/*.json with longer ones are left out
+LONGEST = 8192  # maximum bytes of a message; longer rows of vectors/*.json are left out
 
 
 # --- PMAC, LightMAC and EliMAC ------------------------------------------------------
@@ -22,7 +23,7 @@ LONGEST = 8192  # bytes of a message; rows of vectors/*.json with longer ones ar
 
 def pmac(f):
     n = f.n
-    # L, and what doubling and halving make of it, with each first and last bit.
+    # L, and its double and half, with each first and last bit.
     for first in (0, 1):
         for last in (0, 1):
             key = next(k for k in iter(f.key, None)
@@ -33,7 +34,7 @@ def pmac(f):
     for blocks in (33, 65, 129, 257):
         f.valid(f"{blocks + 1} blocks: offset of ntz {(blocks - 1).bit_length()}", "LongOffset",
                 f.random.bytes(f.size * (blocks + 1)))  # fmt: skip
-    # A tag of choice: the last block is what the sum must be.
+    # A chosen tag: the last block is set to the sum that it needs.
     for wanted in special(f.size):
         for before in (0, 1, 4):
             key, start = f.key(), f.random.bytes(f.size * before)
@@ -45,7 +46,7 @@ def pmac(f):
     key = f.key()
     L = f.cipher(key).encrypt(0)
     zeros = b"".join(wrong.gamma(L, i, n).to_bytes(f.size, "big") for i in range(1, 6))
-    f.valid("each block but the last is its offset, the cipher sees 0", "SpecialCaseInput",
+    f.valid("each block except the last is its offset: the cipher's input is 0", "SpecialCaseInput",
             zeros + bytes(3), key)  # fmt: skip
     f.valid("a last block of L x^-1: the sum is 0, and L the tag", "SpecialCaseInput",
             wrong.gf.halve(L, n).to_bytes(f.size, "big"), key)  # fmt: skip
@@ -71,7 +72,7 @@ def lightmac(f):
             tag = wrong.lightmac(*f.under(key), message, f.s)
             f.add("invalid", f"{length} bytes, the limit is {limit}; the counter starts again",
                   "MessageTooLong", key, None, message, tag)  # fmt: skip
-        # The forgery behind the limit: blocks 1 and 2^s + 1 have one counter.
+        # The forgery beyond the limit: blocks 1 and 2^s + 1 have the same counter.
         key = f.key()
         first, between, end = f.random.bytes(r), f.random.bytes(limit - r), f.random.bytes(r)
         tag = wrong.lightmac(*f.under(key), first + between + end, f.s)
@@ -83,7 +84,7 @@ def lightmac(f):
                     f.random.bytes(blocks * r + 1))  # fmt: skip
     if f.s == 8:
         for wanted in list(special(size))[:2]:
-            # The last block ends on 80 00 if the message has one byte too few for a block.
+            # The last block ends on 80 00 if the message is one byte shorter than a block.
             for i in range(1 << 20):
                 key = f.random.bytes(f.mac.key_bytes) if not i else key
                 E1, E2 = f.under(key)
@@ -98,14 +99,14 @@ def lightmac(f):
     long = [257 * r + 1] if f.mac.max_bytes is None or 257 * r < f.mac.max_bytes else []
     usual, past = cases(f, sizes), cases(f, long)
     for row in wrong.LIGHTMAC:
-        # A counter of one byte shows past block 255 alone, and S8 has no other byte.
+        # A one-byte counter shows only past block 255, and S8 has no other byte.
         mistakes(f, [row], lambda make, key, nonce, M: make(*f.under(key), M, f.s),
                  past if "one byte that counts" in row[0] else usual)  # fmt: skip
     collision(f)
 
 
 def collision(f):
-    """The authors' Go code gives M and M || 80 one tag if |M| + 1 = n mod n - s."""
+    """In the authors' Go code, M and M || 80 have the same tag if |M| + 1 = n mod n - s."""
     length = f.size - 1
     key, message = f.key(), f.random.bytes(length)
     tag = wrong.lightmac_go(*f.under(key), message, f.s)
@@ -123,7 +124,7 @@ def elimac(f):
     for wanted in special(16):
         key = f.key()
         E = aes.cipher(key[16:])
-        # M_l ends on 80 once in 256 keys of the sum, which the first block moves.
+        # M_l ends on 80 for one sum in 256; the first block changes the sum.
         for i in range(1 << 16):
             block = i.to_bytes(16, "big")
             empty = E.decrypt(wrong.be(f.tag(key, None, block)))
@@ -134,7 +135,7 @@ def elimac(f):
     # H(K1, 1) as the first block: I sees 0.
     key = f.key()
     subkey = aes.cipher(key[:16], 7).encrypt(1 << 96 | 1 << 64 | 1 << 32 | 1).to_bytes(16, "big")
-    f.valid("the first block is H(K1, 1): I sees 0", "SpecialCaseInput", subkey + b"\0", key)
+    f.valid("the first block is H(K1, 1): the input of I is 0", "SpecialCaseInput", subkey + b"\0", key)
     sizes = [0, 1, 15, 16, 17, 32, 37, 48, 80, 144, 275]
     mistakes(f, wrong.ELIMAC, lambda make, key, nonce, M: make(key, M), cases(f, sizes))
 
@@ -143,7 +144,7 @@ def elimac(f):
 
 
 def umac_rows(f):
-    """Crafted rows of ../vectors/umac.json."""
+    """Yields crafted rows of ../vectors/umac.json."""
     for row in json.loads((VECTORS / "umac.json").read_text()):
         text = row["comment"]
         if row["algorithm"] == f.name and row["status"] == "ours" and ("marker" in text or "chunks" in text):
@@ -152,7 +153,7 @@ def umac_rows(f):
 
 
 def spelled(msg):
-    """The bytes of a message of ../vectors, `None` if they are too many."""
+    """Returns the bytes of a message of ../vectors; None if they are too many."""
     if isinstance(msg, str):
         return bytes.fromhex(msg)
     if msg["total_bytes"] > LONGEST:
@@ -161,7 +162,7 @@ def spelled(msg):
 
 
 def chunk_of(keys, sums):
-    """The message words that give NH these sums m_j + k_j, little-endian."""
+    """Returns little-endian message words so that NH has these sums m_j + k_j."""
     out = b""
     for i, wanted in enumerate(sums):
         k = int.from_bytes(keys[4 * i : 4 * i + 4], "big")
@@ -170,19 +171,19 @@ def chunk_of(keys, sums):
 
 
 def eight(value):
-    """The eight sums of a group of NH whose products add up to this number."""
+    """Returns eight sums of a group of NH whose products add up to this number."""
     hi, lo = value >> 32, value % 2**32
     return (2**32 - 1, 1, 1, 0, hi, lo, hi, 0)  # (2^32 - 1) hi + lo + hi
 
 
 def words_for_l3(key):
-    """Words of L1 for which the sum of L3 is at an edge, as (name of the sum, word)."""
+    """Returns words of L1 with the sum of L3 at an edge, as (name of the sum, word)."""
     p = 2**36 - 5
     k = [int.from_bytes(key[8 * i : 8 * i + 8], "big") % p for i in range(4, 8)]
     low = {(a * k[2] + b * k[3]) % p: a << 16 | b for a in range(4) for b in range(2**16)}
     sums = {"0": 0, "1": 1, "4": 4, "5": 5, "p - 1": p - 1, "2^32 - 1": 2**32 - 1, "2^32": 2**32}
     for name, wanted in sums.items():
-        # One choice in 2^18 does.
+        # One choice in 2^18 works.
         for i in range(2**32):
             rest = (wanted - (i % 2**16) * k[0] - (i >> 16) * k[1]) % p
             if rest in low:
@@ -211,10 +212,10 @@ def umac(f):
             crafted.append((key, f.nonce(), message))
         lazy = [row for row in wrong.UMAC if row[0].startswith("L3 ")]
         mistakes(f, lazy, lambda make, key, nonce, M: make(key, M, nonce, taglen), crafted)
-    # Two messages with one hash, which a sender who has the key can make.
+    # Two messages with one hash, which a sender with the key can make.
     key, nonce = f.key(), f.nonce()
     L1 = kdf(key, 1, 1024 + 16 * (iters - 1))
-    # Where k_1 + m_1 is 0, m_5 does not count. Other iterations have other keys.
+    # If k_1 + m_1 is 0, m_5 does not count. Other iterations have other keys.
     message = bytearray(f.random.bytes(32))
     message[:4] = chunk_of(L1, [0])
     for end in (bytes(4), b"\xff" * 4) if iters == 1 else ():
@@ -232,7 +233,7 @@ def umac(f):
             crafted = markers if flag == "MissingMarkerStep" else usual
             mistakes(f, [(comment, flag, make)],
                      lambda make, key, nonce, M: make(key, M, nonce, taglen), crafted, most=2)  # fmt: skip
-    # A tag of choice: the pad is the hash xor the tag, and AES takes a nonce of 16 bytes there.
+    # A chosen tag: the pad is the xor of hash and tag, and its 16-byte nonce follows by decryption.
     shared = 16 // taglen if taglen <= 8 else 1
     for wanted in special(taglen):
         key, message = f.key(), f.random.bytes(45)
@@ -248,7 +249,7 @@ def umac(f):
 
 
 def nonce_for(k, s):
-    """The nonce whose pad is the number s."""
+    """Returns the nonce whose pad is the number s."""
     return aes.cipher(k).decrypt(wrong.be(s.to_bytes(16, "little"))).to_bytes(16, "big")
 
 
@@ -257,7 +258,7 @@ def poly_key(f, r):
 
 
 def poly1305(f):
-    # Crafted rows of ../vectors/poly1305.json: their s comes of a nonce.
+    # Crafted rows of ../vectors/poly1305.json: their s comes from a nonce.
     for row in json.loads((VECTORS / "poly1305.json").read_text()):
         if row["status"] == "ours" and (message := spelled(row["msg"])) is not None:
             one_time = bytes.fromhex(row["key"])

@@ -1,7 +1,7 @@
-"""A file of vectors/wycheproof, and the rows that every MAC has: `wycheproof.py` writes it.
+"""A file of vectors/wycheproof, and the rows that every MAC has. `wycheproof.py` writes it.
 
-Valid rows have pseudorandom inputs round the edges of blocks. Invalid ones have what is no tag of the
-message: altered, cut, of another message, key or nonce, or of a MAC with a mistake.
+Valid rows have pseudorandom inputs around the edges of blocks. Invalid rows have a wrong tag:
+altered, truncated, of another message, key or nonce, or of a MAC with a mistake.
 """
 
 import json
@@ -21,18 +21,18 @@ VERSION = "1"  # of the vectors: a change of any row raises it
 
 @dataclass
 class File:
-    """The rows of one algorithm, and what makes its tags."""
+    """The rows of one algorithm, and the functions for its tags."""
 
     name: str
     groups: dict = field(default_factory=dict)
-    shown: dict = field(default_factory=dict)  # how often each mistake is seen
+    shown: dict = field(default_factory=dict)  # how often each mistake occurs
 
     def __post_init__(self):
         self.mac = ALGORITHMS[self.name]
         self.random = Random(f"tagmac wycheproof {VERSION} {self.name}")
         self.takes_nonce = self.mac.nonce_bytes is not None
         self.tag_bits = self.mac.tag_bits[-1]
-        # 8 bytes where the lengths differ, as most users of UMAC have it.
+        # 8 bytes if the length is variable, as most users of UMAC have it.
         self.nonce_size = (8 if 8 in self.mac.nonce_bytes else 16) if self.takes_nonce else 0
         family, cipher = self.name.split("-")[:2]
         self.family = family
@@ -42,7 +42,7 @@ class File:
         self.s = int(self.name.rsplit("-S", 1)[1]) if family == "LIGHTMAC" else 0
         # Bytes of the message in a block.
         self.block = {"UMAC": 32}.get(family, (self.n - self.s) // 8)
-        # Where a padded block ends.
+        # The size of a padded block.
         self.size = self.n // 8
 
     def key(self):
@@ -52,7 +52,7 @@ class File:
         return key
 
     def under(self, key):
-        """The ciphers under the key, or under K1 and K2."""
+        """Returns the ciphers under the key, or under K1 and K2."""
         keys = (key[: len(key) // 2], key[len(key) // 2 :]) if self.s else (key,)
         return [self.cipher(k) for k in keys]
 
@@ -63,7 +63,7 @@ class File:
         return self.mac(key, message, nonce=nonce)
 
     def add(self, result, comment, flags, key, nonce, message, tag, tag_bits=None):
-        """A row, in the group of its sizes."""
+        """Adds a row to the group with its sizes."""
         tag_bits = tag_bits or self.tag_bits
         group = (8 * len(key), 8 * len(nonce or b""), tag_bits)
         row = {"comment": comment, "flags": [flags] if isinstance(flags, str) else flags,
@@ -72,7 +72,7 @@ class File:
             row["iv"] = nonce.hex()
         row |= {"msg": message.hex(), "tag": tag.hex(), "result": result}
         rows = self.groups.setdefault(group, [])
-        # Invalid rows that two ways led to are the same test.
+        # Invalid rows made in two ways are the same test.
         told = ("comment", "flags")
         if result != "invalid" or not any(
             all(row[k] == other[k] for k in row if k not in told) for other in rows
@@ -84,13 +84,13 @@ class File:
         self.add("valid", comment, flags, key, nonce, message, self.tag(key, nonce, message))
 
     def invalid(self, comment, flags, key, nonce, message, tag):
-        """A row with this tag, which is a mistake of the generator if it is the right one."""
-        assert tag != self.tag(key, nonce, message), f"{self.name}: {comment}: the right tag"
+        """Adds a row with this tag, which must not be correct."""
+        assert tag != self.tag(key, nonce, message), f"{self.name}: {comment}: the tag is correct"
         self.add("invalid", comment, flags, key, nonce, message, tag)
 
     def json(self):
         usual = (8 * self.mac.key_bytes, 8 * self.nonce_size, self.tag_bits)
-        # The group of the usual sizes first, then other nonces, keys and tags.
+        # The group with the usual sizes first, then other nonces, keys and tags.
         order = sorted(self.groups, key=lambda g: (g[2] != usual[2], g[0] != usual[0], g != usual, -g[2], g))
         kind = "MacWithIvTest" if self.takes_nonce else "MacTest"
         groups, count, used = [], 0, set()
@@ -126,12 +126,12 @@ class File:
 
 
 def lengths(f):
-    """Lengths round the edges of blocks, and of 2 to 32 of them side by side."""
+    """Returns lengths around the edges of blocks, and of 2 to 32 adjacent blocks."""
     edges = {0, 1, 2, 3, 4, 5, 7, 8}
     for unit in {f.block, f.size}:
         for lanes in (1, 2, 3, 4, 8, 16, 32):
             edges |= {unit * lanes - 1, unit * lanes, unit * lanes + 1}
-            # One more block, where the last one is kept for the end.
+            # One more block, because the last one is kept for the end.
             edges |= {unit * (lanes + 1), unit * (lanes + 1) + 1}
     if f.family == "UMAC":
         edges |= {1024 + d for d in (-33, -32, -1, 0, 1, 31, 32, 33)}
@@ -157,7 +157,7 @@ def pseudorandom(f):
             flags = "RepeatedByte" if f.family in ("PMAC", "UMAC") else ["RepeatedByte", "DependentKeys"]
             message, nonce = bytes([byte]) * length, f.nonce()
             if f.family == "POLY1305" and byte:
-                continue  # r is not clamped: the edges have such rows.
+                continue  # r is not clamped: such rows are among the edges
             result = "acceptable" if f.family in ("LIGHTMAC", "ELIMAC") else "valid"
             if f.family == "POLY1305":
                 flags = ["RepeatedByte", "ZeroR"]
@@ -166,7 +166,7 @@ def pseudorandom(f):
 
 
 def flipped(tag, *bits):
-    """Bit 0 is the lowest of the first byte, as in Wycheproof."""
+    """Flips bits; bit 0 is the lowest of the first byte, as in Wycheproof."""
     tag = bytearray(tag)
     for bit in bits:
         tag[bit // 8] ^= 1 << bit % 8
@@ -197,8 +197,8 @@ def altered_tags(f, key, nonce, message):
         comment = "empty tag" if not length else f"first {length} bytes of the tag"
         row(comment, tag[:length], "TruncatedTag")
     row("last half of the tag", tag[size // 2 :], "TruncatedTag")
-    row("tag with a byte 00 after it", tag + b"\0", "ExtendedTag")
-    row("tag with a byte 00 before it", b"\0" + tag, "ExtendedTag")
+    row("tag with a trailing byte 00", tag + b"\0", "ExtendedTag")
+    row("tag with a leading byte 00", b"\0" + tag, "ExtendedTag")
     row("the tag twice", tag + tag, "ExtendedTag")
     row("tag in hexadecimal", tag.hex().encode(), "ExtendedTag")
 
@@ -209,7 +209,7 @@ def altered(f):
 
 
 def other_messages(f):
-    """The right tag of another message or key."""
+    """Adds rows with the correct tag of another message or key."""
     for blocks, rest in ((3, 0), (4, 3), (9, 1)):
         key, nonce = f.key(), f.nonce()
         message = f.random.bytes(f.block * blocks + rest)
@@ -235,7 +235,7 @@ def other_messages(f):
         row("two equal blocks after the others", message + 2 * parts[1], "RepeatedBlock")
         other = f.key()
         f.invalid("tag of another key", "WrongKey", key, nonce, message, f.tag(other, nonce, message))
-    # Words of vectors swapped: a lane that is taken for its neighbour.
+    # Swapped words of vectors: a lane mistaken for its neighbour.
     for lanes in (4, 8, 16):
         key, nonce = f.key(), f.nonce()
         message = f.random.bytes(f.block * (2 * lanes + 1))
@@ -246,7 +246,7 @@ def other_messages(f):
 
 
 def padding_confusion(f):
-    """A message and what its padding makes of it: each with the tag of the other."""
+    """Adds a message and its padded form, each with the tag of the other."""
     ends = {"UMAC": [b"\0", bytes(3)], "POLY1305": [b"\1", b"\0", b"\1" + bytes(7)]}
     for blocks in (0, 1, 4):
         for rest in sorted({0, f.block // 2, f.block - 1, f.size - 1}):
@@ -270,7 +270,7 @@ def key_sizes(f):
     taken = {s * (2 if f.family in ("LIGHTMAC", "ELIMAC") else 1) for s in aes_sizes}
     right = f.mac.key_bytes
     for size in sorted({0, 1, 8, right - 1, right + 1, 20, right // 2, 2 * right} - taken - {right}):
-        # What a library gives that cuts the key or fills it with zeros.
+        # The tag of a library that truncates the key or fills it with zeros.
         key, nonce, message = f.random.bytes(size), f.nonce(), f.random.bytes(f.block + 1)
         used = resized(key, right)
         f.add("invalid", f"key of {size} bytes, the tag of the key cut or filled with zeros",
@@ -315,14 +315,14 @@ def nonces(f):
     for size in range(1, 17):
         for length in (0, 45):
             f.valid(f"nonce of {size} bytes", "NonceSize", f.random.bytes(length), None, f.random.bytes(size))
-    # Zeros after a nonce change nothing, but for where a short tag is in its block.
+    # Zeros after a nonce change nothing except the place of a short tag in its block.
     start = f.random.bytes(3)[:-1] + b"\x40"
     for nonce in (start, start + b"\0", start.ljust(16, b"\0")):
         f.valid("nonces that are equal after padding", "NoncePadding", message, key, nonce)
 
 
 def short_tags(f):
-    """Groups in which a truncated tag is the right one."""
+    """Adds groups where the truncated tag is the correct one."""
     for size in sorted({f.size // 2, f.size * 3 // 4, 4} - {f.size}, reverse=True):
         bits = 8 * size
         for length in (0, 1, f.block - 1, f.block, f.block + 1, 8 * f.size + 1):
@@ -345,7 +345,7 @@ def short_tags(f):
 
 
 def mistakes(f, rows, tag, cases, most=3):
-    """For each mistake the first of the `cases` (key, nonce, message) in which it shows."""
+    """Adds each mistake with the first of `cases` (key, nonce, message) that shows it."""
     for comment, flag, function in rows:
         shown = 0
         for key, nonce, message in cases:

@@ -1,5 +1,5 @@
-//! What docs/design/adding-a-mac.md and docs/design/adding-a-level.md add, each on all levels and MACs: run by
-//! scripts/check-pages.
+//! Tests the additions of docs/design/adding-a-mac.md and docs/design/adding-a-level.md, each with
+//! all levels and MACs. scripts/check-pages runs them.
 
 use tagmac::Tag;
 use tagmac::isa::Level;
@@ -13,7 +13,7 @@ fn message(length: usize) -> Vec<u8> {
 
 fn mac(algorithm: Algorithm, level: Level) -> AnyMac {
     let key: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
-    AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
+    AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level).expect("a key of the right length")
 }
 
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
@@ -79,7 +79,7 @@ fn the_level_gives_the_tags_of_the_portable_one() {
         println!("not on this CPU: {LEVEL}");
         return;
     };
-    let portable = Level::from_name("portable").expect("on any CPU");
+    let portable = Level::from_name("portable").expect("every CPU has it");
     for algorithm in Algorithm::all() {
         let (mac, expected) = (mac(algorithm, level), mac(algorithm, portable));
         assert!(mac.level().is_none_or(|used| used == level), "{algorithm} runs on another level");

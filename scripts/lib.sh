@@ -2,17 +2,17 @@
 #
 #     . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 #
-# It sets `repo`, the repository, and `target`, the folder of builds. With -h or --help as the first argument it prints
-# the comment at the top of the script and exits.
+# It sets `repo`, the repository, and `target`, the folder of builds. With -h or --help as the first
+# argument it prints the comment at the top of the script and exits.
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 target=${CARGO_TARGET_DIR:-$repo/target}
-# Taken now: scripts change their folder.
+# Taken now, because scripts change their folder.
 self=$(realpath "$0")
 
 describe() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$self"; }
 
-# Arguments that the script does not know.
+# Rejects unknown arguments.
 usage() {
     describe >&2
     exit 2
@@ -29,7 +29,7 @@ step() {
     printf '\n\033[1m== %s (%ds)\033[0m\n' "$*" "$SECONDS"
 }
 
-# The last step, which says how long each took.
+# The last step, which prints the time of each.
 all_passed() {
     step "all passed"
     for ((i = 0; i + 1 < ${#steps[@]}; i++)); do
@@ -37,9 +37,10 @@ all_passed() {
     done
 }
 
-# Sets `packages`, arguments for cargo: the crates that users get, which are the workspace's default members, with all
-# features. TAGMAC_EVIDENCE=1 adds those that test, measure and compare them, and installs the libraries that peers/
-# links. `scripts/test-objects` has object stores: their dependencies take as long to build as everything else.
+# Sets `packages`, arguments for cargo: the crates that users get, which are the workspace's default
+# members, with all features. TAGMAC_EVIDENCE=1 adds those that test, measure and compare them, and
+# installs the libraries that peers/ links. Object stores are left to `scripts/test-objects`: their
+# dependencies take as long to build as everything else.
 choose_packages() {
     if [ "${TAGMAC_EVIDENCE-}" = 1 ]; then
         "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf

@@ -1,23 +1,24 @@
-"""Proofs for all inputs that the arithmetic of the MACs is what it is defined to be and never overflows.
+"""Proofs for all inputs that the arithmetic of the MACs matches its definitions and never
+overflows.
 
     assure/proofs --quick | --full [--planted NAME] [--list] [THEOREM...]
     assure/proofs --planted
 
-What is proved is the source of the crates itself: `rust/` parses the functions that a theorem names
-and runs them on unknown numbers, line by line, and z3 decides. No constant, shift or bound of the code is
-typed again here: all come from the files. What is typed here, in `theorems/`, is the other side: the
-definitions of the papers and of RFC 4418 and 8439. Each operation that Rust would check in a debug build
-(overflows, indices, `assert!`) is a goal of the theorem that runs it, and so is each sum and product in
-the words of vectors that must not wrap. A goal that z3 does not decide in time, code that the parser does
-not know and a function that has moved are failures.
+The proofs are about the source of the crates itself. `rust/` parses the functions that a theorem
+names and runs them on unknown numbers, line by line, and z3 decides. Constants, shifts and bounds
+of the code are read from the files, not repeated here. `theorems/` has only the other side: the
+definitions of the papers and of RFC 4418 and 8439. Each operation that Rust checks in a debug build
+(overflows, indices, `assert!`) is a goal of the theorem that runs it. So is each sum and product in
+words of vectors that must not wrap. A failure is a goal that z3 does not decide in time, code that
+the parser does not know, or a function that has moved.
 
-Bits and masks are decided as bit vectors. Products of limbs are decided as whole numbers: each
-quotient of a shift is an unknown with its equation, each product of two unknowns is an unknown of its
-own with its ends, and a congruence mod p is shown with its quotient, which z3 checks.
+Bits and masks are decided as bit vectors. Products of limbs are decided as integers. Each quotient
+of a shift is an unknown with its equation, and each product of two unknowns is a new unknown with
+its bounds. A congruence mod p is shown with its quotient, which z3 checks.
 
-What it cannot show: that the compiler translates the source as this model runs it, that vector
-instructions do what the manual says (a word of a vector is modelled as a word), and code outside of the
-functions that are named: which kernel runs when is what the tests on all levels are for.
+The proofs cannot show that the compiler translates the source as this model runs it, or that vector
+instructions do what the manual states: a word of a vector is modelled as a word. Code outside the
+named functions is not covered; the tests on all levels check which kernel runs when.
 """
 
 import argparse
@@ -45,19 +46,19 @@ def options():
     parser.add_argument("--quick", action="store_true", help="the quick theorems")
     parser.add_argument("--full", action="store_true", help="all theorems")
     parser.add_argument("--planted", nargs="?", const="", metavar="NAME", help="with a bug planted; alone, lists them")
-    parser.add_argument("--list", action="store_true", help="says what each theorem proves")
+    parser.add_argument("--list", action="store_true", help="lists what each theorem proves")
     parser.add_argument("theorems", nargs="*", metavar="THEOREM", help="these alone")
     options = parser.parse_args()
     if options.planted and options.planted not in PLANTED:
-        parser.error(f"no planted bug {options.planted}")
+        parser.error(f"unknown planted bug {options.planted}")
     return options
 
 
 def with_bug(name):
-    """The text of the file with the bug, by its name."""
+    """Returns the text of each changed file with the planted bug `name`."""
     changed, error = in_memory(Tree(), [change_of(name)])
     if error:
-        sys.exit(f"proofs: no place for the bug {name}: {error}")
+        sys.exit(f"proofs: cannot plant the bug {name}: {error}")
     return {str((ROOT / path).relative_to(SRC)): text for path, text in changed.items()}
 
 
@@ -87,7 +88,7 @@ def main():
         try:
             t.run(proof)
             proof.solve()
-        except Exception as error:  # Whatever stops a proof, the theorem is not proved.
+        except Exception as error:  # A theorem is not proved, whatever stops its proof.
             failed += 1
             verdict = "failed"
             why = error if isinstance(error, (Failed, Unsupported)) else repr(error)
@@ -99,7 +100,7 @@ def main():
             break
     if not asked.planted and not asked.theorems:
         notes.append(
-            f"{checked} theorems of {goals} goals, of which z3 was asked for {solved}; the slowest took {slowest:.0f} s"
+            f"{checked} theorems with {goals} goals, {solved} of them decided by z3; the slowest took {slowest:.0f} s"
         )
     for note in notes:
         print(f"note: {note}")

@@ -1,10 +1,9 @@
-"""Unknown numbers, and models of the types that the code is generic over: blocks and words of vectors."""
+"""Unknown numbers, and models of the types that the code is generic over: blocks and words of
+vectors."""
 
 import z3
 from rust.numbers import WIDTH, N, Poly
 from rust.values import Model, plain
-
-# Unknown numbers.
 
 
 def u(t, name):
@@ -24,7 +23,7 @@ def usize(n):
 
 
 def as_bits(number, width):
-    """A number of the model as a bit vector of a width, unsigned."""
+    """Converts a number of the model to an unsigned bit vector of `width` bits."""
     number = plain(number)
     if isinstance(number.v, int):
         return z3.BitVecVal(number.v, width)
@@ -32,7 +31,7 @@ def as_bits(number, width):
 
 
 def big_endian(p):
-    """Bytes as one bit vector, the first highest."""
+    """Joins bytes into one bit vector, the first highest."""
     p = [as_bits(byte, 8) for byte in plain(p)]
     return z3.Concat(*p) if len(p) > 1 else p[0]
 
@@ -42,12 +41,12 @@ def little_endian(p):
 
 
 def fields(x, size):
-    """A word in fields of so many bits, the lowest first."""
+    """Splits a word into fields of `size` bits, the lowest first."""
     return [z3.Extract(i + size - 1, i, x) for i in range(0, x.size(), size)]
 
 
 def number_of(limbs, bits):
-    """The sum of limbs of so many bits, as a polynomial."""
+    """Returns the sum of limbs of `bits` bits as a polynomial."""
     total = Poly({})
     for i, limb in enumerate(plain(limbs)):
         total = total + Poly.of(plain(limb).v) * (1 << (bits * i))
@@ -55,14 +54,11 @@ def number_of(limbs, bits):
 
 
 def bits_of(limbs, bits, width):
-    """The same where limbs are bits, as a bit vector of a width."""
+    """Like `number_of` for limbs of bits, as a bit vector of `width` bits."""
     total = z3.BitVecVal(0, width)
     for i, limb in enumerate(limbs):
         total = total + (as_bits(limb, width) << (bits * i))
     return total
-
-
-# Models.
 
 
 class BlockType(Model):
@@ -71,7 +67,7 @@ class BlockType(Model):
     def __init__(self, machine, n):
         self.machine, self.n, self.BYTES = machine, n, usize(n)
         self.types = {"N": usize(n), "Self": self, "Block": self}
-        # Written for the speed of words; byte by byte it is the same.
+        # The code works on words for speed; the model works on bytes, with the same result.
         machine.contracts["array", "xor"] = lambda a, b: self.each("^", a, b)
         machine.contracts["array", "and"] = lambda a, b: self.each("&", a, b)
 
@@ -116,7 +112,7 @@ class OneLane(Model):
 
 
 class Word(Model):
-    """One word of a vector, as a sum. Where it must not wrap, that it does not is a goal."""
+    """One word of a vector, as a sum. If it must not wrap, that is a goal."""
 
     traits = ("Words",)
     MUL52 = True
@@ -158,7 +154,7 @@ class Word(Model):
         return [self.add(pair[0], N("u64", low)), self.add(pair[1], N("u64", high))]
 
     def sum(self, a):
-        """The sum of all words of which each has the ends of this one."""
+        """Returns the sum of `max_words` words, each with the bounds of this one."""
         sums, a = self.machine.sums, plain(a).v
         high = sums.span(a)[1]
         fits = z3.And(sums.linear(a) <= high, z3.BoolVal(self.max_words * high < 2**64))
@@ -167,7 +163,7 @@ class Word(Model):
 
 
 class BitWord(Model):
-    """One word of a vector as bits: additions wrap, as the instructions do."""
+    """One word of a vector as bits: additions wrap, like the instructions."""
 
     traits = ("Words",)
 

@@ -1,5 +1,5 @@
-"""Bugs to plant: in a function of a file that is read, code that takes the place of other code (`anchors.py`). Code
-like this has had each."""
+"""Bugs to plant, each with a file, a function, code in it and the replacement (`anchors.py`).
+Similar code has had each of these bugs."""
 
 PLANTED = {
     "doubling-greater": ("isa/gf128.rs", "times_x", "wrapping_sub(a >> 127)", "wrapping_sub((a > 1 << 127) as u128)"),
@@ -136,6 +136,6 @@ PLANTED = {
 
 
 def change_of(name):
-    """A bug as a change (`anchors.py`)."""
+    """Returns a bug as a change (`anchors.py`)."""
     file, function, before, after = PLANTED[name]
     return {"file": f"crates/tagmac/src/{file}", "function": function, "before": before, "after": after}

@@ -1,4 +1,4 @@
-"""Theorems: what each says, what it claims of functions that are run, and how z3 is asked."""
+"""Theorems: the claims that each makes about functions, and how they are passed to z3."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +24,16 @@ class Failed(Exception):
 class Theorem:
     name: str
     says: str
-    # Files, of other crates as `crates/...` and else relative to crates/tagmac/src. The first has what is proved.
+    # Files, as `crates/...` for other crates and relative to crates/tagmac/src otherwise. The first
+    # has the code that is proved.
     where: tuple
     level: str
     run: Callable
 
 
 def theorem(name, says, where, *, level="quick", each=({},)):
-    """Makes a theorem of a function, or one of each case: its items are in the texts and are arguments."""
+    """Makes a theorem of a function, or one for each case, whose items fill in the texts and are
+    arguments."""
 
     def add(run):
         for case in each:
@@ -44,19 +46,19 @@ def theorem(name, says, where, *, level="quick", each=({},)):
 
 
 class Case(Machine):
-    """A machine, and what a theorem claims beyond its goals."""
+    """A machine with the claims that a theorem makes besides its goals."""
 
     def __init__(self, sources, chunk):
         super().__init__(sources, chunk)
         self.claims = []
 
     def claim(self, line, formula, lemma=False):
-        """A lemma helps to prove the claims after it."""
+        """Adds a claim. A lemma helps to prove the claims after it."""
         formula = z3.BoolVal(formula) if isinstance(formula, bool) else formula
         self.claims.append((line, formula, lemma))
 
     def same(self, line, value, expected, modulus=None):
-        """A claim on sums: equal, or congruent with a quotient that is given to z3."""
+        """Claims that sums are equal, or congruent with a quotient that is passed to z3."""
         difference = self.sums.expanded(Poly.of(value) - Poly.of(expected))
         quotient = Poly({})
         if modulus is None:
@@ -67,7 +69,7 @@ class Case(Machine):
             if any(len(m) != 1 or self.sums.ends[m[0]][0] for m in wrong.terms):
                 raise Failed(f"{line}: differs mod p by {shown(wrong)}")
             for (name,) in wrong.terms:
-                # What would overflow, if it did: that it is zero is proved first.
+                # Proved first to be zero: the part that an overflow would lose.
                 self.claim(f"{line}: nothing is lost", z3.Int(name) == 0, lemma=True)
             quotient = difference - wrong
         linear = self.sums.linear
@@ -77,15 +79,15 @@ class Case(Machine):
         self.claim(line, self.sums.linear(plain(number).v) < end)
 
     def atom(self, t, name, most, least=0):
-        """An unknown number as a sum."""
+        """Returns an unknown number as a sum."""
         return N(t, self.sums.atom(name, least, most))
 
     def read(self, name, **types):
-        """A constant of the source."""
+        """Returns a constant of the source."""
         return self.path(name.split("::"), [], Frame(self.sources[0], types)).v
 
     def until(self, name, *function, **options):
-        """Runs a function up to `let name`, and gives its variables."""
+        """Runs a function up to `let name` and returns its variables."""
         self.stop_at = name
         try:
             self.run(*function, **options)
@@ -100,7 +102,7 @@ class Case(Machine):
 
 
 class Proof:
-    """One theorem in the making: its machines, and what is shared with others."""
+    """The proof of one theorem: its machines, and what it shares with others."""
 
     def __init__(self, where, texts, timeout, invariants, notes):
         self.where, self.texts, self.timeout = where, texts, timeout
@@ -129,7 +131,7 @@ class Proof:
         solver.set("timeout", self.timeout)
         solver.set("random_seed", 1)
         solver.add(facts)
-        # By z3's number, which is another formula's once this one is gone: so it is kept.
+        # Keyed by z3's number, which is reused once a formula is freed: so it is kept.
         seen = {}
         for line, formula, lemma in goals:
             self.goals += 1
@@ -146,13 +148,13 @@ class Proof:
             if answer == z3.sat:
                 raise Failed(f"{line}: fails for {example(solver.model())}")
             if answer != z3.unsat:
-                raise Failed(f"{line}: z3 does not decide it: {solver.reason_unknown()}")
+                raise Failed(f"{line}: z3 cannot decide it: {solver.reason_unknown()}")
             solver.pop()
             if lemma:
                 solver.add(formula)
-        # Facts that exclude each other would prove anything.
+        # Contradictory facts would prove anything.
         if facts and solver.check() != z3.sat:
-            raise Failed("what is assumed is not shown to be possible")
+            raise Failed("the assumptions may contradict each other")
 
 
 def shown(poly):

@@ -1,4 +1,4 @@
-"""Sees to it that `import z3` gives the version that is pinned here: from PyPI, into target/proofs."""
+"""Makes `import z3` load the pinned version, from PyPI in target/proofs."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ ASKED = f"import z3; assert z3.get_version_string() == '{VERSION}'"
 
 
 def need():
-    """Runs this program again with the Python that has it, if this one has not."""
+    """Restarts this program with a Python that has it, unless this one does."""
     try:
         import z3
 
@@ -22,7 +22,7 @@ def need():
         pass
     python = VENV / "bin/python"
     if Path(sys.prefix) == VENV:
-        sys.exit("proofs: z3 is not in its virtual environment")
+        sys.exit("proofs: cannot import z3 from its virtual environment")
     if not python.exists() or subprocess.run([python, "-c", ASKED], stderr=subprocess.DEVNULL).returncode:
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", f"z3-solver=={VERSION}.0"]

@@ -1,10 +1,10 @@
-//! What the jobs of `scripts/assure` have in common: the command line, the count and the numbers
-//! that they try.
+//! The common parts of the jobs of `scripts/assure`: the command line, the counters and the random
+//! numbers.
 
 pub mod c_library;
 #[cfg(feature = "witnesses")]
 pub mod plain;
-// Calls are read from this kernel's and CPU's registers.
+// System calls are read from the registers of this kernel and CPU.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod process;
 mod random;
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use random::Random;
 
-/// Failures that are printed; the others are counted.
+/// Number of failures to print; the others are only counted.
 const SHOWN: usize = 10;
 
-/// A job: what it was asked for, and what it has found so far. Threads share it.
+/// A job: its request, and its results so far. Threads share it.
 pub struct Job {
     name: &'static str,
     full: bool,
@@ -34,7 +34,7 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// The exit code, where there is nothing to run.
+    /// The exit code if there is nothing to run.
     pub fn from_args(name: &'static str, plants: &[&str]) -> Result<Job, ExitCode> {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -63,22 +63,22 @@ impl Job {
         })
     }
 
-    /// Whether all is to be tried, or some of it.
+    /// Returns whether this is a full run.
     pub fn full(&self) -> bool {
         self.full
     }
 
-    /// `full` in a full run, else `quick`.
+    /// Returns `full` in a full run, and `quick` otherwise.
     pub fn either<T>(&self, quick: T, full: T) -> T {
         if self.full { full } else { quick }
     }
 
-    /// Whether this bug is planted.
+    /// Returns whether this bug is planted.
     pub fn planted(&self, plant: &str) -> bool {
         self.planted.as_deref() == Some(plant)
     }
 
-    /// Counts one check; `found` says what was expected, what was found and where.
+    /// Counts a check; `found` describes the failure.
     #[inline]
     pub fn check(&self, right: bool, found: impl FnOnce() -> String) {
         self.checks(1);
@@ -87,7 +87,7 @@ impl Job {
         }
     }
 
-    /// Counts checks that were right, for loops that count for themselves.
+    /// Counts successful checks, for loops that keep their own count.
     pub fn checks(&self, count: u64) {
         self.checked.fetch_add(count, Ordering::Relaxed);
     }
@@ -101,12 +101,12 @@ impl Job {
         }
     }
 
-    /// A figure or a caveat for the page.
+    /// Prints a figure or a caveat for the page.
     pub fn note(&self, text: &str) {
         println!("note: {text}");
     }
 
-    /// The last line, and the exit code.
+    /// Prints the last line. Returns the exit code.
     pub fn finish(self) -> ExitCode {
         for failure in self.shown.into_inner().expect("no thread panicked") {
             println!("failed: {failure}");

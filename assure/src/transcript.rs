@@ -1,4 +1,4 @@
-//! Tags of many MACs under many keys, folded into one number, which is the same on every CPU.
+//! Tags of many MACs under many keys, hashed to one number that must be the same on every CPU.
 //!
 //! The job `transcript` compiles this file for CPUs of all kinds, without the standard library.
 
@@ -9,7 +9,7 @@ use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
 /// Messages under each of the twelve MACs of a round.
 const MESSAGES: u32 = 8;
-/// Bytes of the longest message: two chunks of UMAC and a bit.
+/// Length of the longest message in bytes: two chunks of UMAC and some more.
 const LONGEST: usize = 2100;
 
 /// SplitMix64.
@@ -28,12 +28,12 @@ impl Random {
     }
 }
 
-/// A fault of the job's own, which other CPUs must show.
+/// A fault planted by the job, which other CPUs must show.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Planted {
-    /// The library as it is.
+    /// The unmodified library.
     Nothing,
-    /// Words in the order that the CPU has its bytes in.
+    /// Words in the CPU's byte order.
     NativeBytes,
     /// Numbers as wide as the CPU's pointers.
     NativeWidth,
@@ -47,18 +47,17 @@ struct Transcript {
 }
 
 impl Transcript {
-    /// Tags messages of many lengths, most of them short. Nonces are of any 16 bytes that `nonce`
-    /// takes.
+    /// Tags messages of many lengths, mostly short. `nonce` makes a nonce from any 16 bytes.
     fn tags<M: Mac>(&mut self, mac: &M, nonce: impl Fn([u8; 16]) -> M::Nonce) {
         for i in 0..MESSAGES {
             let most = if i == 7 { LONGEST } else { [16, 64, 300][i as usize % 3] };
             let length = (self.random.word() % (most as u64 + 1)) as usize;
-            // A few bytes are new: what is before them and after them was there.
+            // Only a few bytes change; the others stay from earlier messages.
             let at = (self.random.word() % (most as u64)) as usize;
             self.message[at] = self.random.word() as u8;
             let nonce = nonce(self.random.bytes());
             let Ok(tag) = mac.tag_with(&nonce, &self.message[..length]) else {
-                // No message here is too long; a refusal must show.
+                // All messages are within the limit; a refusal changes the digest.
                 self.digest ^= u64::MAX;
                 continue;
             };
@@ -68,7 +67,7 @@ impl Transcript {
         }
     }
 
-    /// FNV-1a of 32 bits at a time; all tags here are whole words.
+    /// FNV-1a over 32-bit words; all tags here are whole words.
     fn fold(&mut self, bytes: [u8; 4]) {
         let word = match self.planted {
             Planted::NativeBytes => u32::from_ne_bytes(bytes),
@@ -104,7 +103,7 @@ impl Transcript {
     }
 }
 
-/// The first bytes of a key.
+/// Returns the first bytes of a key.
 fn part<const N: usize>(key: &[u8; 32]) -> &[u8; N] {
     key.first_chunk().expect("at most 32 bytes")
 }
@@ -113,7 +112,7 @@ fn half(key: &[u8; 32]) -> &[u8; 16] {
     part(key)
 }
 
-/// The number that the tags of so many rounds fold into.
+/// Returns the digest of the tags of `rounds` rounds.
 pub fn transcript(level: Level, rounds: u32, planted: Planted) -> u64 {
     let mut all = Transcript {
         planted,

@@ -1,11 +1,11 @@
-/* Prints the transcript of argv[1] rounds with the planted fault argv[2], or on bare ARM of ROUNDS and
-   PLANTED. */
+/* Prints the transcript of argv[1] rounds with the planted fault argv[2]. On bare ARM, ROUNDS and PLANTED
+   replace the arguments. */
 #include <stdint.h>
 
 uint64_t transcript(uint32_t rounds, uint32_t planted);
 
 #ifdef BARE
-/* As a program for Linux without a C library. */
+/* A system call, for Linux programs without a C library. */
 static long call(long number, long a, const void *b, long c) {
     register long r7 __asm__("r7") = number, r0 __asm__("r0") = a, r2 __asm__("r2") = c;
     register const void *r1 __asm__("r1") = b;

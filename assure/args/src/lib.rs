@@ -1,4 +1,4 @@
-//! The command line of `crates/cli`, and what it is made of there.
+//! The argument parser of `crates/cli`, with the modules that it needs there.
 
 // The command uses all of it.
 #![allow(dead_code)]

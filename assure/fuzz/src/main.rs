@@ -1,5 +1,5 @@
-//! Runs a target of `assure/targets` under libFuzzer. The environment says which one, and which planted
-//! bug it has: the command line is libFuzzer's.
+//! Runs a target of `assure/targets` under libFuzzer, which owns the command line. So environment
+//! variables name the target and its planted bug.
 
 #![no_main]
 
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fuzz_targets::{PLANTS, TARGETS, Target, by_name, corpus};
 
-/// Bytes that all allocations may have at once.
+/// The maximum of bytes that are allocated at a time.
 const MEMORY: usize = 192 << 20;
 
-/// Counts bytes, so that what is asked for is seen even if it is never touched.
+/// Counts allocated bytes, including those that are never touched.
 struct Counting;
 
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -26,29 +26,29 @@ static ALLOCATOR: Counting = Counting;
 fn count(bytes: usize) {
     let before = BYTES.fetch_add(bytes, Ordering::Relaxed);
     if before.saturating_add(bytes) > LIMIT.load(Ordering::Relaxed) {
-        // The message takes memory too.
+        // The message needs memory, too.
         LIMIT.store(usize::MAX, Ordering::Relaxed);
-        panic!("expected at most {MEMORY} bytes of memory, found {bytes} more");
+        panic!("out of memory: {bytes} more bytes would exceed {MEMORY}");
     }
 }
 
-// SAFETY: all is the system's, which gets what this gets.
+// SAFETY: every call is passed on to the system's allocator with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's promise.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's promise.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -62,15 +62,15 @@ fn init() {
         asked.for_each(|target| unpack(Path::new(&folder), target));
         process::exit(0);
     }
-    let target = by_name(&name).expect("the name of a target of assure/targets");
+    let target = by_name(&name).expect("a target of assure/targets");
     TARGET.set(target).ok().expect("called once");
     if let Ok(name) = std::env::var("TAGMAC_FUZZ_PLANT") {
         let plant = PLANTS.iter().find(|(_, planted, _)| *planted == name);
-        plant.expect("a planted bug of assure/targets").0.set();
+        plant.expect("a planted bug in assure/targets").0.set();
     }
 }
 
-/// Writes a target's seeds and its corpus, each input in a file, as libFuzzer reads them.
+/// Writes a target's seeds and corpus, one input per file, as libFuzzer reads them.
 fn unpack(folder: &Path, target: &Target) {
     let folder = folder.join(target.name);
     std::fs::create_dir_all(&folder).expect("a folder");

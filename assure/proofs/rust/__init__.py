@@ -1,9 +1,10 @@
-"""Rust functions, run on numbers that may be unknown.
+"""Runs Rust functions on numbers that may be unknown.
 
-- `tokens`, `parser` and `items` read a file: the part of the language that tagmac's arithmetic is written in.
-- `numbers` and `values` are what variables hold.
-- `machine` runs functions: `names` says what a name is, `evaluation` what a statement or expression does,
-  `arithmetic` what an operation does, and `methods` what methods of the standard library do.
+- `tokens`, `parser` and `items` read a file, in the part of the language that tagmac's arithmetic
+  uses.
+- `numbers` and `values` are the contents of variables.
+- `machine` runs functions: `names` resolves names, `evaluation` runs statements and expressions,
+  `arithmetic` runs operators, and `methods` runs methods of the standard library.
 
-What none of them knows is an error, never skipped, so that a proof cannot pass because code was overlooked.
+Unknown code is an error and is never skipped, so no proof can pass because code was overlooked.
 """

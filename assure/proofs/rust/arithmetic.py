@@ -1,4 +1,4 @@
-"""What operations on numbers give, and the goals that they add: that none overflows."""
+"""The results of operations on numbers, and the goals that they do not overflow."""
 
 import operator
 
@@ -30,7 +30,7 @@ UNSIGNED = {"==": operator.eq, "!=": operator.ne, "<": z3.ULT, ">": z3.UGT, "<="
 
 
 class Arithmetic:
-    """Of a machine, which has `sums` and takes goals."""
+    """A part of the machine that uses its `sums` and adds goals to it."""
 
     def kind(self, *numbers):
         kinds = {type(n.v) for n in numbers} - {int}
@@ -50,14 +50,14 @@ class Arithmetic:
         return value
 
     def known(self, value):
-        """A number that has to be known."""
+        """Returns the value of a number that must be known."""
         value = self.number(value).v
         if not isinstance(value, int):
             raise Unsupported("an unknown length or index")
         return value
 
     def in_type(self, value, t):
-        """A known value as the type has it."""
+        """Returns a known value as its type represents it."""
         if t is None:
             return value
         width = WIDTH[t]
@@ -168,7 +168,7 @@ class Arithmetic:
         return N(t, a.v >> n if t[0] == "i" else z3.LShR(a.v, n))
 
     def wrapping(self, op, a, b, t):
-        """The value mod 2^width, and what an overflow says."""
+        """Returns the value mod 2^width, and the condition for an overflow."""
         kind = self.kind(a, b)
         if kind == "known":
             value = OPERATIONS[op](a.v, b.v)
@@ -244,8 +244,8 @@ class Arithmetic:
 
 
 def product(signed, x, y, width):
-    """The product of two narrow numbers as a function that z3 knows nothing of, so that equal factors
-    are what makes products equal. It fits: the type is twice as wide or more."""
+    """Models the product of two narrow numbers as an uninterpreted function, so that products are
+    equal only by equal factors. It fits: the type is at least twice as wide."""
     size = x.size()
     sort = z3.BitVecSort(2 * size)
     value = z3.Function(f"{'s' if signed else 'u'}mul{size}", x.sort(), y.sort(), sort)(x, y)

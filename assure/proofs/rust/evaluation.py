@@ -1,4 +1,4 @@
-"""What statements, expressions and patterns do. Each kind of `parser` that is known has a method."""
+"""Runs statements, expressions and patterns. Each known kind of `parser` has a method."""
 
 from contextlib import contextmanager
 
@@ -16,14 +16,14 @@ class Return(Exception):
 
 
 class Stop(Exception):
-    """A theorem asked to stop where a name is bound."""
+    """Stops a run for a theorem once a name is bound."""
 
     def __init__(self, names):
         self.names = names
 
 
 class Frame:
-    """A call: its file, what its generics stand for, and its variables."""
+    """A call: its file, its generic arguments and its variables."""
 
     def __init__(self, source, types, scopes=None):
         self.source, self.types, self.scopes = source, types, scopes or [{}]
@@ -38,16 +38,15 @@ class Frame:
 
 
 def typed(value, held):
-    """A literal with the type of what it takes the place of."""
+    """Gives a literal the type of the value that it replaces."""
     if isinstance(held, N) and isinstance(value, N) and value.t is None:
         return N(held.t, value.v)
     return value
 
 
 class Evaluation:
-    """Of a machine, which knows names, numbers and methods."""
+    """A part of the machine that uses its names, numbers and methods."""
 
-    # Patterns.
 
     def must_bind(self, pattern, value, frame):
         if not self.bind(pattern, value, frame):
@@ -59,7 +58,7 @@ class Evaluation:
     def bind_all(self, parts, items, frame):
         if len(parts) != len(items):
             return False
-        # All are tried: none has a part that may fail but literals and chunks.
+        # Bind all parts: only literals and chunks can fail to match.
         return all([self.bind(part, item, frame) for part, item in zip(parts, items)])
 
     def bind_any(self, pattern, value, frame):
@@ -75,7 +74,7 @@ class Evaluation:
     def bind_tuple(self, pattern, value, frame):
         value = plain(value)
         if isinstance(value, Chunks):
-            # `([a, b], rest)` says how many there are.
+            # `([a, b], rest)` gives the length.
             first = pattern[1][0]
             if first[0] != "slice" or ("rest",) in first[1]:
                 raise Unsupported("chunks of unknown length")
@@ -110,7 +109,6 @@ class Evaluation:
     def bind_below(self, pattern, value, frame):
         return self.known(value) < self.known(self.eval(pattern[1], frame))
 
-    # Statements.
 
     def eval(self, node, frame):
         method = getattr(self, "eval_" + node[0], None)
@@ -178,7 +176,7 @@ class Evaluation:
                 self.eval(node[2], frame)
 
     def iterate(self, value):
-        """The items that a loop takes."""
+        """Returns the items that a loop iterates over."""
         if isinstance(value, Muts):
             return (Mut(value.base, i) for i in range(len(value.base)))
         value = plain(value)
@@ -227,11 +225,10 @@ class Evaluation:
             return
         place, value = plain(place), plain(value)
         if not isinstance(place, LIST) or len(place) != len(value):
-            raise Unsupported("assignment to what is no list")
+            raise Unsupported("assignment to something that is not a list")
         for i, item in enumerate(list(value)):
             place[i] = item
 
-    # Expressions.
 
     def eval_int(self, node, frame):
         return N(node[2], node[1])
@@ -302,7 +299,7 @@ class Evaluation:
         if isinstance(index, Range):
             return self.part(base, index)
         if z3.is_bv(self.number(index).v):
-            # A table under an unknown index: each entry, chosen by it.
+            # For a table with an unknown index: choose among all entries.
             self.goal(f"index below {len(base)}", z3.ULT(index.v, len(base)))
             chosen = base[0]
             for i in range(1, len(base)):

@@ -1,4 +1,4 @@
-"""Finds the items of a file; a function's body is parsed when it is asked for."""
+"""Finds the items of a file. A function's body is parsed on demand."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ class Function:
     params: list
     has_self: bool
     returns: tuple | None
-    # None where it is only declared.
+    # `None` for a declaration.
     tokens: list | None
 
     @cached_property
@@ -28,26 +28,26 @@ class Function:
 
     @property
     def loop(self):
-        """The first `for`."""
+        """Returns the first `for`."""
         return next(s[1] for s in self.body[1] if s[0] == "expr" and s[1][0] == "for")
 
     def rest(self, name):
-        """The body from `let name` on."""
+        """Returns the body from `let name` on."""
         _, statements, value = self.body
         begin = next(i for i, s in enumerate(statements) if s[1] == ("name", name, False))
         return ("block", statements[begin:], value)
 
     def let(self, name):
-        """What `let name` binds."""
+        """Returns the expression that `let name` binds."""
         return self.rest(name)[1][0][3]
 
 
 class Source:
-    """The items of a file, but for tests."""
+    """The items of a file, without tests."""
 
     def __init__(self, name, text):
         self.name = name
-        # By the owner, a type or None, and the name; a trait owns its default methods.
+        # By owner (a type or `None`) and name; a trait owns its default methods.
         self.functions, self.constants, self.structs = {}, {}, set()
         # The traits of each type.
         self.impls = {}
@@ -120,13 +120,13 @@ class Source:
         parser.before("{", ";")
         tokens = parser.group() if parser.peek() == "{" else None
         parser.accept(";")
-        # One trait for several types of one name: the first would hide the others.
+        # One trait may have impls for several types of one name, which must not replace each other.
         key = f"{owner} as {trait}" if trait and (owner, name) in self.functions else owner
         self.functions[key, name] = Function(self, owner, trait, name, generics, params, has_self, returns, tokens)
 
 
 def skip(parser):
-    """An item: it ends with braces or a semicolon."""
+    """Skips an item: it ends with braces or a semicolon."""
     parser.before("{", ";")
     if parser.peek() == "{":
         parser.group()
@@ -134,6 +134,6 @@ def skip(parser):
 
 
 def base_name(type_):
-    """`Radix` of `Radix<A>`, `array` of `[u8; N]`."""
+    """Returns `Radix` for `Radix<A>`, and `array` for `[u8; N]`."""
     kind, inner = type_[:2]
     return {"array": lambda: "array", "ref": lambda: base_name(inner), "path": lambda: inner[-1]}[kind]()

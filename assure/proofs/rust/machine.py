@@ -1,4 +1,5 @@
-"""Runs functions of some files. What they must never do is a goal, which a theorem has to prove."""
+"""Runs functions of some files. Everything that must never fail there is a goal for a theorem to
+prove."""
 
 import z3
 
@@ -12,17 +13,17 @@ from .values import LIST, Closure, Mut, copied, plain
 
 
 class Machine(Names, Evaluation, Methods, Arithmetic):
-    """Each operation that Rust checks in a debug build (`+`, `-`, `*`, `<<`, indices, `assert!`) adds a
-    goal, with a line about it: that it never fails."""
+    """Adds a goal, with a description, for each operation that Rust checks in a debug build (`+`,
+    `-`, `*`, `<<`, indices, `assert!`): that it never fails."""
 
     def __init__(self, sources, chunk=None):
         self.sources, self.sums = sources, Sums()
         self.goals, self.assumed = [], []
-        # The length of chunks where neither pattern nor type says it.
+        # The length of chunks if neither pattern nor type gives it.
         self.chunk = chunk
-        # Functions by name, or by owner and name, that run in Python instead.
+        # Functions by name, or by owner and name, that are replaced by Python functions.
         self.contracts = {}
-        # Functions of the standard library and of `isa` that are no arithmetic.
+        # Functions of the standard library and of `isa` that do no arithmetic.
         self.builtins = dict(BUILTINS)
         # Instructions by name: functions of the constants in `::<>` and of the operands.
         self.intrinsics = {}
@@ -42,7 +43,7 @@ class Machine(Names, Evaluation, Methods, Arithmetic):
         return self.call(function, args, receiver, (), types, self_type)
 
     def call(self, function, args, receiver=None, generics=(), types=None, owner=None):
-        """`types` says what the function's generics stand for, `owner` what `Self` does."""
+        """Runs `function`: `types` are its generic arguments, and `owner` is its `Self`."""
         contract = self.contracts.get((function.owner, function.name)) or self.contracts.get(function.name)
         if contract:
             return contract(*([receiver] if function.has_self else []), *args)
@@ -77,7 +78,7 @@ class Machine(Names, Evaluation, Methods, Arithmetic):
         return self.eval(callee.body, frame)
 
     def shaped(self, value, type_):
-        """The value with the type that was written: only literals change."""
+        """Returns the value with the declared type: only literals change."""
         kind = type_ and type_[0]
         if kind == "ref":
             return self.shaped(value, type_[1])
@@ -93,7 +94,7 @@ class Machine(Names, Evaluation, Methods, Arithmetic):
         return value
 
     def bind_lengths(self, type_, value, generics, types):
-        """Lengths that a call leaves to be inferred from its arguments."""
+        """Infers the lengths that a call leaves to its arguments."""
         value = plain(value)
         if type_[0] == "ref":
             self.bind_lengths(type_[1], value, generics, types)

@@ -8,7 +8,7 @@ from .values import LIST, Chunks, Iter, Mut, Muts, Range, Slice, Some, copied, p
 
 
 class Methods:
-    """Of a machine, which knows numbers and runs closures."""
+    """A part of the machine that uses its numbers and runs closures."""
 
     def builtin(self, raw, name, generics, args):
         value = plain(raw)

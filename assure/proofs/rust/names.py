@@ -1,4 +1,4 @@
-"""What a name is: a variable, a constant, a function, a type."""
+"""Resolves names: variables, constants, functions and types."""
 
 from .numbers import WIDTH, N
 from .tokens import Unsupported
@@ -8,14 +8,14 @@ BUILTINS = {
     "opaque_word": lambda word: word,
     "reloaded": lambda value: value,
     "fetch_ahead": lambda *_: (),
-    # `Choice::from(u8)`, of 0 or 1.
+    # `Choice::from(u8)`, for 0 or 1.
     ("Choice", "from"): lambda value: plain(value).v == 1,
     ("iter", "zip"): lambda a, b: Iter(zip(a, b)),
 }
 
 
 class Names:
-    """Of a machine, which has sources."""
+    """A part of the machine that uses its sources."""
 
     def find(self, owner, name):
         for source in self.sources:
@@ -24,13 +24,13 @@ class Names:
         return None
 
     def method(self, owner, name):
-        """A method of a type, or its trait's default."""
+        """Finds a method of a type, or its trait's default."""
         traits = [trait for source in self.sources for trait in source.impls.get(owner, ())]
         found = [self.find(each, name) for each in (owner, *traits)]
         return next((function for function in found if function and function.tokens is not None), None)
 
     def resolve(self, name, frame):
-        """What a name of a type stands for."""
+        """Returns the type that a name stands for."""
         seen = set()
         while isinstance(name, str) and name in frame.types and name not in seen:
             seen.add(name)
@@ -38,7 +38,7 @@ class Names:
         return name
 
     def generic(self, type_, frame):
-        """What stands in `::<>`."""
+        """Returns an argument in `::<>`."""
         if type_[0] == "const":
             return self.eval(type_[1], frame)
         if type_[0] != "path":
@@ -100,7 +100,7 @@ class Names:
         return run
 
     def of_array(self, type_, name, frame):
-        """`<[u8; 16]>::try_from`."""
+        """Resolves `<[u8; 16]>::try_from`."""
         kind, *inner = type_[1] if type_[0] == "ref" else type_
         if kind != "array" or name != "try_from":
             raise Unsupported(f"{name} of a {kind}")

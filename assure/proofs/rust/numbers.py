@@ -1,10 +1,10 @@
 """Numbers of a Rust type, of three kinds:
 
 - known: an integer of Python.
-- bits: a bit vector of z3, of the type's width.
-- sums: a polynomial with integer coefficients in atoms, each with known ends. A shift or a mask of one
-  adds atoms for quotient and rest, and the equation between them. z3 decides about such numbers as
-  whole numbers, with each product of atoms as an unknown of its own.
+- bits: a bit vector of z3, as wide as the type.
+- sums: a polynomial with integer coefficients in atoms, each with known bounds. A shift or a mask
+  of one adds atoms for quotient and remainder, and the equation between them. z3 treats such
+  numbers as integers and each product of atoms as a separate unknown.
 """
 
 import z3
@@ -16,7 +16,8 @@ WIDTH |= {"i" + name[1:]: width for name, width in WIDTH.items()}
 
 
 class N:
-    """A number: its type (None for a literal that has none yet), its value, and what it was extended from."""
+    """A number: its type (`None` for an untyped literal), its value, and the type it was extended
+    from."""
 
     __slots__ = ("t", "v", "narrow")
 
@@ -57,12 +58,13 @@ class Poly:
 
 
 class Sums:
-    """The atoms of polynomials, and what is known of them."""
+    """The atoms of polynomials, and the facts known about them."""
 
     def __init__(self):
-        # By name: the ends, and what an atom is the rest of. By sum: quotient and rest.
+        # By name: the bounds, and the division that an atom is the remainder of. By sum: quotient
+        # and remainder.
         self.ends, self.parts, self.divided = {}, {}, {}
-        # Products of which z3 was told.
+        # Products that z3 knows about.
         self.products = []
 
     def atom(self, name, low, high):
@@ -75,7 +77,7 @@ class Sums:
         return self.atom(f"{name}{len(self.ends)}", low, high)
 
     def rest(self, name, high, value):
-        """A new atom that is the value, which is a sum with a quotient in it."""
+        """Adds an atom equal to `value`, a sum that contains a quotient."""
         atom = self.fresh(name, 0, high)
         ((key,),) = atom.terms
         self.parts[key] = value
@@ -92,7 +94,7 @@ class Sums:
         return low, high
 
     def divmod(self, poly, bits):
-        """Quotient and rest over 2^bits, rounded down."""
+        """Returns quotient and remainder of the division by 2^bits, rounded down."""
         size = 1 << bits
         whole = Poly({m: c // size for m, c in poly.terms.items() if c % size == 0})
         left = Poly({m: c for m, c in poly.terms.items() if c % size})
@@ -101,7 +103,7 @@ class Sums:
             return whole + low, left - low * size
         key = (tuple(sorted(left.terms.items())), bits)
         if key not in self.divided:
-            # A quotient from its lowest value on, so that no atom is negative.
+            # Count the quotient from its lowest value, so that no atom is negative.
             first = min(low, 0)
             q = self.fresh("q", low - first, high - first) + first
             self.divided[key] = (q, self.rest("r", size - 1, left - q * size))
@@ -109,7 +111,7 @@ class Sums:
         return whole + q, r
 
     def replaced(self, monomial):
-        """A product by atoms that no equation defines, one step nearer; None if it has no others."""
+        """Replaces one defined atom in a product; `None` if it has no such atom."""
         for name in monomial:
             if name in self.parts:
                 others = list(monomial)
@@ -118,7 +120,7 @@ class Sums:
         return None
 
     def expanded(self, poly):
-        """The same in atoms that no equation defines."""
+        """Rewrites a polynomial in atoms that no equation defines."""
         while True:
             for monomial, c in poly.terms.items():
                 known = self.replaced(monomial)
@@ -129,7 +131,7 @@ class Sums:
                 return poly
 
     def linear(self, poly):
-        """As a term of z3, with each product as an unknown of its own."""
+        """Converts to a z3 term, with each product as a separate unknown."""
         terms = []
         for monomial, c in sorted(Poly.of(poly).terms.items()):
             if len(monomial) > 1 and monomial not in self.products:
@@ -138,12 +140,13 @@ class Sums:
         return z3.Sum(terms) if terms else z3.IntVal(0)
 
     def facts(self):
-        """What is known: ends, equations, ends of products, and equations times atoms."""
+        """Returns the known facts: bounds, equations, bounds of products, and equations times
+        atoms."""
         facts = []
         for name, (low, high) in self.ends.items():
             facts += [z3.Int(name) >= low, z3.Int(name) <= high]
         facts += [z3.Int(name) == self.linear(value) for name, value in self.parts.items()]
-        # More products come as they are told of.
+        # The list grows while new products are added.
         for monomial in self.products:
             product, (low, high) = z3.Int("*".join(monomial)), self.span(Poly({monomial: 1}))
             facts += [product >= low, product <= high]

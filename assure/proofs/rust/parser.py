@@ -1,4 +1,5 @@
-"""Parses Rust: types, patterns, statements and expressions become tuples, of which the first item is the kind."""
+"""Parses Rust: types, patterns, statements and expressions become tuples whose first item is the
+kind."""
 
 from .tokens import CLOSING, Unsupported, integer
 
@@ -14,7 +15,7 @@ BINARY = [
     ["*", "/", "%"],
 ]
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>="}
-# Words that begin what is not known here.
+# Keywords that begin unsupported code.
 UNKNOWN = {"async", "break", "continue", "let", "loop"}
 
 
@@ -49,7 +50,7 @@ class Parser:
         return Unsupported(f"{self.file}: {what} near: {near}")
 
     def group(self):
-        """The tokens in the brackets that open here."""
+        """Takes the tokens in the brackets that open here."""
         begin, open_ = self.at + 1, []
         while True:
             kind, token = self.tokens[self.at][0], self.next()
@@ -61,14 +62,14 @@ class Parser:
                     return self.tokens[begin : self.at - 1]
 
     def before(self, *ends):
-        """The tokens before the first of these that is in no bracket."""
+        """Takes the tokens before the first of `ends` that is outside brackets."""
         begin = self.at
         while self.peek() not in ends:
             self.group() if self.peek() in CLOSING else self.next()
         return self.tokens[begin : self.at]
 
     def attributes(self):
-        """`#[..]`, which may stand before what comes, as one text."""
+        """Takes any leading `#[..]`, as one text."""
         text = ""
         while self.accept("#"):
             self.accept("!")
@@ -76,14 +77,13 @@ class Parser:
         return text
 
     def listed(self, closing, item):
-        """Items with commas between them, up to the token that closes."""
+        """Takes items separated by commas, up to the closing token."""
         items = []
         while not self.accept(closing):
             items.append(item())
             self.accept(",")
         return items
 
-    # Types.
 
     def lifetime(self):
         return self.kind() == "life" and bool(self.next())
@@ -95,7 +95,7 @@ class Parser:
         self.expect(">")
 
     def bounds(self):
-        """Traits with `+` between them."""
+        """Takes traits joined by `+`."""
         while self.lifetime() or self.type_path():
             if not self.accept("+"):
                 return
@@ -139,7 +139,7 @@ class Parser:
                 return ("path", names, generics)
 
     def qualified(self):
-        """`T as Trait>::`, of which the trait is left out."""
+        """Takes `T as Trait>::` and drops the trait."""
         inner = self.type()
         if self.accept("as"):
             self.type()
@@ -148,7 +148,7 @@ class Parser:
         return inner
 
     def parameters(self):
-        """The names that a function or an `impl` is generic over, behind `<`, which was taken."""
+        """Takes the generic parameters of a function or an `impl`, after `<`."""
         names = []
         while self.peek() not in (">", ">>"):
             if not self.lifetime():
@@ -161,7 +161,7 @@ class Parser:
         return names
 
     def generics(self):
-        """What stands between `<`, which was taken, and `>`."""
+        """Takes generic arguments, from after `<` to `>`."""
         found = []
         while self.peek() not in (">", ">>"):
             if self.kind() == "num" or self.peek() in ("true", "false"):
@@ -173,7 +173,6 @@ class Parser:
         self.close_angle()
         return found
 
-    # Patterns.
 
     def pattern(self):
         if self.accept("_"):
@@ -196,7 +195,6 @@ class Parser:
             raise self.unknown("an unknown pattern")
         return ("name", name, mutable)
 
-    # Statements.
 
     def block(self):
         self.expect("{")
@@ -205,7 +203,7 @@ class Parser:
         return block
 
     def statements(self, end):
-        """The statements up to a token, or, where that is None, to the last one."""
+        """Takes the statements up to a token, or all if it is `None`."""
         statements = []
         while self.peek() != end:
             if self.peek() in ("let", "const", "static") and self.peek(1) != "{":
@@ -218,7 +216,7 @@ class Parser:
         return ("block", statements, None)
 
     def let(self):
-        """`let`, or a constant, which is the same here."""
+        """Takes `let`, or a constant, which is parsed the same way."""
         pattern = self.pattern() if self.next() == "let" else ("name", self.next(), False)
         type_ = self.type() if self.accept(":") else None
         self.expect("=")
@@ -229,7 +227,6 @@ class Parser:
         self.expect(";")
         return ("let", pattern, type_, value)
 
-    # Expressions.
 
     def expression(self, no_struct=False, statement=False):
         if statement and self.peek() in ("if", "match", "for", "while", "{", "unsafe"):
@@ -347,11 +344,11 @@ class Parser:
         return self.path([self.next()], no_struct)
 
     def condition(self):
-        """An expression or one `let`."""
+        """Takes an expression or one `let`."""
         if self.accept("let"):
             pattern = self.pattern()
             self.expect("=")
-            # Without `&&`, behind which there could be another.
+            # Without `&&`, which could be followed by another `let`.
             return ("let", pattern, self.binary(2, True))
         return self.expression(no_struct=True)
 

@@ -19,7 +19,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 class Unsupported(Exception):
-    """Code that the model does not know."""
+    """Code that the model does not support."""
 
 
 def tokenize(text):
@@ -35,6 +35,6 @@ def tokenize(text):
 
 
 def integer(token):
-    """A number's value and its type, if it has one: `0xff_u8` is 255 of u8."""
+    """Returns a number's value and its type, if any: `0xff_u8` is 255 of u8."""
     digits, suffix = re.fullmatch(rf"(.*?)_?({SUFFIX})?", token).groups()
     return int(digits.replace("_", ""), 0), suffix

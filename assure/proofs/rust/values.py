@@ -1,4 +1,4 @@
-"""What variables hold beside numbers: lists and parts of them, references, structs, iterators."""
+"""Contents of variables other than numbers: lists and slices, references, structs, iterators."""
 
 from itertools import count
 from keyword import iskeyword
@@ -7,7 +7,7 @@ from .numbers import N
 
 
 class Slice:
-    """A part of a list, in its place."""
+    """A part of a list, in place."""
 
     def __init__(self, base, start, stop):
         while isinstance(base, Slice):
@@ -49,7 +49,7 @@ class Mut:
 
 
 class Muts:
-    """`&mut` of a list: what it yields may be written."""
+    """`&mut` of a list: its items can be written."""
 
     def __init__(self, base):
         self.base = base
@@ -66,7 +66,7 @@ class Some:
 
 
 class Range:
-    """Numbers of a type from `low` on, without `high`; None is no end."""
+    """Numbers of a type from `low` up to but not including `high`; `None` means endless."""
 
     def __init__(self, low, high, t):
         self.low, self.high, self.t = low, high, t
@@ -77,7 +77,7 @@ class Range:
 
 
 class Chunks:
-    """`as_chunks` whose length the pattern or the theorem says."""
+    """`as_chunks` with a length from the pattern or the theorem."""
 
     def __init__(self, base):
         self.base = base
@@ -102,7 +102,7 @@ class Closure:
 
 
 class Model:
-    """A type or a value that a theorem models in Python: its methods are Rust's, `and_` for `and`."""
+    """A type or value modelled in Python: its methods have Rust's names, with `and_` for `and`."""
 
     traits = ()
 
@@ -119,7 +119,7 @@ def copied(value):
 
 
 def plain(value):
-    """Without references."""
+    """Removes references."""
     while isinstance(value, (Mut, Muts)):
         value = value.get() if isinstance(value, Mut) else value.base
     return value

@@ -1,4 +1,4 @@
-"""All theorems, in the order in which they are proved."""
+"""All theorems, in the order of their proofs."""
 
 from . import (  # noqa: F401, I001
     doubling,

@@ -36,7 +36,7 @@ def one_at(proof):
 
 @theorem(
     "zero-filled",
-    "zero_filled(p) is p with zeros after it, and zeros_before(p) with zeros before it, for all bytes",
+    "zero_filled(p) is p followed by zeros, and zeros_before(p) is p after zeros, for all bytes",
     ("isa/block.rs",),
 )
 def zero_filled(proof):
@@ -73,7 +73,7 @@ PADDING = ("algo/xor.rs", "bits.rs", "isa/block.rs", "isa/lanes.rs")
 )
 @theorem(
     "padding-64",
-    "padded(M) is M||10* for every M shorter than a block of 64 bits and M itself for a full one, whatever is in unused bits",
+    "padded(M) is M||10* for every M shorter than a block of 64 bits and M itself for a full one, whatever its unused bits are",
     PADDING,
     each=[{"n": 8, "step": 1}],
 )
@@ -102,7 +102,7 @@ def padding_injective(proof):
     x, b, d = z3.BitVecs("x b d", 128)
 
     def is_padded(x, b):
-        # The lowest one of x stands behind b bits: x = (M << (128 - b)) | 1 << (127 - b).
+        # The lowest one bit of x follows b bits: x = (M << (128 - b)) | 1 << (127 - b).
         return z3.And(z3.ULT(b, 128), x & ((2 << (127 - b)) - 1) == 1 << (127 - b))
 
     machine.claim("one length", z3.Implies(z3.And(is_padded(x, b), is_padded(x, d)), b == d))

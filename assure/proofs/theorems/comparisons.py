@@ -6,7 +6,7 @@ from rust.values import Struct
 from theorem import theorem
 
 
-@theorem("tag-equality", "Tag::eq says equal exactly if lengths and all 256 bits are", ("tag.rs",))
+@theorem("tag-equality", "Tag::eq is true exactly if the lengths and all 256 bits are equal", ("tag.rs",))
 def tag_equality(proof):
     machine = proof.machine(chunk=8)
     a, b = ({"bytes": unknown_bytes(name, 32), "bits": u("usize", f"{name}bits")} for name in "ab")
@@ -17,7 +17,7 @@ def tag_equality(proof):
 
 @theorem(
     "register-equality",
-    "Register::ct_eq, where there is no vector register, says equal exactly if all 128 bits are",
+    "Register::ct_eq without vector registers is true exactly if all 128 bits are equal",
     ("isa/register.rs",),
 )
 def register_equality(proof):

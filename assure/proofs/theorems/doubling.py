@@ -1,4 +1,4 @@
-"""Multiplication by x and its inverse in GF(2^n): portable, and by the instructions of x86."""
+"""Multiplication by x and its inverse in GF(2^n): portable, and by instructions of x86."""
 
 import re
 
@@ -22,7 +22,8 @@ WAYS = ({"name": "times", "op": "*"}, {"name": "over", "op": "/"})
 
 
 def shifted(x, n, name):
-    """x times or over x in GF(2^n), by the definition in section 2 of PMAC."""
+    """Returns the product or quotient of a block and x in GF(2^n), by the definition in section 2
+    of PMAC."""
     c = sum(1 << e for e in PMAC_FIELDS[n])
     if name == "times":
         return x << 1 ^ z3.If(z3.Extract(n - 1, n - 1, x) == 1, z3.BitVecVal(c, n), z3.BitVecVal(0, n))
@@ -31,7 +32,7 @@ def shifted(x, n, name):
 
 
 def polynomials(proof):
-    """c_n as `fields!` has them."""
+    """Reads the polynomials c_n from `fields!`."""
     text = proof.text("cipher/field.rs")
     rule = re.search(r"const C: u16 = \$\(1 << \$exponent\)\|\+;", text)
     table = re.search(r"\nfields! \{\n((?:    \d+: [\d ]+;\n)+)\}\n", text)
@@ -113,7 +114,7 @@ class X86Lane(Model):
 
 @theorem(
     "field-x86-{file}-{name}",
-    "a{op}x in GF(2^128) by the instructions of isa/x86/{file}.rs is that of PMAC, in each lane",
+    "a{op}x in GF(2^128) by the instructions of isa/x86/{file}.rs is PMAC's, in each lane",
     ("isa/x86/{file}.rs", "isa/x86/mod.rs", "isa/gf128.rs"),
     each=[{"file": file} | way for file in ("lane", "vaes", "avx512") for way in WAYS],
 )

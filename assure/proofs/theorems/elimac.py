@@ -23,7 +23,7 @@ def counter(proof):
     for rounds in range(4, 11):
         machine.constants.clear()
         mu = machine.read("AesFamilies::MU", H=usize(rounds))
-        # Section 5: 2 for 4 rounds, which 5 rounds count as; 2^4 for 6; 2^32 for 7, less the one without
+        # Section 5: 2 for 4 rounds, and also for 5; 2^4 for 6; 2^32 for 7, minus the number without
         # an encoding.
         expected = {4: 2, 5: 2, 6: 16}.get(rounds, 2**32 - 1)
         machine.claim(f"mu of {rounds} rounds", mu == expected)
@@ -32,7 +32,7 @@ def counter(proof):
         machine.claim(f"different up to mu of {rounds} rounds", different)
 
 
-@theorem("elimac-limit", "limit_bits is (mu + 1) n - 1, or 2^64 - 1 where that is more", ELI)
+@theorem("elimac-limit", "limit_bits is (mu + 1) n - 1, or 2^64 - 1 if that is less", ELI)
 def limit(proof):
     machine = proof.machine()
     for n in (8, 16, 32):

@@ -8,11 +8,11 @@ from rust.values import Muts, Struct, plain
 from theorem import theorem
 
 LIGHT = ("algo/lightmac/key.rs", "algo/lightmac/strings.rs", "algo/lightmac/mod.rs", "isa/block.rs")
-# Sizes of blocks in bytes, and all counters that they have.
+# Block sizes in bytes with all their counter sizes.
 ALL = tuple((n, s) for n in (8, 16) for s in range(1, 4 * n + 1))
 
 
-@theorem("lightmac-limit", "limit_bits(n, s) is 2^s (n - s), or 2^64 - 1 where that is more, for all n and s", LIGHT)
+@theorem("lightmac-limit", "limit_bits(n, s) is 2^s (n - s), or 2^64 - 1 if that is less, for all n and s", LIGHT)
 def limit(proof):
     machine = proof.machine()
     for n in range(64, 257, 8):
@@ -24,7 +24,7 @@ def limit(proof):
 @theorem("lightmac-blocks-256", "the same with blocks of 256 bits", LIGHT, level="full", each=[{"sizes": (256,)}])
 @theorem(
     "lightmac-blocks",
-    "the number of blocks by a multiplication is the division's quotient, for every length below 2^56 and every counter with blocks of 64 and 128 bits",
+    "the number of blocks by multiplication equals that by division, for every length below 2^56 and every counter with blocks of 64 and 128 bits",
     LIGHT,
     each=[{"sizes": (64, 128)}],
 )
@@ -86,7 +86,7 @@ def counter(proof, counters):
 
 @theorem(
     "lightmac-groups",
-    "in a group of 8 LANES numbers that begins at a multiple of its size, each is the first xor its place",
+    "in a group of 8 LANES numbers that begins at a multiple of its size, each is the first xor its position",
     LIGHT,
 )
 def groups(proof):
@@ -100,14 +100,14 @@ def groups(proof):
 
 @theorem(
     "lightmac-take-all",
-    "take cuts the next bits out of a message, behind zeros, for every counter of blocks of 64 and 128 bits",
+    "take returns the next bits of a message after zeros, for every counter of blocks of 64 and 128 bits",
     LIGHT,
     level="full",
     each=[{"counters": ALL, "every": False}],
 )
 @theorem(
     "lightmac-take",
-    "take cuts the next bits out of a message, behind zeros, for some counters and places",
+    "take returns the next bits of a message after zeros, for some counters and places",
     LIGHT,
     each=[{"counters": ((8, 5), (16, 9), (16, 33)), "every": True}],
 )

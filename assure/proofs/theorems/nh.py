@@ -1,4 +1,4 @@
-"""NH of UMAC, RFC 4418, and NH and NHS of the paper of 1999, and the portable words that they run on."""
+"""NH of UMAC, RFC 4418; NH and NHS of the 1999 paper; and the portable words that they use."""
 
 import z3
 from models import big_endian, fields, little_endian, u, unknown_bytes, usize
@@ -20,7 +20,7 @@ def group(proof):
     streams = machine.read("STREAMS")
     message = unknown_bytes("m", 32)
     units = [unknown_bytes(f"k{i}.", 16) for i in range(streams + 1)]
-    # Each unit as `set` stores it.
+    # Stores each unit like `set`.
     stored = []
     for unit in units:
         halves = {name: Struct("Units", {"0": [[N("u8", 0)] * 16]}) for name in ("even", "odd")}
@@ -37,7 +37,7 @@ def group(proof):
     machine.run(None, "add", WORDS, Muts(after), [pair], lambda i: blocks(stored[plain(i).v]), types=types)
     for s in range(streams):
         m = fields(little_endian(message), 32)
-        # Stream s has the key from unit s on.
+        # Stream s uses the key from unit s on.
         k = fields(big_endian(units[s] + units[s + 1]), 32)[::-1]
         expected = before[s][0].v + before[s][1].v
         for j in range(4):
@@ -77,7 +77,7 @@ NH99 = ("crates/papers/src/umac99/nh.rs", "isa/portable/words.rs", "isa/words.rs
 
 @theorem(
     "nh99-taken",
-    "a sum of words of NH counts mod 2^w from 0 on, of NHS from -2^(w-1) on, for w = 4, 16, 32 and 64",
+    "a sum of two words is taken mod 2^w, from 0 on in NH and from -2^(w-1) on in NHS, for w = 4, 16, 32 and 64",
     NH99,
 )
 def taken(proof):
@@ -91,7 +91,7 @@ def taken(proof):
 
 
 def lowered(x, n):
-    """The low n bits of a bit vector, taken before its additions."""
+    """Returns the low n bits of a bit vector, cut off before its additions."""
     if x.size() == n:
         return x
     kind = x.decl().kind()
@@ -121,18 +121,18 @@ NEIGHBOURS = {"w": 32, "owner": "Neighbours32"}
     each=[NEIGHBOURS | {"sign": "unsigned", "nh": "NH"}, NEIGHBOURS | {"sign": "signed", "nh": "NHS"}],
 )
 def pairs(proof, w, owner, sign, nh):
-    """Vectors against the definition, each on two vectors of one lane."""
+    """Compares vectors with the definition, on two vectors of one lane each."""
     machine = proof.machine(chunk=8)
     key, data = unknown_bytes("k", 32), unknown_bytes("m", 32)
     types = {"A": "PortableWords", "SIGNED": sign == "signed", "W": usize(w), "Self": owner}
 
     def add16(self, a, b):
-        """By the theorem `words-lanes`."""
+        """Uses the theorem `words-lanes`."""
         sums = (zip(fields(x.v, 16), fields(y.v, 16)) for x, y in zip(plain(a), plain(b)))
         return [N("u64", z3.Concat(*[p + q for p, q in pairs][::-1])) for pairs in map(list, sums)]
 
     def clause(a, b, signed):
-        """By its definition, and the theorem `nh99-taken`."""
+        """Uses the definition and the theorem `nh99-taken`."""
         a, b = (z3.Extract(w - 1, 0, plain(x).v) for x in (a, b))
         return N("u128", z3.ZeroExt(128 - 2 * w, product(plain(signed), a, b, 2 * w)))
 
@@ -149,7 +149,7 @@ def pairs(proof, w, owner, sign, nh):
     fast = run("fold", run("clauses", run("load", data), run("load", key)))
     machine.contracts["clause"] = clause
     slow = machine.run(None, "plain", Shape(), key, data, types={"W": usize(w)})
-    # The low bits of both, pushed through their additions, and then in any order.
+    # Cut both to their low bits before their additions, and then compare in any order.
     low = [lowered(x.v, 2 * w) for x in (fast, slow)]
     for x, pushed in zip((fast, slow), low):
         machine.claim("low bits", z3.Extract(2 * w - 1, 0, x.v) == pushed)

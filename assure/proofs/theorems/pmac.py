@@ -10,7 +10,8 @@ PMAC = ("algo/pmac/mod.rs", "algo/pmac/offsets.rs")
 
 
 class Multiple(Model):
-    """A sum of L(i) = L x^i: bit i is L(i). What code does with offsets alone holds for every L."""
+    """A sum of L(i) = L x^i, where bit i stands for L(i). A result about offsets alone holds for
+    every L."""
 
     def __init__(self, bits):
         self.bits = bits
@@ -45,7 +46,7 @@ def tables(proof):
     machine = proof.machine()
     log = machine.read("PERIOD_LOG")
     machine.claim("PERIOD_LOG", 1 << log == machine.read("PERIOD"))
-    machine.claim("the tables have room", machine.read("STORED") > log)
+    machine.claim("the tables are large enough", machine.read("STORED") > log)
     made = offsets(machine)
     for i, l in enumerate(made.fields["l"]):
         machine.claim(f"L({i})", l.bits == 1 << i)

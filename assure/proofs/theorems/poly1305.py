@@ -1,4 +1,4 @@
-"""Poly1305's numbers mod 2^130 - 5, as they are where no vectors are: `FieldElement` and `ClampedR`."""
+"""Poly1305's numbers mod 2^130 - 5 in the code without vectors: `FieldElement` and `ClampedR`."""
 
 import z3
 from models import as_bits, known_bytes, little_endian, number_of, u, unknown_bytes
@@ -7,14 +7,14 @@ from rust.values import Model, Struct, plain
 from theorem import theorem
 
 P1305 = 2**130 - 5
-# A number of the field's type is below 2^131: its top limb below this.
+# A field element is below 2^131, so its top limb is below 8.
 FIELD_TOP = 8
 FIELD = ("algo/poly1305/field.rs",)
 
 
 @theorem(
     "poly1305-last-block",
-    "the last block of Poly1305, of 1 to 15 bytes, is the little-endian number of its bytes and a 1 after them",
+    "the last block of Poly1305, of 1 to 15 bytes, is the little-endian number of its bytes followed by a 1",
     ("algo/poly1305/hash.rs", "isa/block.rs"),
 )
 def last_block(proof):
@@ -65,14 +65,14 @@ def clamp(proof):
 
 
 def element(machine, name):
-    """A number below 2^131."""
+    """Returns an unknown number below 2^131."""
     ends = (2**64 - 1, 2**64 - 1, FIELD_TOP - 1)
     limbs = [machine.atom("u64", f"{name}{i}", end) for i, end in enumerate(ends)]
     return Struct("FieldElement", {"0": limbs})
 
 
 def bit_element(machine):
-    """The same in bits, and its number."""
+    """Like `element` in bits. Returns the element and its number."""
     limbs = [u("u64", f"h{i}") for i in range(3)]
     machine.assumed.append(z3.ULT(limbs[2].v, FIELD_TOP))
     return Struct("FieldElement", {"0": limbs}), joined(limbs)
@@ -87,20 +87,20 @@ def value_of(element):
 
 
 def is_element(machine, line, out, expected, end=FIELD_TOP):
-    """Claims that a number is congruent to what is expected, and that its top limb is below an end."""
+    """Claims that a number is congruent to `expected`, and that its top limb is below `end`."""
     machine.same(line, value_of(out), expected, P1305)
     machine.below("the top limb", out.fields["0"][2], end)
 
 
 @theorem(
     "poly1305-carried",
-    "FieldElement::carried keeps the number mod 2^130 - 5, gives limbs below 2^64, 2^64, 5, and never overflows",
+    "FieldElement::carried keeps the number mod 2^130 - 5, returns limbs below 2^64, 2^64, 5, and never overflows",
     FIELD,
 )
 def carried(proof):
     machine = proof.machine()
     limbs = [machine.atom(t, f"a{i}", 2 ** WIDTH[t] - 1) for i, t in enumerate(("u64", "u128", "u64"))]
-    # What its comment asks for: below 2^64 / 1.25 from bit 128 on.
+    # The precondition in its comment: below 2^64 / 1.25 from bit 128 on.
     high, _ = machine.sums.divmod(limbs[1].v, 64)
     machine.assumed.append(machine.sums.linear(limbs[2].v + high) <= (2**64 - 1) * 4 // 5)
     out = machine.run("FieldElement", "carried", *limbs)
@@ -137,7 +137,7 @@ def times(proof):
 def step(proof):
     machine = proof.machine()
     h = element(machine, "h")
-    # What the theorem `clamp` says of r: words below 2^60, the upper one a multiple of 4.
+    # By the theorem `clamp`, the words of r are below 2^60 and the upper one is a multiple of 4.
     r0 = machine.atom("u64", "r0", 2**60 - 1)
     r1 = N("u64", machine.sums.atom("r1/4", 0, 2**58 - 1) * 4)
     m, top = machine.atom("u128", "m", 2**128 - 1), machine.atom("u64", "top", 1)
@@ -146,7 +146,7 @@ def step(proof):
 
 
 def modulo_p(h):
-    """h mod 2^130 - 5 for h below 2^131 + 5, as 192 bits: p twice at most."""
+    """Returns h mod 2^130 - 5 for h below 2^131 + 5, as 192 bits: subtracts p at most twice."""
     p = z3.BitVecVal(P1305, 192)
     once = z3.If(z3.UGE(h, p), h - p, h)
     return z3.If(z3.UGE(once, p), once - p, once)
@@ -170,7 +170,7 @@ def residue(proof):
 
 @theorem(
     "poly1305-equal",
-    "FieldElement::ct_eq says equal exactly if the numbers below p are equal, by poly1305-residue",
+    "FieldElement::ct_eq is true exactly if the numbers below p are equal, by poly1305-residue",
     FIELD,
 )
 def equal(proof):
@@ -191,7 +191,7 @@ def equal(proof):
 
 @theorem(
     "poly1305-example",
-    "the functions as this model runs them give RFC 8439's tag (section 2.5.2)",
+    "the functions run by this model return RFC 8439's tag (section 2.5.2)",
     ("algo/poly1305/field.rs",),
 )
 def example(proof):

@@ -1,4 +1,5 @@
-"""Poly1305's numbers in the words of vectors: limbs of 26 and of 44 bits, and Horner's rule in rows of blocks."""
+"""Poly1305's numbers in words of vectors: limbs of 26 and of 44 bits, and Horner's rule in rows of
+blocks."""
 
 import z3
 from models import BitWord, Word, as_bits, bits_of, number_of, u, usize
@@ -13,7 +14,8 @@ LAYOUTS = [{"radix": 26}, {"radix": 44}]
 
 
 class Layout:
-    """Limbs and bits of a layout, from its source, and the ends that the theorem `limbs` gives them."""
+    """Limbs and bits of a layout, from its source, with the bounds that the theorem `limbs` proves.
+    """
 
     def __init__(self, machine, radix):
         self.name = f"Radix{radix}"
@@ -28,7 +30,7 @@ class Layout:
 
 @theorem(
     "radix{radix}-limbs",
-    "FieldElement::limbs gives Radix{radix}'s limbs of h, within their bits, for every h below 2^131",
+    "FieldElement::limbs gives Radix{radix}'s limbs of h, each within its bits, for every h below 2^131",
     FILES,
     each=LAYOUTS,
 )
@@ -39,10 +41,10 @@ def limbs(proof, radix):
     seen, carried = [], [u("u64", f"c{i}") for i in range(3)]
 
     def contract(a0, a1, a2):
-        """By the theorem `poly1305-carried`: any limbs with the same number mod p."""
+        """By the theorem `poly1305-carried`, returns any limbs with the same number mod p."""
         seen.extend(as_bits(a, width) for a, width in ((a0, 64), (a1, 128), (a2, 64)))
         high = z3.ZeroExt(1, seen[2]) + z3.ZeroExt(1, z3.Extract(127, 64, seen[1]))
-        machine.goal("what `carried` asks for", z3.ULE(high, (2**64 - 1) * 4 // 5))
+        machine.goal("the precondition of `carried`", z3.ULE(high, (2**64 - 1) * 4 // 5))
         machine.assumed.append(z3.ULT(carried[2].v, 5))
         return Struct("FieldElement", {"0": carried})
 
@@ -72,7 +74,7 @@ def from_limbs(proof, radix):
 
 @theorem(
     "radix{radix}-from-columns",
-    "Radix{radix}::from_columns is the block plus 2^128 where it has a top, in limbs within their bits",
+    "Radix{radix}::from_columns is the block, plus 2^128 if it has a top, in limbs within their bits",
     FILES,
     each=LAYOUTS,
 )
@@ -89,7 +91,8 @@ def from_columns(proof, radix):
 
 
 class Rows:
-    """A machine that runs Horner's rule in a layout, with rows of unknown blocks and limbs within ends."""
+    """A machine that runs Horner's rule in a layout, with rows of unknown blocks and bounded limbs.
+    """
 
     def __init__(self, proof, radix, ends=None):
         self.machine = proof.machine()
@@ -105,12 +108,12 @@ class Rows:
         return [self.machine.atom("u64", f"{name}{i}", end) for i, end in enumerate(ends or self.ends)]
 
     def block(self):
-        """The limbs of a block, by the theorem `from-columns`."""
+        """Returns the limbs of a block, by the theorem `from-columns`."""
         self.blocks.append(self.limbs(f"m{len(self.blocks)}.", self.layout.of_block))
         return self.blocks[-1]
 
     def power(self, name):
-        """A power of r, and what is made of it before it is a factor."""
+        """Returns a power of r, and its prepared form as a factor."""
         r = self.limbs(name)
         return r, self.run("power", r)
 
@@ -118,11 +121,11 @@ class Rows:
         return number_of(limbs, self.layout.bits)
 
     def run(self, name, *args):
-        """A function of the layout."""
+        """Runs a function of the layout."""
         return self.machine.run(self.layout.name, name, self.word, *args, types=self.types)
 
     def call(self, name, *args):
-        """A function of `horner`."""
+        """Runs a function of `horner`."""
         return self.machine.run(None, name, self.word, *args, types=self.types)
 
     def four_rows(self):
@@ -130,27 +133,28 @@ class Rows:
         powers = [self.power(f"r{i}.") for i in range(rows)]
         data = [N("u8", 0)] * (16 * 2 * self.word.LANES.v * rows)
         out = self.call("four_rows", h, [ready for _, ready in powers], data)
-        # The rows are taken from the last to the first, to which h is added.
+        # The rows are taken from the last to the first, which h is added to.
         expected = self.value(h) * self.value(powers[0][0])
         for (r, _), block in zip(powers, self.blocks[::-1], strict=True):
             expected = expected + self.value(block) * self.value(r)
         return out, expected
 
     def claim(self, line, out, expected):
-        """That limbs are congruent to what is expected, and within the ends again."""
+        """Claims that limbs are congruent to `expected` and within the bounds."""
         self.machine.same(line, self.value(out), expected, P1305)
         for i, (limb, end) in enumerate(zip(out, self.ends)):
             self.machine.below(f"limb {i} is within the invariant", limb, end + 1)
 
 
 def invariant(proof, radix):
-    """Ends of limbs that hold before and after each step: grown from those of `limbs` until they stay."""
+    """Returns bounds of limbs that hold before and after each step: grown from those of `limbs`
+    until stable."""
     if radix in proof.invariants:
         return proof.invariants[radix]
     ends = None
     for _ in range(6):
         rows = Rows(proof, radix, ends)
-        # It is run for its ends: nothing of it is to be proved.
+        # This run is only for the bounds; none of its goals need a proof.
         proof.machines.pop()
         out, _ = rows.four_rows()
         ends = [max(end, rows.machine.sums.span(plain(limb).v)[1]) for limb, end in zip(out, rows.ends)]
@@ -173,7 +177,7 @@ def rows_within(proof, radix):
 
 @theorem(
     "radix{radix}-loop",
-    "one turn of Horner's loop in Radix{radix}: limbs within the invariant stay within it, no word overflows, and h = (h + m0) R^4 + .. + m3 R mod 2^130 - 5",
+    "one iteration of Horner's loop in Radix{radix}: limbs within the invariant stay within it, no word overflows, and h = (h + m0) R^4 + .. + m3 R mod 2^130 - 5",
     FILES,
     each=LAYOUTS,
 )
@@ -224,7 +228,7 @@ def horner_last(proof, radix):
         r, ready = rows.power(f"r{i}.")
         total = rows.run("add_product", total, row, ready)
         expected = expected + (rows.value(m) + (0 if i else rows.value(h))) * rows.value(r)
-    # `total` sums each limb over the words: that of one word is the sum of its rows, ..
+    # `total` sums each limb over the words. For one word it returns the sum of the rows, ..
     words, sums, sum_of = [], [], word.sum
 
     def sum_(a):
@@ -235,7 +239,7 @@ def horner_last(proof, radix):
     word.sum = sum_
     out = rows.call("total", total)
     machine.same("one word", rows.value(words), expected, P1305)
-    # .. and the sum over words is taken as a number.
+    # .. and the sum over all words is an unknown number.
     is_element(machine, "all words", out, rows.value(sums))
 
 

@@ -12,13 +12,13 @@ L3 = ("algo/umac/l3.rs", "isa/words.rs")
 
 @theorem("umac-l3-reduced", "L3-HASH's reduction is a mod 2^36 - 5, for every a of 64 bits", L3)
 def reduced(proof):
-    # The fold, as whole numbers.
+    # The fold, in integers.
     machine = proof.machine()
     a = machine.atom("u64", "a", 2**64 - 1)
     folded = machine.until("less_p", None, "reduced", a)["a"]
     machine.same("the fold", folded.v, a.v, P36)
-    machine.below("one p is left at most", folded, 2 * P36)
-    # What is done with it, as bits.
+    machine.below("at most one p remains", folded, 2 * P36)
+    # The rest, in bits.
     machine = proof.machine()
     a = u("u64", "a")
     machine.assumed.append(z3.ULT(a.v, 2 * P36))
@@ -32,7 +32,7 @@ def l3_key(machine):
 
 
 def words_of(machine, name):
-    """Four unknown words of 16 bits, and the number that they are."""
+    """Returns four unknown words of 16 bits, and the number that they represent."""
     words = [machine.sums.atom(f"{name}{i}", 0, 0xFFFF) for i in range(4)]
     return words, N("u64", words[0] * 2**48 + words[1] * 2**32 + words[2] * 2**16 + words[3])
 
@@ -45,7 +45,7 @@ def dot(words, keys):
 def keys(proof):
     machine = proof.machine(chunk=8)
     wide = unknown_bytes("k", 64)
-    # `reduced` by its theorem: the quotient is given, the rest is below p.
+    # `reduced` by its theorem: the quotient is given, and the remainder is below p.
     taken = []
 
     def reduced(a):
@@ -57,7 +57,7 @@ def keys(proof):
     machine.contracts["reduced"] = reduced
     key = machine.run("L3Key", "new", wide, unknown_bytes("x", 4))
     if len(taken) != 8:
-        raise Failed(f"{len(taken)} keys of 8 are reduced")
+        raise Failed(f"{len(taken)} of 8 keys are reduced")
     for i, number in enumerate(key.fields["k1"]):
         machine.claim(f"key {i} is small", z3.ULT(number.v, P36))
         machine.claim(f"key {i} is a big-endian number", taken[i].v == big_endian(wide[8 * i : 8 * i + 8]))
@@ -87,24 +87,24 @@ def sums(proof):
     machine.same("eight bytes in words", seen[2], dot(low, k[4:]))
 
 
-@theorem("umac-l3-each", "L3-HASH in the words of vectors is L3-HASH one by one", L3)
+@theorem("umac-l3-each", "L3-HASH in words of vectors equals L3-HASH of each message", L3)
 def each(proof):
-    # The sum, as whole numbers.
+    # The sum, in integers.
     machine = proof.machine()
     word, key, (words, low) = Word(machine), l3_key(machine), words_of(machine, "l")
-    # A key in two halves, as the code takes it.
+    # A key in two halves, as in the code.
     for i in range(4, 8):
         k0, k1 = machine.sums.atom(f"k{i}.0", 0, 2**32 - 1), machine.sums.atom(f"k{i}.1", 0, 15)
         key.fields["k1"][i] = N("u64", k0 + k1 * 2**32)
 
     def mul32(a, b):
-        # The instruction takes the low halves.
+        # The instruction uses the low halves.
         return Word.mul32(word, a, N("u64", machine.sums.divmod(Poly.of(plain(b).v), 32)[1]))
 
     word.mul32 = mul32
     found = machine.until("over", "L3Key", "hash_low_each", word, low, receiver=key, types={"A": word})
     machine.same("the sum", found["sum"].v, dot(words, key.fields["k1"][4:]))
-    # What is done with the sum, as bits.
+    # The reduction of the sum, in bits.
     machine = proof.machine()
     word, value = BitWord(machine), u("u64", "sum")
     key = Struct("L3Key", {"k1": [], "k2": u("u32", "k2")})

@@ -9,7 +9,7 @@ from theorem import theorem
 
 @theorem(
     "umac-pads",
-    "a nonce's pad is RFC 4418's, section 3.3.1: low bits cleared, zeros after it, and which part of the block; for all nonces of 1 to 16 bytes",
+    "the pad of a nonce is RFC 4418's, section 3.3.1 (cleared low bits, zeros after it, the part of the block), for all nonces of 1 to 16 bytes",
     ("algo/umac/pad.rs", "isa/block.rs"),
 )
 def pads(proof):

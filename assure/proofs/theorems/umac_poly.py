@@ -46,7 +46,7 @@ def marked(proof, bits, offset):
     machine, t = proof.machine(), f"u{bits}"
     m, a, b = u(t, "m"), u(t, "a"), u(t, "b")
     out = machine.run(t, "is_marked", receiver=m, self_type=t)
-    # maxwordrange, of section 5.3.2.
+    # maxwordrange, from section 5.3.2.
     is_marked = z3.UGE(m.v, 2**bits - 2 ** (bits - 32))
     machine.claim("the marker", out.v == z3.If(is_marked, z3.BitVecVal(ALL_ONES, 64), z3.BitVecVal(0, 64)))
     for mask, expected in ((0, a), (ALL_ONES, b)):
@@ -95,11 +95,11 @@ def step_of(machine, bits, offset, is_marked):
     mask = N("u64", ALL_ONES if is_marked else 0)
 
     def times_plus(y, k, m):
-        """By its theorem: some word with that value mod p."""
+        """By its theorem, returns some word with that value mod p."""
         y, k, m = (plain(x).v for x in (y, k, m))
         value = Poly.of(y) * k + Poly.of(m)
         if isinstance(k, int) and sums.span(value)[1] < p:
-            # Of a key, once: below p no fold does anything, by the theorem `umac-small`.
+            # Once per key: below p the folds change nothing, by the theorem `umac-small`.
             return N(t, value)
         quotient = sums.fresh("t", 0, sums.span(value)[1])
         return N(t, sums.rest("w", 2**bits - 1, value - quotient * p))
@@ -114,7 +114,7 @@ def step_of(machine, bits, offset, is_marked):
     machine.contracts[t, "less_if"] = less_if
     machine.contracts[t, "is_marked"] = lambda m: mask
     machine.contracts[t, "select"] = lambda mask, a, b: plain(b) if plain(mask).v else plain(a)
-    # The key below its mask, by the theorem `umac-clamp`.
+    # The key is masked, by the theorem `umac-clamp`.
     k = machine.atom(t, "k", 2 ** (bits - 7) - 1)
     key = machine.run("PolyKey", "new", k, types={"F": t})
     low = 2**bits - 2 ** (bits - 32)
@@ -132,7 +132,7 @@ def step_of(machine, bits, offset, is_marked):
 
 @theorem(
     "umac-poly{bits}-small",
-    "what a marked word of POLY-{bits} takes is exactly k + 2^{bits} - p, without a reduction",
+    "the number that POLY-{bits} subtracts from a marked word is exactly k + 2^{bits} - p, without a reduction",
     POLY,
     each=WORDS,
 )
@@ -147,7 +147,7 @@ def small(proof, bits, offset):
 
 @theorem(
     "umac-join-steps",
-    "joining parts of POLY looks at every bit of the number of steps, however many words are marked",
+    "joining parts of POLY reads every bit of the number of steps, however many words are marked",
     POLY,
 )
 def join_steps(proof):
@@ -155,7 +155,7 @@ def join_steps(proof):
     function = machine.find("PolyKey", "join")
     words, marked = z3.BitVecs("words marked", 64)
     for bits in range(64):
-        # All numbers of words of that length in bits.
+        # All numbers of words with that length in bits.
         low, high = (1 << bits) >> 1, (1 << bits) - 1
         frame = Frame(function.source, {}, [{"words": N("u64", high)}])
         covered = [n.v for n in machine.iterate(machine.eval(function.loop[2], frame))]

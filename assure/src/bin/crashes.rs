@@ -1,20 +1,19 @@
-//! The power fails, and what is on the disk is read.
+//! Simulates power cuts and reads the files that are left on the disk.
 //!
-//! For each way to make or change a key, manifest, partial, checkpoint or sidecar, the
-//! command's writes, syncs and names are recorded from its system calls. `process::disk` makes of them the
-//! states that a weak file system may have after a power cut at each moment: what was not synced
-//! may be lost, there in part or there in another order. Each state is put into a folder, and the command
-//! reads it there:
+//! For each way to make or change a key, manifest, partial, checkpoint or sidecar, the command's
+//! writes, syncs and renames are recorded from its system calls. From these `process::disk` makes
+//! the states that a weak file system may have after a power cut at each moment: data that was not
+//! synced may be lost, torn or reordered. Each state is restored in a folder, where the command
+//! reads it:
 //!
-//! - Under its name is the old file or the new one, whole, and once the command said that it is done, the
-//!   new one. With a sidecar, the next update finds the state before or after, or finishes the
-//!   edit, and the tag is that of the file's bytes. A "damaged" is a failure here, since the
-//!   documents promise old or new.
-//! - The same command again then succeeds, and leaves no file of a killed run.
+//! - The file is complete, and either the old or the new one; once the command has reported
+//!   success, the new one. With a sidecar, the next update finds the state before or after, or
+//!   completes the edit, and the tag is that of the file's bytes. "damaged" is a failure here,
+//!   since the documents promise old or new.
+//! - The same command then succeeds, and leaves no temporary file.
 //!
-//! States that are equal are counted once. What this cannot show: file systems that promise less,
-//! such as one that loses synced bytes or writes others than were given; two cuts, of which the second
-//! comes in the recovery.
+//! Equal states count once. Not covered: file systems that promise less, for example one that loses
+//! synced bytes or writes different ones, and a second cut during recovery.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,16 +27,16 @@ use assure::process::place::{self, Place, is_draft};
 use assure::process::trace::{self, Fault, Injection, Phase};
 use assure::{Job, Random};
 
-/// Workers: each has a folder of its own.
+/// Number of workers. Each has its own folder.
 const WORKERS: usize = 2;
 
-/// A bug that can be planted: in which example which call does nothing and answers success.
+/// A bug to plant: one call of an example does nothing and reports success.
 struct Plant {
     name: &'static str,
     example: &'static str,
-    /// A sync, else a write.
+    /// A sync if true, a write otherwise.
     sync: bool,
-    /// Which one, from 0.
+    /// Its index, from 0.
     number: usize,
 }
 
@@ -57,14 +56,14 @@ const PLANTS: [Plant; 9] = [
     plant("no-write-of-a-key", "keygen", false, 0),
 ];
 
-/// What a state has to be.
+/// The condition that a state must meet.
 enum Rule {
-    /// Under this name is what was there, or the new file. The command reads it, with this status
-    /// for the old one.
+    /// The file `name` is the old one or the new one. The command `read` reads it, and exits with
+    /// this status for the old one.
     Whole { name: &'static str, read: Option<(Vec<&'static str>, i32)>, refuses: bool },
-    /// The same command again prints the same line.
+    /// The same command prints the same line again.
     Same,
-    /// The file has its old or new bytes, and the sidecar goes with them.
+    /// The file has its old or new bytes, and the sidecar matches them.
     Updated { name: &'static str, new: Vec<u8> },
 }
 
@@ -85,7 +84,7 @@ struct Bench {
 /// A run of an example.
 struct Recorded {
     history: History,
-    /// What is there in the end.
+    /// The files at the end.
     end: Files,
     out: String,
 }
@@ -105,7 +104,7 @@ fn main() -> ExitCode {
 fn run(job: &Job) -> Result<(), String> {
     let command = place::command()?;
     if !trace::works(Path::new("/")) {
-        return Err("expected a system that lets programs be traced".into());
+        return Err("programs cannot be traced on this system".into());
     }
     let plant = PLANTS.iter().find(|plant| job.planted(plant.name));
     let (next, made, ops) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -140,7 +139,7 @@ fn run(job: &Job) -> Result<(), String> {
                     );
                     what.replace('\n', " | ")
                 });
-                // A planted bug is to be found once.
+                // Finding a planted bug once is enough.
                 if plant.is_some() && failed > 4 {
                     return Ok(());
                 }
@@ -154,7 +153,7 @@ fn run(job: &Job) -> Result<(), String> {
         ended.try_for_each(|ended| ended).and(own)
     })?;
     let (made, ops) = (made.into_inner(), ops.into_inner());
-    job.note(&format!("{ops} operations recorded; {made} prefixes and reorderings tried, of which those checked differ"));
+    job.note(&format!("{ops} operations recorded; {made} prefixes and reorderings tried; equal ones were checked once"));
     Ok(())
 }
 
@@ -186,7 +185,7 @@ impl Bench {
         place.write("u", &old);
         place.write("sa", &grown);
         place.write("sr", &changed);
-        // A sidecar of which the larger part is node pages of earlier states.
+        // The larger part of this sidecar is node pages of earlier states.
         let large = random.bytes(1_200_000);
         let mut edited = large.clone();
         if full {
@@ -262,7 +261,7 @@ impl Bench {
         Ok(Bench { place, files, examples })
     }
 
-    /// Runs an example, with a bug or none.
+    /// Runs an example, with an optional bug.
     fn record(&self, example: &Example, plant: Option<&Plant>) -> Result<Recorded, String> {
         let program = self.place.program(&example.args, b"");
         let run = |injection| {
@@ -278,7 +277,7 @@ impl Bench {
             let calls =
                 traced.counted().filter(|call| call.phase == Phase::Main && is_one(call.nr));
             let number = calls.filter_map(|call| call.number).nth(plant.number);
-            let number = number.ok_or("expected the call of the planted bug, found fewer")?;
+            let number = number.ok_or("the example makes too few calls for the planted bug")?;
             traced =
                 run(Some(Injection { phase: Phase::Main, number, nr: None, fault: Fault::Lie }))?;
         } else if traced.status.code() != Some(0) {
@@ -288,21 +287,18 @@ impl Bench {
         let history = History::new(self.place.path(), &self.files, &traced.calls)?;
         let out = String::from_utf8_lossy(&traced.out).into_owned();
         let end = self.place.files();
-        // The model has to end with what the system has.
+        // The model must end in the same state as the system.
         if plant.is_none() && history.end() != end {
-            return Err(format!(
-                "{}: the model's files are not those that are there",
-                example.name
-            ));
+            return Err(format!("{}: the model's files differ from the real ones", example.name));
         }
         Ok(Recorded { history, end, out })
     }
 
-    /// Whether a state is one that may be.
+    /// Checks that a state is allowed.
     fn holds(&self, example: &Example, recorded: &Recorded, crash: &Crash) -> Result<(), String> {
         let place = &self.place;
         place.restore(&recorded.history.whole(&crash.files));
-        // Once the line was told, and in the end of a run that tells nothing.
+        // Done once the line was printed, or at the end of a run that prints nothing.
         let silent = recorded.out.is_empty();
         let over = crash.after == recorded.history.ops.len();
         let done = recorded.history.told(crash.after) || silent && over;
@@ -323,34 +319,32 @@ impl Bench {
                     let expected = if found == new { 0 } else { *status };
                     let is_key = args.first() == Some(&"tag") && expected != 0;
                     if ran.code != Some(expected) && !(is_key && ran.code != Some(0)) {
-                        return Err(format!(
-                            "expected status {expected} of a reader, found {ran:?}"
-                        ));
+                        return Err(format!("a reader did not exit with {expected}: {ran:?}"));
                     }
                 }
                 let ran = place.run(&example.args, b"");
                 let expected = if *refuses && found.is_some() { 4 } else { 0 };
                 if ran.code != Some(expected) {
-                    return Err(format!("expected status {expected} the next time, found {ran:?}"));
+                    return Err(format!("the next run did not exit with {expected}: {ran:?}"));
                 }
             }
             Rule::Same => {
                 let ran = place.run(&example.args, b"");
                 if ran.code != Some(0) || ran.out != recorded.out {
-                    return Err(format!("expected the same line the next time, found {ran:?}"));
+                    return Err(format!("the next run did not print the same line: {ran:?}"));
                 }
             }
             Rule::Updated { name, new } => self.is_updated(example, recorded, name, new, done)?,
         }
-        // The next run that writes such a file removes what is left; an edit may write none.
+        // The next run that writes such a file removes leftovers; an edit may not write one.
         let edited = matches!(example.rule, Rule::Updated { .. });
         match place.files().keys().find(|name| is_draft(name) && !edited) {
-            Some(left) => Err(format!("expected the next run to remove {left}, found it")),
+            Some(left) => Err(format!("the next run did not remove {left}")),
             None => Ok(()),
         }
     }
 
-    /// Whether an update finds the state before or after.
+    /// Checks that an update finds the state before or after.
     fn is_updated(
         &self,
         example: &Example,
@@ -368,32 +362,33 @@ impl Bench {
             return self.has_its_sums(name, new, &recorded.out);
         }
         if done {
-            return Err(format!("expected the new state, as the line was told, found {ran:?}"));
+            return Err(format!("the line was printed, but the state is not the new one: {ran:?}"));
         }
-        // The old state: of the bytes that are there, or, where somebody else has changed them, of those before.
+        // The old state: its bytes are unchanged, or the update refuses bytes that it did not
+        // write.
         let old = match ran.code {
             Some(0) => is_old && ran.out != recorded.out,
             Some(1) => is_old && ran.err.contains("--append accepts the added bytes"),
             _ => false,
         };
         if !old {
-            return Err(format!("expected the state before or after, found {ran:?}"));
+            return Err(format!("the state is neither old nor new: {ran:?}"));
         }
         let ran = place.run(&example.args, b"");
         let is_new = place.read(name).as_deref() == Some(new);
         match ran.code == Some(0) && ran.out == recorded.out && is_new {
             true => self.has_its_sums(name, new, &recorded.out),
-            false => Err(format!("expected the edit to succeed the next time, found {ran:?}")),
+            false => Err(format!("the edit does not succeed the next time: {ran:?}")),
         }
     }
 
-    /// Whether all sums in the sidecar are those of the file: a patch with the bytes that are there
-    /// holds each leaf against its sum, and gives the same tag.
+    /// Checks that all sums in the sidecar match the file: a patch with the current bytes verifies
+    /// each leaf against its sum, and gives the same tag.
     fn has_its_sums(&self, name: &str, bytes: &[u8], line: &str) -> Result<(), String> {
         let ran = self.place.run(&["update", "-k", "k", "--patch", "0", "-", name], bytes);
         match ran.code == Some(0) && ran.out == line {
             true => Ok(()),
-            false => Err(format!("expected the sums of the file in the sidecar, found {ran:?}")),
+            false => Err(format!("the sums in the sidecar do not match the file: {ran:?}")),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Forgeries: altered messages, tags, nonces, partials, saved streams and key files, through the
-//! library's own doors. None may be accepted.
+//! library's own interfaces. All must be refused.
 //!
-//! What a MAC lets through with the probability of its bound is not looked for here: alterations come
-//! from fixed seeds, and UMAC99-MMX-15, whose bound of 2^-15 they would reach, has its tags altered
-//! and not its messages. Files that the command reads, and other languages, are in
-//! `assure/forgeries.py`.
+//! Forgeries that a MAC accepts with the probability of its bound are not looked for: alterations
+//! come from fixed seeds. UMAC99-MMX-15 has a bound of 2^-15, which altered messages would reach,
+//! so only its tags are altered. `assure/forgeries.py` covers other languages and the files that
+//! the command reads.
 
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
@@ -14,7 +14,7 @@ use tagmac::Tag;
 use tagmac::save::Sealer;
 use tagmac_any::{Algorithm, AnyMac, AnyStream, KeyFile, Partial, PartialError};
 
-/// Each is a verifier with a fault that others had: it stands in the place of the library's.
+/// Each is a verifier with a fault that others had; it replaces the library's.
 const PLANTS: [&str; 5] = [
     "tag-length-of-the-attacker",
     "last-bit-ignored",
@@ -23,7 +23,7 @@ const PLANTS: [&str; 5] = [
     "any-object",
 ];
 
-/// What it is whose alterations are tried: an algorithm under two keys.
+/// The target of alterations: an algorithm under two keys.
 struct Target<'a> {
     job: &'a Job,
     algorithm: Algorithm,
@@ -62,7 +62,7 @@ impl<'a> Target<'a> {
             Random::new(algorithm.name().bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
         let key = random.bytes(algorithm.new_key_bytes());
         let second = random.bytes(key.len());
-        let make = |key: &[u8]| AnyMac::new(algorithm, key).expect("a key of its own length");
+        let make = |key: &[u8]| AnyMac::new(algorithm, key).expect("a key of the right length");
         let (mac, other) = (make(&key), make(&second));
         let nonce = random.bytes(*algorithm.nonce_bytes().end());
         Target { job, algorithm, key, mac, other, nonce, random }
@@ -79,11 +79,11 @@ impl<'a> Target<'a> {
 
     fn refused(&self, accepted: bool, what: impl FnOnce() -> String) {
         self.job.check(!accepted, || {
-            format!("{}: {}: expected a refusal, found none", self.algorithm, what())
+            format!("{}: {}: a forgery was accepted, but must be refused", self.algorithm, what())
         });
     }
 
-    /// Whether a tag is accepted, as the library says or as a planted verifier does.
+    /// Returns whether the library, or a planted verifier, accepts a tag.
     fn accepts(&self, nonce: &[u8], message: &[u8], tag: &Tag) -> bool {
         if self.job.planted("tag-length-of-the-attacker") {
             let own = self.mac.tag(nonce, message).expect("short");
@@ -104,13 +104,13 @@ impl<'a> Target<'a> {
         one || many || verdicts[0].is_ok() || stream.verify(tag).is_ok()
     }
 
-    /// Each bit of a tag, and random tags.
+    /// Tries each bit of a tag, and random tags.
     fn tags(&mut self, length: usize) {
         let message = self.random.bytes(length);
         let tag = self.mac.tag(&self.nonce, &message).expect("short");
         let right = self.accepts(&self.nonce, &message, &tag);
         self.job.check(right, || {
-            format!("{}: expected its own tag accepted, found a refusal", self.algorithm)
+            format!("{}: its own tag was refused, but must be accepted", self.algorithm)
         });
         for bit in 0..tag.bits() {
             let mut bytes = tag.as_bytes().to_vec();
@@ -129,7 +129,7 @@ impl<'a> Target<'a> {
         self.refused(accepted, || "a tag under another key".into());
     }
 
-    /// Each bit of a message, cuts, extensions, blocks that change places; each bit of the nonce.
+    /// Tries each bit of a message, cuts, extensions and swapped blocks, and each bit of the nonce.
     fn messages(&mut self, length: usize) {
         if self.algorithm.name() == "UMAC99-MMX-15" {
             return;
@@ -180,7 +180,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Tags of every other length, of the right tag's own bits or of none.
+    /// Tries tags of every other length, with the correct tag's own bits, and an empty tag.
     fn other_lengths_of_tags(&mut self) {
         let message = self.random.bytes(40);
         let tag = self.mac.tag(&self.nonce, &message).expect("short");
@@ -198,14 +198,14 @@ impl<'a> Target<'a> {
         self.refused(Tag::new(&[], 0).is_ok(), || "a tag of no bits".into());
     }
 
-    /// A saved stream: each bit, each cut, another key's, another algorithm's.
+    /// Tries a saved stream: each bit, each cut, another key, another algorithm.
     fn streams(&mut self) {
         let mut stream = self.mac.stream(&self.nonce).expect("its nonce");
         stream.update(&self.random.bytes(100));
         let sealer = self.sealer();
         let Ok(saved) = stream.save(&sealer) else { return };
         let restored = |saved: &[u8]| self.mac.restore(&sealer, saved).is_ok();
-        self.job.check(restored(&saved), || format!("{}: expected its own stream", self.algorithm));
+        self.job.check(restored(&saved), || format!("{}: refused its own stream", self.algorithm));
         let step = self.job.either(7, 1);
         alterations(&saved, step, |altered, what| {
             self.refused(restored(altered), || format!("a saved stream, {what}"));
@@ -220,7 +220,7 @@ impl<'a> Target<'a> {
         });
     }
 
-    /// A partial: each bit, each cut, another key's, and its body under another's header.
+    /// Tries a partial: each bit, each cut, another key, and its body under another header.
     fn partials(&mut self) {
         let Some(parts) = self.mac.parts() else { return };
         let (sealer, block) = (self.sealer(), parts.block());
@@ -242,7 +242,7 @@ impl<'a> Target<'a> {
             true => Partial::parse(bytes).is_ok(),
             false => open(bytes).is_ok(),
         };
-        self.job.check(accepts(&first), || format!("{}: expected its own partial", self.algorithm));
+        self.job.check(accepts(&first), || format!("{}: refused its own partial", self.algorithm));
         let step = self.job.either(11, 1);
         alterations(&first, step, |altered, what| {
             self.refused(accepts(altered), || format!("a partial, {what}"));
@@ -259,14 +259,14 @@ impl<'a> Target<'a> {
         }
         let object = open(&second);
         let mixed = self.job.planted("any-object") || object.as_deref() == Ok(b"object version 1");
-        self.refused(mixed, || "a partial of another version passes for this one's".into());
+        self.refused(mixed, || "a partial of another version is accepted for this one".into());
         let foreign = KeyFile::new(self.algorithm, &self.key, UNIX_EPOCH).expect("a key");
         let foreign = Partial::parse(&first)
             .and_then(|partial| partial.check(&self.other, &foreign.sealer()).map(|_| ()));
         self.refused(foreign.is_ok(), || "a partial under another MAC".into());
     }
 
-    /// A key file: an altered one is refused, or is the same key.
+    /// Tries a key file: an altered one must be refused or have the same key.
     fn key_files(&mut self) {
         let file = KeyFile::new(self.algorithm, &self.key, UNIX_EPOCH).expect("a key");
         let text = file.to_text();
@@ -275,14 +275,15 @@ impl<'a> Target<'a> {
             let other = KeyFile::parse(altered).is_ok_and(|found| {
                 found.key() != file.key() || found.algorithm() != file.algorithm()
             });
-            // A reader that takes whatever is text for a key.
+            // Planted: a reader that accepts any text as a key.
             let other = other || self.job.planted("key-id-unchecked") && altered.is_ascii();
             self.refused(other, || format!("a key file of another key, {what}"));
         });
     }
 }
 
-/// Each bit flipped, each cut, bytes at the end and at the beginning, each byte lost and doubled.
+/// Flips each bit, cuts at each byte, appends and prepends bytes, and removes and doubles each
+/// byte.
 fn alterations(bytes: &[u8], step: usize, mut check: impl FnMut(&[u8], &str)) {
     for bit in (0..8 * bytes.len()).step_by(step) {
         let mut altered = bytes.to_vec();
@@ -299,18 +300,19 @@ fn alterations(bytes: &[u8], step: usize, mut check: impl FnMut(&[u8], &str)) {
         }
     }
     for more in [0u8, 0x80, b'x'] {
-        check(&[bytes, &[more]].concat(), "with a byte more");
+        check(&[bytes, &[more]].concat(), "with an extra byte");
     }
 }
 
-/// Tags of one algorithm under the same key bytes passed off as another's.
+/// Tries tags of one algorithm as those of another, under the same key bytes.
 fn splices(job: &Job) {
     let mut random = Random::new(12);
     let all: Vec<Algorithm> = Algorithm::all().collect();
     let (key, nonce) = (random.bytes(64), random.bytes(16));
     let message = random.bytes(50);
     let mac = |algorithm: Algorithm| {
-        AnyMac::new(algorithm, &key[..algorithm.new_key_bytes()]).expect("a key of its own length")
+        AnyMac::new(algorithm, &key[..algorithm.new_key_bytes()])
+            .expect("a key of the right length")
     };
     let nonce = |algorithm: Algorithm| &nonce[..*algorithm.nonce_bytes().end()];
     for &from in &all {
@@ -318,7 +320,7 @@ fn splices(job: &Job) {
         for &to in all.iter().filter(|&&to| to != from) {
             let accepted = mac(to).verify(nonce(to), &message, &tag).is_ok();
             job.check(!accepted, || {
-                format!("a tag of {from} under {to}: expected a refusal, found none")
+                format!("a tag of {from} under {to} was accepted, but must be refused")
             });
         }
     }

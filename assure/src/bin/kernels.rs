@@ -1,8 +1,8 @@
-//! Kernels are one function: every MAC gives the same tag on every level of this CPU, at every
+//! Kernels compute one function: every MAC has the same tag on every level of this CPU, at every
 //! length and alignment, however the message is cut, and in batches.
 //!
-//! The portable level at one alignment is what all else is compared with; that it is right is the
-//! job of `witnesses`. Another CPU, or levels that this one lacks, are not tried.
+//! The reference is the portable level at one alignment; the job `witnesses` checks that it is
+//! correct. Other CPUs, and levels that this one lacks, are not tested.
 
 use std::process::ExitCode;
 
@@ -11,14 +11,14 @@ use tagmac::Tag;
 use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac};
 
-/// Bytes of the longest message of the sweep over lengths and alignments.
+/// Length of the longest message with all lengths and alignments, in bytes.
 const LONGEST: usize = 4096;
-/// Bytes of the longest message that is cut everywhere.
+/// Length of the longest message that is cut everywhere, in bytes.
 const LONGEST_CUT: usize = 1024;
-/// A line of cache, and of the widest vector.
+/// Size of a cache line and of the widest vector.
 const LINE: usize = 64;
 
-/// Each is planted between a kernel and the comparison, on the best level alone.
+/// Each is planted between a kernel and the comparison, only on the best level.
 const PLANTS: [&str; 5] = ["over-read", "lost-carry", "first-chunk", "batch-order", "fork-shares"];
 
 /// A MAC under one key, on all levels, and one nonce.
@@ -27,7 +27,7 @@ struct Subject<'a> {
     algorithm: Algorithm,
     macs: Vec<AnyMac>,
     nonce: Vec<u8>,
-    /// Bytes of the longest message here.
+    /// Length of its longest message in bytes.
     longest: usize,
     random: Random,
 }
@@ -62,11 +62,11 @@ impl<'a> Subject<'a> {
         let nonce = random.bytes(*algorithm.nonce_bytes().end());
         let make = |level| {
             AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level)
-                .expect("a key of its own length")
+                .expect("a key of the right length")
         };
         let mut macs: Vec<AnyMac> = Level::all().map(make).collect();
         if macs[0].level().is_none() {
-            // It chooses its own.
+            // It chooses its own level.
             macs.truncate(1);
         }
         let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX);
@@ -78,7 +78,7 @@ impl<'a> Subject<'a> {
         mac.level() == self.macs[self.macs.len() - 1].level()
     }
 
-    /// Compares a tag; `way` says how it was made.
+    /// Compares a tag; `way` describes how it was computed.
     fn compare(&self, mac: &AnyMac, found: &Tag, expected: &Tag, way: impl FnOnce() -> String) {
         self.job.check(found == expected, || {
             let level = mac.level().map_or("its own level".into(), |level| level.to_string());
@@ -90,7 +90,8 @@ impl<'a> Subject<'a> {
         });
     }
 
-    /// Every length at every alignment. What lies around the message differs from place to place.
+    /// Tries every length at every alignment. The bytes around the message differ from place to
+    /// place.
     fn lengths_and_alignments(&mut self) {
         let message = self.random.bytes(LONGEST);
         let lengths: Vec<usize> = if self.job.full() {
@@ -131,7 +132,7 @@ impl<'a> Subject<'a> {
         self.random = around;
     }
 
-    /// Each message of up to 1024 bytes, streamed in two pieces, cut at every place.
+    /// Streams each message of up to 1024 bytes in two pieces, cut at every place.
     fn every_cut(&mut self) {
         let message = self.random.bytes(LONGEST_CUT);
         let step = self.job.either(61, 1);
@@ -141,7 +142,7 @@ impl<'a> Subject<'a> {
             for mac in &self.macs {
                 let lost = self.job.planted("first-chunk") && self.is_best(mac) && length == 122;
                 for cut in 0..=length {
-                    let mut stream = mac.stream(&self.nonce).expect("a nonce of its own length");
+                    let mut stream = mac.stream(&self.nonce).expect("a nonce of the right length");
                     stream.update(&message[usize::from(lost && cut == 16)..cut]);
                     stream.update(&message[cut..]);
                     let found = stream.tag().expect("short");
@@ -151,7 +152,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Messages in many pieces, forked midway, and joined from parts where the MAC has them.
+    /// Tags messages in many pieces, forked midway, and joins them from parts if the MAC has parts.
     fn random_cuts(&mut self) {
         let nonce = self.nonce.clone();
         for round in 0..self.job.either(40, 2000) {
@@ -160,7 +161,7 @@ impl<'a> Subject<'a> {
             let expected = self.macs[0].tag(&nonce, &message).expect("short");
             for level in 0..self.macs.len() {
                 let mac = self.macs[level].clone();
-                let mut stream = mac.stream(&nonce).expect("a nonce of its own length");
+                let mut stream = mac.stream(&nonce).expect("a nonce of the right length");
                 let mut rest = &message[..];
                 let pieces = 1 + round % 9;
                 while !rest.is_empty() {
@@ -169,7 +170,7 @@ impl<'a> Subject<'a> {
                     let fork = stream.fork();
                     stream.update(b"what the fork must not see");
                     if self.job.planted("fork-shares") && round == 7 && rest.len() == length {
-                        // The first piece comes to a stream that has seen something else.
+                        // The first piece goes to a stream that has seen other bytes.
                     } else {
                         stream = fork;
                     }
@@ -195,7 +196,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Batches of messages of mixed lengths, each under a nonce of its own.
+    /// Tags batches of messages of mixed lengths, each under its own nonce.
     fn batches(&mut self) {
         for round in 0..self.job.either(4, 100) {
             let count = [1, 7, 33, 300][round % 4] + self.random.up_to(8);

@@ -1,5 +1,5 @@
-//! The transcript on each level of this CPU: `transcript ROUNDS` prints a line for each, `LEVEL
-//! DIGEST`. `assure/transcript.py` compares them with those of other CPUs.
+//! Prints the transcript on each level of this CPU: `transcript ROUNDS` prints a line `LEVEL
+//! DIGEST` for each. `assure/transcript.py` compares them with those of other CPUs.
 
 use std::process::ExitCode;
 

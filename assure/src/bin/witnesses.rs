@@ -1,10 +1,10 @@
-//! Witnesses: every MAC of the registry against implementations that share no code with it: those of
-//! other libraries (`peers`), plain ones written from the papers (`assure::plain`), and
-//! `reference/` in Python.
+//! Witnesses: compares every MAC of the registry with implementations that share no code with it.
+//! They are other libraries (`peers`), plain implementations written from the papers
+//! (`assure::plain`), and `reference/` in Python.
 //!
-//! Keys, nonces and messages are random; others are crafted, so that rare paths are taken: words of
+//! Most keys, nonces and messages are random. Others are crafted to reach rare paths: words of
 //! UMAC's polynomials that need a marker, values of Poly1305 around 2^130 - 5, full carries, and
-//! LightMAC at its longest message.
+//! LightMAC's longest message.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -18,20 +18,20 @@ use peers::{Info, Visit};
 use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac};
 
-/// Each stands between a witness and the comparison.
+/// Each is planted between a witness and the comparison.
 const PLANTS: [&str; 4] =
     ["no-marker", "no-final-reduction", "counter-of-last", "one-tag-in-a-million"];
 
 type Call = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
 type Make = Box<dyn Fn(&[u8], &[u8]) -> Call>;
 
-/// A library's function, by the registry's name of it.
+/// A library's function, with its name in the registry.
 struct Peer {
     info: Info,
     make: Make,
 }
 
-/// Collects the peers of functions that the registry has.
+/// Collects the peers of the registry's functions.
 struct Collect(BTreeMap<&'static str, Vec<Peer>>);
 
 impl Visit for Collect {
@@ -50,7 +50,7 @@ impl Visit for Collect {
     }
 }
 
-/// A message under a key and a nonce, and why it is tried.
+/// A message under a key and a nonce, and the reason for trying it.
 struct Tuple {
     key: Vec<u8>,
     nonce: Vec<u8>,
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     for missing in peers::missing() {
-        job.note(&format!("not asked: {missing}"));
+        job.note(&format!("not compared: {missing}"));
     }
     let mut names = Collect(BTreeMap::new());
     peers::all(&mut names);
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         .flat_map(|algorithm| (0..4).map(move |share| (algorithm, share)))
         .collect();
     on_all_cores(&shares, |&(algorithm, share)| {
-        // A library's contexts stay in the thread that made them.
+        // A library's contexts stay in the thread that created them.
         let mut collect = Collect(BTreeMap::new());
         peers::all(&mut collect);
         let peers = collect.0.remove(algorithm.name()).unwrap_or_default();
@@ -96,14 +96,14 @@ fn main() -> ExitCode {
         *tuples.lock().expect("no thread panicked") += all.len() as u64;
         for (i, tuple) in all.iter().enumerate() {
             compare(&job, algorithm, &peers, tuple, i);
-            // Python takes a thousandth of a second for a block.
+            // Python needs a millisecond for a block.
             if tuple.message.len() <= 600 && i % 10 == 0 || tuple.why != RANDOM && i % 40 == 0 {
                 lines.lock().expect("no thread panicked").push(line(algorithm, tuple));
             }
         }
     });
     let tuples = tuples.into_inner().expect("no thread panicked");
-    job.note(&format!("{tuples} messages, each under a key of its own"));
+    job.note(&format!("{tuples} messages, each under its own key"));
     reference(&job, &lines.into_inner().expect("no thread panicked"));
     job.finish()
 }
@@ -113,7 +113,7 @@ const RANDOM: &str = "random";
 impl Tuple {
     fn random(algorithm: Algorithm, random: &mut Random) -> Tuple {
         let (least, most) = algorithm.nonce_bytes().into_inner();
-        // Half of them as long as other libraries' are here.
+        // Half of them are as long as those of other libraries.
         let nonce_bytes = match random.up_to(3) {
             0 => most,
             1 => most.min(8).max(least),
@@ -134,14 +134,14 @@ impl Tuple {
     }
 }
 
-/// The library, on a level of this CPU, against all who know the algorithm.
+/// Compares the library, on a level of this CPU, with all implementations of the algorithm.
 fn compare(job: &Job, algorithm: Algorithm, peers: &[Peer], tuple: &Tuple, index: usize) {
     let Tuple { key, nonce, message, why } = tuple;
     let name = algorithm.name();
     let levels: Vec<Level> = Level::all().collect();
     let level = levels[index % levels.len()];
     let mac = AnyMac::with_options(algorithm, key, algorithm.default_tag_bits(), level)
-        .expect("a key of its own length");
+        .expect("a key of the right length");
     let found = mac.tag(nonce, message).expect("within the limit");
     let same = |witness: &str, mut expected: Vec<u8>| {
         let planted = job.planted("no-marker") && *why == MARKED
@@ -158,7 +158,7 @@ fn compare(job: &Job, algorithm: Algorithm, peers: &[Peer], tuple: &Tuple, index
         });
     };
     if let Some(expected) = plain::tag(name, key, nonce, message) {
-        same("the plain one", expected);
+        same("the plain implementation", expected);
     }
     for Peer { info, make } in peers {
         let fits = info.key_bytes == key.len() && info.nonce_bytes == nonce.len();
@@ -173,7 +173,7 @@ const AROUND_P: &str = "a value around 2^130 - 5";
 const CARRIES: &str = "full carries";
 const LONGEST: &str = "the longest message";
 
-/// Messages that chance would not find.
+/// Returns messages that random choice would not find.
 fn crafted(algorithm: Algorithm, random: &mut Random, count: usize) -> Vec<Tuple> {
     let name = algorithm.name();
     let mut all = Vec::new();
@@ -197,8 +197,8 @@ fn crafted(algorithm: Algorithm, random: &mut Random, count: usize) -> Vec<Tuple
     all
 }
 
-/// A message of two to four chunks, one of which hashes under NH to a number that POLY of 64 bits
-/// cannot take as it is, 2^64 - 2^32 and above.
+/// Returns a message of two to four chunks. NH hashes one of them to 2^64 - 2^32 or above, which
+/// POLY of 64 bits cannot use without a marker.
 fn marked(algorithm: Algorithm, random: &mut Random, i: usize) -> Tuple {
     let key = random.bytes(16);
     let iterations = algorithm.default_tag_bits() / 32;
@@ -213,11 +213,11 @@ fn marked(algorithm: Algorithm, random: &mut Random, i: usize) -> Tuple {
     Tuple { key, nonce, message, why: MARKED }
 }
 
-/// Sets the last three products of a chunk so that its hash is `target`: with h 2^32 + l the number
-/// that is left, (2^32 - 1) h + 1 h + 1 l.
+/// Sets the last three products of a chunk so that its hash is `target`: for the remaining number h
+/// 2^32 + l they are (2^32 - 1) h + 1 h + 1 l.
 fn hash_to(key: &NhKey, chunk: &mut [u8], target: u64) {
     let last = chunk.len() / 4 - 8;
-    // The word whose sum with its key is the number given.
+    // Sets the word so that its sum with its key is `sum`.
     let set = |chunk: &mut [u8], at: usize, sum: u32| {
         let word = sum.wrapping_sub(key[last + at]);
         chunk[4 * (last + at)..][..4].copy_from_slice(&word.to_le_bytes());
@@ -234,11 +234,11 @@ fn hash_to(key: &NhKey, chunk: &mut [u8], target: u64) {
     assert_eq!(plain::nh(key, chunk), target, "three products make any number");
 }
 
-/// A message after which the hash is p - 2 .. p + 6 modulo p: its last block is solved for.
+/// Returns a message with the hash p - 2 .. p + 6 modulo p, by solving for its last block.
 fn around_p(random: &mut Random, i: usize) -> Tuple {
     let p = plain::poly1305_prime();
     let one = BigUint::from(1u8);
-    // p - 2, p - 1, and 0 .. 6, which also stand for p .. p + 6.
+    // p - 2, p - 1, and 0 .. 6, which are congruent to p .. p + 6.
     let wanted = (&p - 2u8 + BigUint::from(i % 9)) % &p;
     loop {
         let key = random.bytes(32);
@@ -250,7 +250,7 @@ fn around_p(random: &mut Random, i: usize) -> Tuple {
             (h + BigUint::from_bytes_le(&[chunk, &[1]].concat())) * &r % &p
         });
         let last: BigUint = (&wanted * inverse + &p - before) % &p;
-        // A block with its 1 is from 2^128 to 2^129: a quarter of what may come out.
+        // A block with its final 1 is between 2^128 and 2^129: a quarter of the solutions.
         if last >= &one << 128u8 && last < &one << 129u8 {
             let mut block = (last - (&one << 128u8)).to_bytes_le();
             block.resize(16, 0);
@@ -260,7 +260,7 @@ fn around_p(random: &mut Random, i: usize) -> Tuple {
     }
 }
 
-/// Words of ones and zeros, under an r whose every bit is one that may be, or few of them.
+/// Returns messages of words of ones and zeros, under an r with all allowed bits set, or few.
 fn carries(random: &mut Random, i: usize) -> Tuple {
     let mut key = random.bytes(32);
     match i % 4 {
@@ -284,17 +284,17 @@ fn carries(random: &mut Random, i: usize) -> Tuple {
     Tuple { key, nonce: random.bytes(16), message, why: CARRIES }
 }
 
-/// What `assure/reference_tags.py` reads, and the tag that it must find.
+/// Returns an input line for `assure/reference_tags.py`, and the expected tag.
 fn line(algorithm: Algorithm, tuple: &Tuple) -> (String, String) {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let mac = AnyMac::new(algorithm, &tuple.key).expect("a key of its own length");
+    let mac = AnyMac::new(algorithm, &tuple.key).expect("a key of the right length");
     let tag = mac.tag(&tuple.nonce, &tuple.message).expect("within the limit");
     let Tuple { key, nonce, message, .. } = tuple;
     let asked = format!("{algorithm} {} {} {}\n", hex(key), hex(nonce), hex(message));
     (asked, hex(tag.as_bytes()))
 }
 
-/// `reference/` on some of the messages, in two processes.
+/// Runs `reference/` on some of the messages, in two processes.
 fn reference(job: &Job, lines: &[(String, String)]) {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let halves: Vec<_> = lines.chunks(lines.len().div_ceil(2).max(1)).collect();
@@ -310,12 +310,12 @@ fn reference(job: &Job, lines: &[(String, String)]) {
         let all: String = lines.iter().map(|(asked, _)| asked.as_str()).collect();
         let writer = std::thread::spawn(move || input.write_all(all.as_bytes()));
         let output = python.wait_with_output().expect("python3");
-        writer.join().expect("no panic").expect("python3 reads all");
+        writer.join().expect("no panic").expect("python3 reads everything");
         let tags = String::from_utf8(output.stdout).expect("hex");
         let mut tags = tags.lines();
         for (asked_for, found) in lines.iter() {
             let expected = tags.next();
-            // HMAC has no reference here: hashlib's answers.
+            // `reference/` has no HMAC: the answers are hashlib's.
             job.check(expected == Some(found), || {
                 format!(
                     "{}: reference/ has {expected:?}, the library {found}",
@@ -325,5 +325,5 @@ fn reference(job: &Job, lines: &[(String, String)]) {
             asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
     });
-    job.note(&format!("reference/: {} of the messages", asked.into_inner()));
+    job.note(&format!("reference/: compared {} of the messages", asked.into_inner()));
 }

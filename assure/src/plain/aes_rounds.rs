@@ -1,5 +1,5 @@
-//! AES-128 with fewer rounds, from FIPS 197: the last round has no MixColumns, and the round keys are
-//! the first of the key's.
+//! AES-128 with fewer rounds, from FIPS 197: the last round has no MixColumns, and the round keys
+//! are the first ones of the key schedule.
 
 fn double(x: u8) -> u8 {
     (x << 1) ^ ((x >> 7) * 0x1b)
@@ -15,14 +15,14 @@ fn times(mut a: u8, mut b: u8) -> u8 {
     product
 }
 
-/// The S-box: the inverse, which is the 254th power, and an affine map.
+/// Computes the S-box: the inverse, which is the 254th power, and an affine map.
 fn s_box(x: u8) -> u8 {
     let inverse = (0..254).fold(1, |power, _| times(power, x));
     let turns = (1..5).fold(inverse, |sum, by| sum ^ inverse.rotate_left(by));
     turns ^ 0x63
 }
 
-/// AES-128 under keys whose schedules are short.
+/// AES-128 with short key schedules.
 pub(super) struct AesRounds {
     s_box: [u8; 256],
 }
@@ -32,7 +32,7 @@ impl AesRounds {
         AesRounds { s_box: std::array::from_fn(|x| s_box(x as u8)) }
     }
 
-    /// The first `rounds + 1` round keys.
+    /// Returns the first `rounds + 1` round keys.
     pub(super) fn round_keys(&self, key: &[u8], rounds: usize) -> Vec<[u8; 16]> {
         let mut keys: Vec<[u8; 16]> = vec![key.try_into().expect("16 bytes")];
         let mut constant = 1;
@@ -58,7 +58,7 @@ impl AesRounds {
         };
         let mut state = add(block.to_be_bytes(), &keys[0]);
         for (round, key) in keys.iter().enumerate().skip(1) {
-            // Byte i of the new state is in row i mod 4, which turns by as many columns.
+            // Byte i of the new state is in row i mod 4, which rotates by i mod 4 columns.
             state = std::array::from_fn(|i| self.s_box[usize::from(state[(i + 4 * (i % 4)) % 16])]);
             if round + 1 < keys.len() {
                 let old = state;

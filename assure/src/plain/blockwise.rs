@@ -3,13 +3,13 @@
 use super::aes_rounds::AesRounds;
 use super::ciphers::Cipher;
 
-/// The bytes as a number whose first byte is the highest of `bits` bits; the rest is zero.
+/// Reads bytes as a number of `bits` bits, highest byte first and padded with zeros.
 fn number(bytes: &[u8], bits: u32) -> u128 {
     let bytes_of_block = bits as usize / 8;
     (0..bytes_of_block).fold(0, |all, i| all << 8 | u128::from(*bytes.get(i).unwrap_or(&0)))
 }
 
-/// M || 10*.
+/// Returns M || 10*.
 fn padded(bytes: &[u8], bits: u32) -> u128 {
     number(bytes, bits) | 1 << (bits - 1 - 8 * bytes.len() as u32)
 }
@@ -18,7 +18,7 @@ fn bytes(number: u128, bits: u32) -> Vec<u8> {
     number.to_be_bytes()[16 - bits as usize / 8..].to_vec()
 }
 
-/// 2 X in GF(2^n) with x^128 = x^7 + x^2 + x + 1 or x^64 = x^4 + x^3 + x + 1.
+/// Returns 2 X in GF(2^n), with x^128 = x^7 + x^2 + x + 1 or x^64 = x^4 + x^3 + x + 1.
 fn double(x: u128, bits: u32) -> u128 {
     let carry = x >> (bits - 1) & 1;
     let low = if bits == 128 { 0x87 } else { 0x1b };
@@ -26,9 +26,9 @@ fn double(x: u128, bits: u32) -> u128 {
     (x << 1 & mask) ^ (carry * low)
 }
 
-/// X / 2: the number that doubled is X.
+/// Returns X / 2, the number whose double is X.
 fn half(x: u128, bits: u32) -> u128 {
-    // x^(2^n - 2) is the inverse of x: half is n - 1 squarings away, but this is the definition.
+    // Shifts, and first adds the polynomial if X is odd.
     if x & 1 == 0 {
         return x >> 1;
     }
@@ -36,7 +36,7 @@ fn half(x: u128, bits: u32) -> u128 {
     (x ^ low) >> 1 | 1 << (bits - 1)
 }
 
-/// a X by schoolbook, for a small number a.
+/// Returns a X by schoolbook multiplication, for a small number a.
 fn multiple(a: u64, x: u128, bits: u32) -> u128 {
     (0..64).rev().fold(0, |sum, i| {
         let sum = double(sum, bits);

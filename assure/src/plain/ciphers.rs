@@ -1,4 +1,4 @@
-//! Block ciphers on numbers: the first byte of a block is the number's highest.
+//! Block ciphers on numbers: the first byte of a block is the highest.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 
@@ -6,13 +6,13 @@ use super::{present, rc6};
 
 /// A block cipher under a key.
 pub struct Cipher {
-    /// Bits of a block, n.
+    /// Number of bits of a block, n.
     pub bits: u32,
     encrypt: Box<dyn Fn(u128) -> u128>,
 }
 
 impl Cipher {
-    /// By the name that the registry has for it; `None` for another.
+    /// Returns the cipher with a name of the registry; `None` if unknown.
     pub fn new(name: &str, key: &[u8]) -> Option<Cipher> {
         let bits = if name.starts_with("PRESENT") { 64 } else { 128 };
         let encrypt: Box<dyn Fn(u128) -> u128> = match name {
@@ -32,7 +32,7 @@ impl Cipher {
         Some(Cipher { bits, encrypt })
     }
 
-    /// E(X), for a number of [`bits`](Cipher::bits) bits.
+    /// Returns E(X), for a number of [`bits`](Cipher::bits) bits.
     pub fn encrypt(&self, block: u128) -> u128 {
         (self.encrypt)(block)
     }
@@ -42,7 +42,7 @@ fn aes_of<C>(key: &[u8]) -> Box<dyn Fn(u128) -> u128>
 where
     C: BlockCipherEncrypt + KeyInit + 'static,
 {
-    let cipher = C::new_from_slice(key).expect("a key of the cipher's length");
+    let cipher = C::new_from_slice(key).expect("a key of the right length");
     Box::new(move |block| {
         let mut bytes = aes::cipher::Block::<C>::default();
         bytes.copy_from_slice(&block.to_be_bytes());

@@ -1,6 +1,6 @@
-//! Every MAC of the registry but HMAC and UMAC of 1999, once more: slowly, from the papers, on numbers
-//! and without a line in common with the library. The ciphers are RustCrypto's AES, and PRESENT,
-//! RC6 and the short AES of EliMAC from their definitions.
+//! A second implementation of the registry's MACs, except HMAC and UMAC of 1999: slow, on numbers,
+//! from the papers, and without shared code. The ciphers are RustCrypto's AES, and PRESENT, RC6 and
+//! the short AES of EliMAC from their definitions.
 
 mod aes_rounds;
 mod blockwise;
@@ -14,7 +14,8 @@ pub use ciphers::Cipher;
 pub use poly1305::{clamped, poly1305, prime as poly1305_prime};
 pub use umac::{NhKey, nh, nh_key};
 
-/// The full tag under the algorithm of this name in the registry; `None` if it is not here.
+/// Returns the full tag under the algorithm with this name in the registry; `None` if it is not
+/// here.
 pub fn tag(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     if let Some(bits) = name.strip_prefix("UMAC-") {
         return Some(umac::umac(key, nonce, message, bits.parse().ok()?));

@@ -4,17 +4,17 @@ use num_bigint::BigUint;
 
 use super::ciphers::Cipher;
 
-/// 2^130 - 5.
+/// Returns 2^130 - 5.
 pub fn prime() -> BigUint {
     (BigUint::from(1u8) << 130u8) - 5u8
 }
 
-/// r with the bits cleared that must be zero.
+/// Returns r with the required bits cleared.
 pub fn clamped(r: &[u8]) -> BigUint {
     BigUint::from_bytes_le(r) & BigUint::from(0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffffu128)
 }
 
-/// (sum of c_i r^(q + 1 - i) mod 2^130 - 5) + s mod 2^128.
+/// Returns (sum of c_i r^(q + 1 - i) mod 2^130 - 5) + s mod 2^128.
 pub fn poly1305(r: &[u8], s: u128, message: &[u8]) -> Vec<u8> {
     let (p, r) = (prime(), clamped(r));
     let sum: BigUint = message.chunks(16).fold(BigUint::ZERO, |h, chunk| {

@@ -2,7 +2,7 @@
 
 const S: [u64; 16] = [0xc, 5, 6, 0xb, 9, 0, 0xa, 0xd, 3, 0xe, 0xf, 8, 4, 7, 1, 2];
 
-/// K_1 .. K_32: the highest 64 bits of a register that turns by 61 bits after each.
+/// Returns K_1 .. K_32: the highest 64 bits of a register that rotates by 61 bits after each.
 pub(super) fn round_keys(key: &[u8]) -> Vec<u64> {
     let size = 8 * key.len() as u32;
     let mask = u128::MAX >> (128 - size);

@@ -1,8 +1,9 @@
-//! RC6-32/20/16 (Rivest, Robshaw, Sidney, Yin, 1998, section 2); words have their lowest byte first.
+//! RC6-32/20/16 (Rivest, Robshaw, Sidney, Yin, 1998, section 2); words have their lowest byte
+//! first.
 
 const ROUNDS: usize = 20;
 
-/// S[0 .. 2r + 3].
+/// Returns S[0 .. 2r + 3].
 pub(super) fn round_keys(key: &[u8]) -> Vec<u32> {
     let words = key.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes")));
     let mut l: Vec<u32> = words.collect();

@@ -4,10 +4,10 @@ use num_bigint::BigUint;
 
 use super::ciphers::Cipher;
 
-/// Bytes that NH takes at once.
+/// Chunk size of NH in bytes.
 const CHUNK: usize = 1024;
 
-/// The words of a key of NH.
+/// The words of an NH key.
 pub type NhKey = Vec<u32>;
 
 /// Section 3.2: AES in counter mode.
@@ -33,7 +33,8 @@ fn pdf(key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
     pad.to_be_bytes()[length * part..][..length].to_vec()
 }
 
-/// The key of NH of an iteration, 0 to 3 (section 5.1): each begins 16 bytes after the one before.
+/// Returns the NH key of an iteration, 0 to 3 (section 5.1): each begins 16 bytes after the
+/// previous one.
 pub fn nh_key(key: &[u8], iteration: usize) -> NhKey {
     let bytes = kdf(key, 1, CHUNK + 16 * iteration);
     let words = bytes[16 * iteration..].chunks(4);
@@ -71,7 +72,7 @@ fn poly(bits: u32, key: &BigUint, words: impl IntoIterator<Item = BigUint>) -> B
     })
 }
 
-/// Section 5.3.1: 2^17 bytes of words of 64 bits, the rest in words of 128.
+/// Section 5.3.1: 2^17 bytes in words of 64 bits, the rest in words of 128.
 fn l2(key: &[u8], hashes: &[u64]) -> [u8; 16] {
     const WORDS: usize = (1 << 17) / 8;
     let mask = BigUint::from(0x01ff_ffff_01ff_ffff_01ff_ffff_01ff_ffffu128);

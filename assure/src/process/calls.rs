@@ -1,8 +1,8 @@
-//! What is known of system calls: their names, their arguments, and what may become of them.
+//! System calls: their names, their arguments and their possible results.
 
 use libc::c_long;
 
-/// Names of the calls that a reader of a report wants to know; others have their number.
+/// Returns the names of calls that matter in reports; others are printed as numbers.
 pub fn name(nr: c_long) -> String {
     macro_rules! names {
         ($($name:ident)*) => {
@@ -25,7 +25,7 @@ pub fn name(nr: c_long) -> String {
     }
 }
 
-/// Calls without a number: they cannot fail, or how many there are depends on the clock.
+/// Returns whether a call is not counted: it cannot fail, or its frequency depends on the clock.
 pub fn uncounted(nr: c_long) -> bool {
     [
         libc::SYS_exit,
@@ -40,7 +40,7 @@ pub fn uncounted(nr: c_long) -> bool {
     .contains(&nr)
 }
 
-/// Which arguments are names.
+/// Returns the indices of the arguments that are file names.
 pub fn name_arguments(nr: c_long) -> &'static [usize] {
     match nr {
         libc::SYS_open | libc::SYS_unlink | libc::SYS_mkdir => &[0],
@@ -51,7 +51,8 @@ pub fn name_arguments(nr: c_long) -> &'static [usize] {
     }
 }
 
-/// The argument that is a number of bytes to read or write, where fewer may be.
+/// Returns the index of the argument that is a number of bytes to read or write, if fewer are
+/// allowed.
 pub fn count_argument(nr: c_long) -> Option<usize> {
     match nr {
         libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => Some(2),
@@ -60,13 +61,13 @@ pub fn count_argument(nr: c_long) -> Option<usize> {
     }
 }
 
-/// Whether a call writes bytes to a file.
+/// Returns whether a call writes bytes to a file.
 pub fn writes(nr: c_long) -> bool {
     nr == libc::SYS_write || nr == libc::SYS_pwrite64
 }
 
-/// Whether a signal may interrupt this call, and the caller then has to make it again. Locks are not
-/// among them: the command waits for none.
+/// Returns whether a signal may interrupt this call, so that the caller must repeat it. Locks do
+/// not count: the command never waits for one.
 pub fn is_interruptible(nr: c_long) -> bool {
     [
         libc::SYS_read,
@@ -87,12 +88,12 @@ pub fn is_interruptible(nr: c_long) -> bool {
     .contains(&nr)
 }
 
-/// Whether a call makes what was written last.
+/// Returns whether a call syncs written data.
 pub fn is_sync(nr: c_long) -> bool {
     [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_syncfs].contains(&nr)
 }
 
-/// Whether the runtime makes the call for itself: for memory or a new thread.
+/// Returns whether the runtime makes the call for itself: for memory or a new thread.
 pub fn is_of_the_runtime(nr: c_long) -> bool {
     [
         libc::SYS_mmap,
@@ -101,7 +102,7 @@ pub fn is_of_the_runtime(nr: c_long) -> bool {
         libc::SYS_munmap,
         libc::SYS_mprotect,
         libc::SYS_madvise,
-        // What a new thread needs.
+        // Needed by a new thread.
         libc::SYS_rseq,
         libc::SYS_set_robust_list,
         libc::SYS_rt_sigprocmask,

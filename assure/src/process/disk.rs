@@ -1,17 +1,16 @@
-//! What a disk may have after the power fails: a weak model of a file system.
+//! States of a disk after a power cut: a weak model of a file system.
 //!
-//! Of a run's operations, as `history` has them, the model promises as little as POSIX does:
+//! For the operations of a run, recorded by `history`, the model promises as little as POSIX:
 //!
-//! - Bytes that were written are there for good once their file was synced. Until then each write
-//!   may be there, or not, or in part: up to some byte, or in some sectors of 512 bytes; and if it
-//!   made the file longer, the length may be there without the bytes, which are zeros then.
-//! - A name that was made, moved or removed is so for good once its folder was synced. Until then
-//!   each such change may be there or not, whatever its order, and whatever became of the bytes.
-//!   A rename may be there with the old name still in place. What is in a folder that lost its own
-//!   name is lost.
-//! - To sync a file says nothing of its names, and to sync a folder nothing of its files' bytes.
+//! - Written bytes are safe once their file was synced. Until then each write may be present,
+//!   missing or partial: up to some byte, or in some sectors of 512 bytes. If it made the file
+//!   longer, the new length may be present without the bytes, which are then zeros.
+//! - A created, moved or removed name is safe once its folder was synced. Until then each such
+//!   change may be present or missing, in any order and regardless of the bytes. A rename may leave
+//!   the old name in place too. The contents of a folder that lost its own name are lost.
+//! - Syncing a file does not sync its names, and syncing a folder does not sync its files' bytes.
 //!
-//! ALICE and CrashMonkey look at file systems in this way.
+//! ALICE and CrashMonkey test file systems in this way.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,10 +18,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::history::{Files, History, Op, folder_of};
 use crate::Random;
 
-/// What a disk writes as a whole.
+/// The unit that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// How much of an operation is on the disk.
+/// The part of an operation that is on the disk.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     All,
@@ -31,23 +30,23 @@ enum Part {
     Bytes(Vec<(usize, usize)>),
     /// The length that a write gave the file, without its bytes.
     LengthAlone,
-    /// Of a rename the new name, with the old one still there.
+    /// A rename whose old name is still in place.
     Doubled,
 }
 
 /// A state of the disk.
 #[derive(Clone, Debug)]
 pub struct Crash {
-    /// Operations that had been made.
+    /// Number of operations made before.
     pub after: usize,
-    /// What the folder has of the files that the run did something to.
+    /// The files that the run touched, as the folder has them.
     pub files: Files,
-    /// Which of the operations were lost or torn, for reports.
+    /// The operations that were lost or torn, for reports.
     pub lost: String,
 }
 
 impl History {
-    /// The folder after all that was made safe by then, and nothing else.
+    /// Returns the folder with all safe operations, and no others.
     pub fn power_cut(&self) -> Files {
         let state = self.image(self.ops.len(), |index| match self.is_safe(index, self.ops.len()) {
             true => Part::All,
@@ -56,12 +55,12 @@ impl History {
         self.whole(&state)
     }
 
-    /// The folder after all operations.
+    /// Returns the folder after all operations.
     pub fn end(&self) -> Files {
         self.whole(&self.image(self.ops.len(), |_| Part::All))
     }
 
-    /// Whether an operation is on the disk for good after so many.
+    /// Returns whether an operation is safe once `after` operations were made.
     fn is_safe(&self, index: usize, after: usize) -> bool {
         let later = &self.ops[index + 1..after];
         match &self.ops[index] {
@@ -127,9 +126,9 @@ impl History {
         reached.map(|(name, file)| (name.clone(), files[*file].clone())).collect()
     }
 
-    /// States of the disk, none twice: after each operation, with each subset of what was not yet
-    /// safe where there are few, and with torn writes. `limit` is how many there may be after one
-    /// operation. Returns how many were made to find them.
+    /// Returns distinct states of the disk: after each operation, with each subset of the unsafe
+    /// operations if there are few, and with torn writes. `limit` is the maximum number after one
+    /// operation. Returns also the number of candidates.
     pub fn crashes(&self, limit: usize, random: &mut Random) -> (Vec<Crash>, usize) {
         let (mut found, mut seen, mut made) = (Vec::new(), HashSet::new(), 0);
         for after in 0..=self.ops.len() {
@@ -157,7 +156,7 @@ impl History {
         (found, made)
     }
 
-    /// What may be on the disk of the operations that are not safe: the plainest first.
+    /// Returns the parts of unsafe operations that may be on the disk, simplest first.
     fn choices(&self, open: &[usize], limit: usize, random: &mut Random) -> Vec<Vec<Part>> {
         let count = open.len();
         let whole = |yes: bool| if yes { Part::All } else { Part::None };
@@ -179,8 +178,8 @@ impl History {
                 choices.push((0..count).map(|_| whole(random.up_to(1) == 1)).collect());
             }
         }
-        // Each operation in part, and the others in several ways. By turns, so that a limit does
-        // not leave the last operations whole.
+        // Each operation in part, with several choices for the others. Interleaved, so that a limit
+        // does not leave the last operations whole.
         let mut torn: Vec<Vec<Vec<Part>>> = Vec::new();
         for (place, index) in open.iter().enumerate() {
             let mut of_this = Vec::new();
@@ -200,7 +199,7 @@ impl History {
         let longest = torn.iter().map(Vec::len).max().unwrap_or(0);
         let turns = (0..longest).flat_map(|round| torn.iter().filter_map(move |of| of.get(round)));
         let mut turns = turns.cloned();
-        // Between them several operations in part.
+        // In between, several operations in part.
         for _ in 0..limit.max(longest * count) {
             choices.extend(turns.next());
             if count > 0 {
@@ -210,7 +209,7 @@ impl History {
         choices
     }
 
-    /// All of an operation, nothing or a part of it.
+    /// Returns all of an operation, none of it or a part.
     fn some_part(&self, index: usize, random: &mut Random) -> Part {
         let bytes = match &self.ops[index] {
             Op::Write { bytes, .. } if !bytes.is_empty() => bytes.len(),
@@ -232,7 +231,7 @@ impl History {
         }
     }
 
-    /// Parts of an operation, but for all and nothing.
+    /// Returns parts of an operation, without all and none.
     fn parts(&self, index: usize, random: &mut Random) -> Vec<Part> {
         match &self.ops[index] {
             Op::Names(changes) if changes.len() > 1 => vec![Part::Doubled],
@@ -262,7 +261,7 @@ impl History {
         }
     }
 
-    /// Operations that were lost or are there in part.
+    /// Describes the lost and partial operations.
     fn describe(&self, open: &[usize], parts: &[Part]) -> String {
         let mut texts = Vec::new();
         for (index, part) in open.iter().zip(parts) {

@@ -1,63 +1,63 @@
-//! What a run's calls did to the files of one folder and of the folders in it, as a list of operations.
+//! Reads a list of file operations in one folder and its subfolders from a run's system calls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use super::trace::{Call, Phase};
 
-/// The files of a folder: their names from there on, and bytes. A folder in it has a name that ends in
-/// a slash, and no bytes.
+/// The files of a folder: relative names and contents. A subfolder has a name that ends in a slash,
+/// and no contents.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// One change of one file or of a folder.
+/// One change of a file or folder.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// Bytes were written to a file.
     Write {
-        /// The file.
+        /// The file's number.
         file: usize,
-        /// Where.
+        /// Offset in the file.
         at: usize,
-        /// What.
+        /// The written bytes.
         bytes: Vec<u8>,
     },
-    /// A file was given another length.
+    /// The length of a file was set.
     Length {
-        /// The file.
+        /// The file's number.
         file: usize,
-        /// The length.
+        /// The new length.
         to: usize,
     },
     /// A file was synced.
     Sync(usize),
-    /// Names were made, moved or removed, at once.
+    /// Names were created, moved or removed, atomically.
     Names(Vec<(String, Option<usize>)>),
-    /// A folder was synced, which has this name; the outer one has none.
+    /// The folder with this name was synced; the outer one has an empty name.
     SyncNames(String),
-    /// Bytes went to standard output.
+    /// Bytes were written to standard output.
     Told(Vec<u8>),
 }
 
-/// What a run did to a folder.
+/// The operations of a run in a folder.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// The bytes of the files before it; those that came later have none.
+    /// The contents of the files before the run; empty for files created later.
     pub(super) start: Vec<Vec<u8>>,
-    /// The names before it.
+    /// The names before the run.
     pub(super) names: BTreeMap<String, usize>,
-    /// Files that it did nothing to.
+    /// Files that the run did not touch.
     pub(super) rest: Files,
-    /// What it did, in order.
+    /// The operations, in order.
     pub ops: Vec<Op>,
 }
 
-/// The name of the folder that a name is in.
+/// Returns the name of the folder that contains a name.
 pub fn folder_of(name: &str) -> &str {
     name.trim_end_matches('/').rfind('/').map_or("", |end| &name[..=end])
 }
 
 impl History {
-    /// What the calls did to the files in `folder`, of which `files` were there before.
+    /// Extracts the operations on files in `folder`, which contained `files` before.
     pub fn new(folder: &Path, files: &Files, calls: &[Call]) -> Result<History, String> {
         let names: BTreeMap<_, _> = files.keys().cloned().zip(0..).collect();
         let mut recorder = Recorder {
@@ -69,7 +69,8 @@ impl History {
             ops: Vec::new(),
         };
         for call in calls.iter().filter(|call| call.phase == Phase::Main && call.done) {
-            // One that did not end was cut off by a kill: it may have been done, and no more.
+            // A call that did not return was cut off by a kill: if it was done, it was the last
+            // one.
             match call.ret {
                 Some(ret) if ret >= 0 || call.nr == libc::SYS_close => recorder.call(call, ret)?,
                 _ => {}
@@ -82,7 +83,7 @@ impl History {
         Ok(history)
     }
 
-    /// Sets apart what no operation is about, so that states stay small.
+    /// Moves untouched files to `rest`, so that states stay small.
     fn set_apart(&mut self) {
         let touched = |name: &String, file: usize| {
             self.ops.iter().any(|op| match op {
@@ -101,18 +102,18 @@ impl History {
         }
     }
 
-    /// A state with the files that the run did nothing to.
+    /// Adds the untouched files to a state.
     pub fn whole(&self, state: &Files) -> Files {
         self.rest.iter().chain(state).map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
     }
 
-    /// Whether standard output had something after so many operations.
+    /// Returns whether standard output was written within the first `after` operations.
     pub fn told(&self, after: usize) -> bool {
         self.ops[..after].iter().any(|op| matches!(op, Op::Told(_)))
     }
 }
 
-/// What an open descriptor is of.
+/// The object of an open descriptor.
 #[derive(Clone, Debug)]
 enum Object {
     File(usize),
@@ -120,7 +121,7 @@ enum Object {
     Other,
 }
 
-/// An open file: descriptors that were duplicated share its position.
+/// An open file: duplicated descriptors share its position.
 struct Open {
     object: Object,
     at: usize,
@@ -128,7 +129,7 @@ struct Open {
 
 struct Recorder<'a> {
     folder: &'a Path,
-    /// How many there were.
+    /// Number of files so far.
     files: usize,
     now: BTreeMap<String, usize>,
     opens: Vec<Open>,
@@ -169,7 +170,7 @@ impl Recorder<'_> {
                 }
                 _ => {}
             },
-            // The folder's file system, as far as it matters here.
+            // Here, the whole file system is the folder.
             libc::SYS_syncfs if open.is_some() => {
                 self.ops.extend((0..self.files).map(Op::Sync));
                 let folders = self.now.keys().filter(|name| name.ends_with('/')).cloned();
@@ -189,7 +190,7 @@ impl Recorder<'_> {
             }
             libc::SYS_unlink => self.unlink(&self.path(call, None, 0)),
             libc::SYS_unlinkat => self.unlink(&self.path(call, Some(0), 0)),
-            // They would write to files past this model.
+            // These would write to files without the model's knowledge.
             libc::SYS_writev
             | libc::SYS_fallocate
             | libc::SYS_copy_file_range
@@ -210,7 +211,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// A name that a call takes, from the folder on that an argument says.
+    /// Returns a path argument, relative to the folder in the argument `dir`.
     fn path(&self, call: &Call, dir: Option<usize>, name: usize) -> PathBuf {
         let fd = dir.map_or(libc::AT_FDCWD, |dir| call.args[dir] as i32);
         let base = match self.object(self.fds.get(&i64::from(fd)).copied()) {
@@ -219,17 +220,17 @@ impl Recorder<'_> {
             _ => PathBuf::from("/unknown"),
         };
         let path = base.join(String::from_utf8_lossy(&call.names[name]).as_ref());
-        // Without `.` and without a slash at the end.
+        // Without `.` and without a trailing slash.
         path.components().filter(|part| *part != Component::CurDir).collect()
     }
 
-    /// The name of a file here.
+    /// Returns the name of a file in the folder.
     fn name(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(self.folder).ok()?.to_string_lossy().into_owned();
         (!name.is_empty()).then_some(name)
     }
 
-    /// The name of a folder here.
+    /// Returns the name of a subfolder.
     fn folder_name(&self, path: &Path) -> Option<String> {
         if path == self.folder { Some(String::new()) } else { Some(self.name(path)? + "/") }
     }
@@ -277,7 +278,7 @@ impl Recorder<'_> {
 
     fn write(&mut self, call: &Call, open: Option<usize>, ret: i64) {
         let Some(Object::File(file)) = self.object(open) else { return };
-        let open = &mut self.opens[open.expect("it has an object")];
+        let open = &mut self.opens[open.expect("its object is known")];
         let mut at = open.at;
         if call.nr == libc::SYS_pwrite64 {
             at = call.args[3] as usize;
@@ -304,7 +305,7 @@ impl Recorder<'_> {
             },
             None => self.name(from).and_then(|name| self.now.get(&name).copied()),
         };
-        let file = file.ok_or_else(|| format!("a link to {to} from an unknown file"))?;
+        let file = file.ok_or_else(|| format!("linked {to} from an unknown file"))?;
         self.names(to, file);
         Ok(())
     }
@@ -312,7 +313,7 @@ impl Recorder<'_> {
     fn rename(&mut self, from: &Path, to: &Path) -> Result<(), String> {
         let (Some(from), Some(to)) = (self.name(from), self.name(to)) else { return Ok(()) };
         let file = self.now.remove(&from);
-        let file = file.ok_or_else(|| format!("a rename of {from}, which is not known"))?;
+        let file = file.ok_or_else(|| format!("renamed {from}, which is unknown"))?;
         self.now.insert(to.clone(), file);
         // The new name first: see `Part::Doubled` of `disk`.
         self.ops.push(Op::Names(vec![(to, Some(file)), (from, None)]));

@@ -1,4 +1,4 @@
-//! Jobs that run the command `tagmac` as a process and let its system calls fail.
+//! For jobs that run the command `tagmac` as a process and make its system calls fail.
 
 pub mod calls;
 pub mod disk;

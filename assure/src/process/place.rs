@@ -1,4 +1,4 @@
-//! A folder in which the command runs, and which is put back as it was.
+//! A folder for running the command, which can be restored.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ pub struct Ran {
     pub err: String,
 }
 
-/// A folder of its own.
+/// A temporary folder.
 pub struct Place {
     folder: TempDir,
     path: PathBuf,
@@ -32,7 +32,7 @@ pub struct Place {
     modes: BTreeMap<String, u32>,
 }
 
-/// The command `tagmac`, as it was built beside this program, or as the variable `TAGMAC` says.
+/// Returns the path of the command `tagmac`, from the variable `TAGMAC` or next to this program.
 pub fn command() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let path = match std::env::var_os("TAGMAC") {
@@ -41,12 +41,12 @@ pub fn command() -> Result<PathBuf, String> {
     };
     match path.is_file() {
         true => Ok(path),
-        false => Err(format!("{}: expected the command, found no file", path.display())),
+        false => Err(format!("{}: the command is missing", path.display())),
     }
 }
 
 impl Place {
-    /// A new one, in memory if the system has such a folder: to sync there takes no time.
+    /// Creates a folder, in memory if the system has such a place: syncing is fast there.
     pub fn new(command: &Path) -> io::Result<Place> {
         let memory = Path::new("/dev/shm");
         let folder = match memory.is_dir() {
@@ -58,32 +58,32 @@ impl Place {
         Ok(Place { folder, path, command, modes: BTreeMap::new() })
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file in it.
+    /// Returns the path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.file(name), bytes).expect("a scratch folder takes files");
+        fs::write(self.file(name), bytes).expect("the folder is writable");
     }
 
-    /// Reads a file, if it is there.
+    /// Reads a file; `None` if it does not exist.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.file(name)).ok()
     }
 
-    /// The regular files and folders in it.
+    /// Returns the regular files and folders in it.
     pub fn files(&self) -> Files {
         let mut files = Files::new();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(self.path.join(&folder)).expect("the folder is there");
+            let entries = fs::read_dir(self.path.join(&folder)).expect("the folder exists");
             for entry in entries.flatten() {
                 let name = format!("{folder}{}", entry.file_name().to_string_lossy());
                 match entry.file_type() {
@@ -101,7 +101,7 @@ impl Place {
         files
     }
 
-    /// Notes the files' modes, for when they are put back.
+    /// Records the files' modes, for `restore`.
     pub fn note_modes(&mut self) {
         let names: Vec<String> = self.files().into_keys().collect();
         for name in names {
@@ -110,30 +110,31 @@ impl Place {
         }
     }
 
-    /// Makes the files and folders these. Those that are so already are not touched.
+    /// Restores these files and folders. Unchanged ones are not touched.
     pub fn restore(&self, files: &Files) {
         let now = self.files();
-        // What is in a folder comes after it.
+        // In reverse, so that a folder's contents go first.
         for name in now.keys().rev().filter(|name| !files.contains_key(*name)) {
             let path = self.file(name);
             let gone =
                 if name.ends_with('/') { fs::remove_dir(path) } else { fs::remove_file(path) };
-            gone.expect("a scratch folder lets go of files");
+            gone.expect("the folder is writable");
         }
         for (name, bytes) in files.iter().filter(|(name, bytes)| now.get(*name) != Some(bytes)) {
             let path = self.file(name);
             if name.ends_with('/') {
-                fs::create_dir(path).expect("a scratch folder takes folders");
+                fs::create_dir(path).expect("the folder is writable");
                 continue;
             }
             let _ = fs::remove_file(&path);
             self.write(name, bytes);
             let mode = self.modes.get(name).copied().unwrap_or(0o600);
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode))
+                .expect("it belongs to this user");
         }
     }
 
-    /// The command with arguments, to be traced.
+    /// Prepares the command with arguments, for tracing.
     pub fn program(&self, args: &[&str], stdin: &[u8]) -> Program {
         let args = args.iter().map(OsString::from).collect();
         let (path, folder) = (self.command.clone(), self.path.clone());
@@ -149,7 +150,7 @@ impl Place {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the command starts");
         if let Some(mut input) = child.stdin.take() {
-            // It may end before it has read all.
+            // It may exit before it has read all.
             let _ = input.write_all(stdin);
         }
         let ran = child.wait_with_output().expect("a child can be waited for");
@@ -160,7 +161,7 @@ impl Place {
         }
     }
 
-    /// Runs the command, which has to succeed, and returns its output.
+    /// Runs the command, which must succeed, and returns its output.
     pub fn must(&self, args: &[&str]) -> Result<String, String> {
         let ran = self.run(args, b"");
         match ran.code {
@@ -170,7 +171,7 @@ impl Place {
     }
 }
 
-/// Names that the command gives files until they are whole.
+/// Returns whether a name is that of a temporary file of the command.
 pub fn is_draft(name: &str) -> bool {
     name.rsplit('/').next().is_some_and(|name| name.starts_with(".tagmac-"))
 }

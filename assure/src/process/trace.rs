@@ -1,8 +1,8 @@
-//! Runs a program under `ptrace`, records its system calls, and lets one of them go wrong.
+//! Runs a program under `ptrace`, records its system calls, and makes one of them fail.
 //!
-//! The program is the one that users run: nothing in it knows of the fault. The kernel stops it at
-//! each call and after it; here the call is then skipped, cut short or answered with an error, or the
-//! process is killed. Linux on x86-64 only, for calls are read from registers.
+//! The program is the one that users run, without knowledge of the fault. The kernel stops it
+//! before and after each call. The tracer then skips the call, cuts it short, replaces its result
+//! by an error, or kills the process. Linux on x86-64 only, because calls are read from registers.
 
 use std::collections::HashMap;
 use std::env;
@@ -22,55 +22,55 @@ use super::ptrace::{
     set_registers, string, wait,
 };
 
-/// What to run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The file to execute.
     pub path: PathBuf,
-    /// Its arguments.
+    /// Command-line arguments.
     pub args: Vec<OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub folder: PathBuf,
-    /// Its standard input.
+    /// Standard input.
     pub stdin: Vec<u8>,
 }
 
-/// How a call goes wrong.
+/// A fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// It fails with this error number and does nothing.
     Error(i32),
-    /// It reads or writes half of the bytes, and says so.
+    /// It reads or writes half of the bytes, and returns that number.
     Short,
-    /// The process is killed before it.
+    /// The process is killed before the call.
     Kill,
     /// It writes half of the bytes, and then the process is killed.
     Tear,
-    /// It does nothing and answers success: as a program sees it that looks at no errors.
+    /// It does nothing and returns success, as a program that ignores errors would see it.
     Lie,
-    /// It writes half of the bytes and answers that it wrote all.
+    /// It writes half of the bytes and returns the full number.
     ShortLie,
 }
 
-/// In which part of the run a call is.
+/// The part of the run that a call belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// The loader and the runtime, before the program's `main`.
     Startup,
-    /// From its first call in `main`, which forbids dumps, to the end.
+    /// From the first call in `main`, which forbids dumps, to the end.
     Main,
 }
 
 /// A fault at the call with this number in its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Injection {
-    /// The phase.
+    /// The phase of the call.
     pub phase: Phase,
     /// The call's number, from 0.
     pub number: usize,
-    /// The call that it has to be, else nothing happens: threads make calls in any order.
+    /// If set, the fault happens only if the call is this one: threads make calls in any order.
     pub nr: Option<c_long>,
-    /// What happens there.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -79,31 +79,31 @@ pub struct Injection {
 pub struct Call {
     /// Its number in the kernel's table.
     pub nr: c_long,
-    /// Its arguments.
+    /// The arguments.
     pub args: [u64; 6],
-    /// What it answered; `None` if the process ended in it.
+    /// Its result; `None` if the process ended during the call.
     pub ret: Option<i64>,
-    /// Names that it takes, in the order of its arguments.
+    /// Its path arguments, in order.
     pub names: Vec<Vec<u8>>,
     /// The bytes that it was given to write.
     pub data: Vec<u8>,
-    /// The phase.
+    /// The phase of the call.
     pub phase: Phase,
     /// Its number in the phase; `None` for calls that are not counted.
     pub number: Option<usize>,
-    /// Whether the fault was here.
+    /// True if it had the fault.
     pub faulty: bool,
-    /// Whether the kernel was let do it.
+    /// True if the kernel executed it.
     pub done: bool,
 }
 
 impl Call {
-    /// Its name.
+    /// Returns the call's name.
     pub fn name(&self) -> String {
         name(self.nr)
     }
 
-    /// Whether it was done and did not fail.
+    /// Returns whether it was executed and did not fail.
     pub fn succeeded(&self) -> bool {
         self.done && self.ret.is_some_and(|ret| ret >= 0)
     }
@@ -111,60 +111,60 @@ impl Call {
 
 /// A run.
 pub struct Trace {
-    /// How it ended.
+    /// The exit status of the program.
     pub status: ExitStatus,
     /// Standard output.
     pub out: Vec<u8>,
     /// Standard error.
     pub err: Vec<u8>,
-    /// The calls of the main process, in the order in which they began.
+    /// The calls of the main process, ordered by their start.
     pub calls: Vec<Call>,
-    /// Whether it had to be killed because it did not end.
+    /// True if it did not end and had to be killed.
     pub hung: bool,
 }
 
 impl Trace {
-    /// The call at which the fault was.
+    /// Returns the call with the fault.
     pub fn faulty(&self) -> Option<&Call> {
         self.calls.iter().find(|call| call.faulty)
     }
 
-    /// The calls that can be given a fault.
+    /// Returns the calls that can have a fault.
     pub fn counted(&self) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(|call| call.number.is_some())
     }
 }
 
-/// A thread that is traced.
+/// A traced thread.
 struct Thread {
     process: pid_t,
-    /// The call that it is in.
+    /// The call in progress.
     inside: Option<Inside>,
-    /// Its first stop is the kernel's doing.
+    /// True until its first stop, which the kernel causes.
     new: bool,
 }
 
 /// A call that has begun.
 struct Inside {
-    /// Where it is among the recorded ones.
+    /// Its index in `calls`, if it is recorded.
     index: Option<usize>,
-    /// The registers before it, if they were changed, and what it is to answer.
+    /// The registers at its start, if they were changed, and the result to return.
     changed: Option<(user_regs_struct, Option<i64>)>,
     kill_after: bool,
 }
 
-/// Where a command that was built with counters of what runs has them, if it is run for these.
+/// Returns the variable for coverage counters and its value, if this run collects them.
 pub fn counters() -> Option<(&'static str, OsString)> {
     let name = "LLVM_PROFILE_FILE";
     env::var_os(name).map(|place| (name, place))
 }
 
-/// The same for each run: the little that the command needs.
+/// Sets the same environment for each run: the little that the command needs.
 pub fn set_environment(command: &mut Command) {
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").envs(counters());
 }
 
-/// Runs a program, with a fault or none. The calling thread may have no other children meanwhile.
+/// Runs a program with an optional fault. The calling thread must have no other children meanwhile.
 pub fn run(program: &Program, injection: Option<Injection>) -> io::Result<Trace> {
     let (stdin, out, err) = (memory(&program.stdin)?, memory(&[])?, memory(&[])?);
     let mut command = Command::new(&program.path);
@@ -195,12 +195,12 @@ pub fn run(program: &Program, injection: Option<Injection>) -> io::Result<Trace>
 
 struct Tracer {
     root: pid_t,
-    /// The process that has come to `main`.
+    /// The process that has reached `main`.
     main: Option<pid_t>,
     memories: HashMap<pid_t, File>,
     threads: HashMap<pid_t, Thread>,
     calls: Vec<Call>,
-    /// How many calls were counted in each phase.
+    /// Number of counted calls in each phase.
     numbers: [usize; 2],
     injection: Option<Injection>,
 }
@@ -241,7 +241,7 @@ impl Tracer {
             let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
             let signal = match (signal, event) {
                 (signal, _) if signal == libc::SIGTRAP | 0x80 => {
-                    // It may just have been killed.
+                    // The thread may just have been killed.
                     let _ = self.call(tid);
                     0
                 }
@@ -252,7 +252,7 @@ impl Tracer {
                 }
                 (_, 1..) => 0,
                 (libc::SIGSTOP, 0) if self.threads[&tid].new => {
-                    self.threads.get_mut(&tid).expect("it is known").new = false;
+                    self.threads.get_mut(&tid).expect("the thread is known").new = false;
                     0
                 }
                 (signal, _) => signal,
@@ -262,14 +262,14 @@ impl Tracer {
     }
 
     fn open_memory(&mut self, process: pid_t) -> io::Result<()> {
-        // While it may be looked at: the program forbids that later on.
+        // Opened now, because the program forbids it later.
         let memory = File::open(format!("/proc/{process}/mem"))?;
         self.memories.insert(process, memory);
         Ok(())
     }
 
     fn go_on(&self, tid: pid_t, signal: i32) {
-        // It may just have been killed.
+        // The thread may just have been killed.
         let _ = ptrace(libc::PTRACE_SYSCALL, tid, signal as usize);
     }
 
@@ -277,7 +277,7 @@ impl Tracer {
         match self.threads.get_mut(&tid).and_then(|thread| thread.inside.take()) {
             None => {
                 let inside = self.begin(tid)?;
-                self.threads.get_mut(&tid).expect("it is known").inside = Some(inside);
+                self.threads.get_mut(&tid).expect("the thread is known").inside = Some(inside);
                 Ok(())
             }
             Some(inside) => self.end(tid, inside),
@@ -328,12 +328,12 @@ impl Tracer {
                 kill(process);
                 done = false;
             }
-            // It answers failure with the break as it is, which any program believes.
+            // `brk` fails by returning the unchanged break, which every program handles.
             Some(Fault::Error(_)) if nr == libc::SYS_brk => {
                 regs.rdi = 0;
                 inside.changed = Some((before, None));
             }
-            // The kernel lets go of the descriptor whatever it answers.
+            // The kernel closes the descriptor whatever it returns.
             Some(Fault::Error(error)) if nr == libc::SYS_close => {
                 inside.changed = Some((before, Some(-i64::from(error))));
             }
@@ -374,11 +374,11 @@ impl Tracer {
         if let Some((before, answer)) = inside.changed {
             let ret = answer.unwrap_or(regs.rax as i64);
             let did = regs.rax as i64;
-            // A call keeps all registers but these, and the program may count on that.
+            // Restores all registers that a call preserves, since the program relies on that.
             regs = user_regs_struct { rcx: regs.rcx, r11: regs.r11, rax: ret as u64, ..before };
             regs.orig_rax = u64::MAX;
             set_registers(tid, &regs)?;
-            // What was written is what the kernel says.
+            // The kernel reports how much was written.
             if self.calls[index].done {
                 self.calls[index].data.truncate(did.max(0) as usize);
             }
@@ -396,7 +396,7 @@ impl Tracer {
     }
 }
 
-/// Whether this machine lets a program be traced.
+/// Returns whether programs can be traced on this machine.
 pub fn works(folder: &Path) -> bool {
     let args = vec!["-c".into(), "exit 7".into()];
     let program =

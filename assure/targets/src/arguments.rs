@@ -1,4 +1,4 @@
-//! The command line, parsed and not run: arguments are apart by zero bytes. And numbers as it takes them.
+//! The command line, parsed but not run, with zero bytes between arguments; and the numbers in it.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use args_as_rust::number;
 use clap::{Command, CommandFactory, FromArgMatches};
 
 thread_local! {
-    // Made once: that takes longer than all else.
+    // Made once, because that takes longest.
     static COMMAND: RefCell<Command> = RefCell::new(Args::command());
 }
 
@@ -23,7 +23,7 @@ pub fn run(data: &[u8]) {
     match parsed {
         Ok(matches) => {
             let args = Args::from_arg_matches(&matches);
-            assert!(args.is_ok(), "expected arguments that were taken to make a command");
+            assert!(args.is_ok(), "valid arguments must make a command");
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 fn numbers(text: &str) {
     let (size, count) = (number::size(text), number::count(text));
     if let (Ok(size), Ok(count)) = (&size, &count) {
-        assert_eq!(u128::from(*size), *count, "expected one number");
+        assert_eq!(u128::from(*size), *count, "both ways must parse the same number");
     }
     if let Ok(size) = size {
         assert!(text.bytes().next().is_some_and(|byte| byte.is_ascii_digit()));

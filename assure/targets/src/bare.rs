@@ -1,4 +1,4 @@
-//! Keys that are in no key file: the first byte says how they are written and for which algorithm.
+//! Keys outside key files: the first byte chooses the encoding and the algorithm.
 
 use base16ct::lower::encode_string;
 use tagmac_any::Algorithm;
@@ -21,7 +21,7 @@ pub fn run(data: &[u8]) {
         }
     };
     assert_eq!(file.algorithm(), algorithm);
-    algorithm.check_key(file.key().len()).expect("a key of its length");
+    algorithm.check_key(file.key().len()).expect("a key of the right length");
     // Lines of one length are joined.
     let line: Vec<u8> = text.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
     match format {

@@ -1,4 +1,4 @@
-//! What is under the seal of a checkpoint. The first byte chooses the MAC.
+//! The sealed text of a checkpoint. The first byte chooses the MAC.
 
 use tagmac::save::Writer;
 use tagmac_files::fuzzing::checkpoint;
@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
         assert!(std::hint::black_box(name).len() < usize::MAX);
     }
     if let Some(once) = checkpoint(parts, text) {
-        assert_eq!(checkpoint(parts, &once), Some(once.clone()), "expected what is written");
+        assert_eq!(checkpoint(parts, &once), Some(once.clone()), "must read back what is written");
     }
 }
 

@@ -1,19 +1,19 @@
-//! The corpus in the tree: a file for each target, an input on each line, escaped as in Rust.
+//! The corpus in the tree: a file for each target, with one input per line, escaped as in Rust.
 
 use std::path::{Path, PathBuf};
 
-/// The file of a target.
+/// Returns the path of a target's corpus.
 pub fn path(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target)
 }
 
-/// The inputs of a target.
+/// Returns the inputs of a target.
 pub fn read(target: &str) -> Vec<Vec<u8>> {
     let text = std::fs::read_to_string(path(target)).unwrap_or_default();
     text.lines().map(parse).collect()
 }
 
-/// An input as it is on its line.
+/// Returns an input as a line of the corpus.
 pub fn line(input: &[u8]) -> String {
     format!("{}\n", input.escape_ascii())
 }
@@ -32,7 +32,7 @@ fn parse(line: &str) -> Vec<u8> {
                     u8::from_str_radix(digits, 16).expect("hex digits")
                 }
                 Some(byte) => byte,
-                None => panic!("expected an escape, found the end of a line"),
+                None => panic!("the line ends within an escape"),
             },
             byte => byte,
         });

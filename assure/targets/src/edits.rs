@@ -1,4 +1,4 @@
-//! Edits of a tree against a message that is kept and tagged anew.
+//! Edits of a tree, compared with a message that is edited too and tagged from scratch.
 
 use tagmac::edit::{Edit, EditError, Tree};
 use tagmac::hazmat::Hash;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crate::input::{Input, pattern};
 use crate::plant::Plant;
 
-/// Bytes of the longest message.
+/// Length of the longest message in bytes.
 const LONGEST: usize = 3000;
 
 static PMAC: LazyLock<PmacAes128> = LazyLock::new(|| PmacAes128::new(&[7; 16]));
@@ -36,7 +36,7 @@ fn script<M: Mac>(mac: &M, nonce: &M::Nonce, input: &mut Input<'_>) {
             break;
         }
         let operation = input.byte();
-        // Now and then past the end, and now and then at a block.
+        // Sometimes past the end, and sometimes at a block.
         let mut at = input.up_to(message.len() + 3);
         let mut more = input.up_to(3 * leaf);
         if operation & 8 != 0 {
@@ -92,16 +92,16 @@ fn script<M: Mac>(mac: &M, nonce: &M::Nonce, input: &mut Input<'_>) {
             _ => {}
         }
         assert_eq!(tree.bytes(), message.len() as u64);
-        assert_eq!(tree.tag(nonce), mac.tag_with(nonce, &*message), "expected the message's tag");
+        assert_eq!(tree.tag(nonce), mac.tag_with(nonce, &*message), "must be the message's tag");
     }
 }
 
-/// Whether blocks can be put in or taken out there.
+/// Returns whether blocks can be inserted or removed there.
 fn moves<M: Mac>(block: usize, at: usize, more: usize) -> bool {
     M::Hash::POSITION_INDEPENDENT && at.is_multiple_of(block) && more.is_multiple_of(block)
 }
 
-/// The bytes that the edit has to see, one of them wrong if there are any and that is asked for.
+/// Returns the old bytes that the edit needs, one of them wrong if requested and possible.
 fn old<M: Mac>(
     tree: &Tree<&M>,
     edit: &Edit,
@@ -118,7 +118,8 @@ fn old<M: Mac>(
     Ok(old)
 }
 
-/// Whether the edit was done, which it had to be if it can be and its old bytes were right.
+/// Checks that a possible edit with correct old bytes succeeded, and all others failed. Returns
+/// whether it succeeded.
 fn expected(done: Result<(), EditError>, wrong: bool, can: bool) -> bool {
     assert_eq!(done.is_ok(), can && !wrong, "{done:?}");
     done.is_ok()

@@ -1,6 +1,6 @@
-//! Bytes of a run, as choices: whatever they are, there is a choice.
+//! Bytes of a run as choices; any bytes are valid.
 
-/// What is left of the bytes. Behind the end there are zeros.
+/// The remaining bytes, followed by zeros.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -22,19 +22,19 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number of 16 bits.
+    /// Takes a number of 16 bits.
     pub fn short(&mut self) -> usize {
         usize::from(u16::from_le_bytes([self.byte(), self.byte()]))
     }
 
-    /// A number from 0 to `most`, which is below 2^16.
+    /// Takes a number from 0 to `most`, which is below 2^16.
     pub fn up_to(&mut self, most: usize) -> usize {
         let number = if most < 256 { usize::from(self.byte()) } else { self.short() };
         number % (most + 1)
     }
 }
 
-/// Bytes without a pattern that a hash could have: SplitMix64 of `seed`.
+/// Returns bytes without a pattern that a hash could have: SplitMix64 of `seed`.
 pub fn pattern(seed: u8, length: usize) -> Vec<u8> {
     let word = |i: u64| {
         let z = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(seed) << 32);

@@ -1,4 +1,5 @@
-//! Kernels against each other: one message on all levels, at any alignment, as bits, and beside others.
+//! Kernels compared with each other: one message on all levels, at any alignment, as bits, and in
+//! batches.
 
 use tagmac::{Bits, Tag};
 use tagmac_any::AnyMac;
@@ -33,9 +34,9 @@ pub fn run(data: &[u8]) {
         mac.tag(nonce, Bits::new(message, (8 * length).saturating_sub(unused))?)
     });
     if unused == 0 {
-        assert_eq!(bits, one, "expected bits to be bytes");
+        assert_eq!(bits, one, "whole bytes as bits must have the same tag");
     }
-    // Messages of other lengths beside it, which share vectors.
+    // Batched with messages of other lengths, which share vectors.
     let count = input.up_to(9);
     let lengths: Vec<usize> = (0..count).map(|_| input.up_to(length.min(200))).collect();
     let messages: Vec<&[u8]> = lengths.iter().map(|&length| &message[..length]).collect();

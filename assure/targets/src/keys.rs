@@ -1,5 +1,5 @@
-//! Key files. Bytes are tried as they are, and with the checksum and the id that they should have, since
-//! no luck finds either.
+//! Key files. Bytes are tried unchanged, and with the correct checksum and ID, which fuzzing would
+//! never guess.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use crate::input::pattern;
 
 pub fn run(data: &[u8]) {
     read(data);
-    // As far as the last line that is there.
+    // Up to the last checksum line.
     let text = match data.windows(10).rposition(|window| window == b"\nchecksum:") {
         Some(at) => &data[..at + 1],
         None => data,
@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
         let text = str::from_utf8(&text).expect("a key file").replacen(&found, &expected, 1);
         let above = text.rfind("checksum: ").expect("a key file");
         let wrong = read(&with_checksum(&text.as_bytes()[..above]));
-        assert_eq!(wrong, None, "expected the key file, found an error");
+        assert_eq!(wrong, None, "a valid key file was refused");
     }
 }
 
@@ -34,16 +34,16 @@ fn with_checksum(above: &[u8]) -> Vec<u8> {
 fn read(text: &[u8]) -> Option<KeyFileError> {
     match KeyFile::parse(text) {
         Ok(file) => {
-            assert_eq!(file.to_text().as_bytes(), text, "expected only what to_text writes");
-            file.algorithm().check_key(file.key().len()).expect("a key of its length");
+            assert_eq!(file.to_text().as_bytes(), text, "accepts only what to_text writes");
+            file.algorithm().check_key(file.key().len()).expect("a key of the right length");
             assert_eq!(file.algorithm().key_id(file.key()), file.id());
             assert!(parse(text, Some(file.algorithm())).is_ok());
             None
         }
         Err(error) => {
-            let said = parse(text, None).expect_err("expected the same answer").to_string();
+            let said = parse(text, None).expect_err("must be the same answer").to_string();
             let one_line = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
-            assert!(one_line(&said) && one_line(&error.to_string()), "expected a line: {said:?}");
+            assert!(one_line(&said) && one_line(&error.to_string()), "not a single line: {said:?}");
             Some(error)
         }
     }

@@ -1,7 +1,8 @@
-//! What `scripts/assure fuzz` runs: one function for each thing that parses or has state, from bytes.
+//! The targets of `scripts/assure fuzz`: one function for each parser and each stateful type,
+//! driven by bytes.
 //!
-//! A target panics where an answer is wrong; so does whatever it calls. The bytes that reached the most
-//! code are in `corpus/`, and the test of this crate runs all of them again.
+//! A target panics if a result is wrong, and so does the code that it calls. `corpus/` has the
+//! inputs that reached the most code, and the test of this crate runs all of them.
 
 mod arguments;
 mod bare;
@@ -26,23 +27,23 @@ mod whole;
 
 pub use plant::{PLANTS, Plant};
 
-/// Something to try.
+/// A fuzz target.
 pub struct Target {
-    /// Its name.
+    /// The name on the command line.
     pub name: &'static str,
-    /// Tries it with these bytes.
+    /// Runs it on these bytes.
     pub run: fn(&[u8]),
-    /// Bytes to begin with.
+    /// Returns the initial inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// The most bytes that are tried.
+    /// Maximum length of an input in bytes.
     pub max_len: usize,
-    /// Runs of a quick run: some seconds.
+    /// Number of runs in a quick run, which take some seconds.
     pub runs: u32,
-    /// Whether it parses, which is fast.
+    /// True for parsers, which must be fast.
     pub parses: bool,
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 16] = [
     parser("keys", keys::run, keys::seeds, 600, 250_000),
     target("bare", bare::run, bare::seeds, 600, 40_000),
@@ -82,7 +83,7 @@ const fn parser(
     Target { parses: true, ..target(name, run, seeds, max_len, runs) }
 }
 
-/// The target of this name.
+/// Returns the target with this name.
 pub fn by_name(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
@@ -91,12 +92,12 @@ pub fn by_name(name: &str) -> Option<&'static Target> {
 mod tests {
     use super::*;
 
-    /// What was found once is found for good: all seeds and all of the corpus.
+    /// Runs all seeds and the whole corpus, so that no bug comes back.
     #[test]
     fn the_corpus_passes() {
         for target in &TARGETS {
             let inputs = corpus::read(target.name);
-            assert!(!inputs.is_empty(), "{}: expected a corpus, found none", target.name);
+            assert!(!inputs.is_empty(), "{}: the corpus is empty", target.name);
             for input in (target.seeds)().iter().chain(&inputs) {
                 (target.run)(input);
             }

@@ -1,4 +1,4 @@
-//! Lists of tags: the first byte says how lines end and how much is read at a time.
+//! Lists of tags: the first byte chooses line ends and the size of reads.
 
 use std::io::BufReader;
 
@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
         assert_eq!(found.number, number);
         let text = found.bytes.expect("a short one");
         assert!(text.len() <= MAX_BYTES && !text.contains(&end.byte()));
-        assert_eq!(&data[seen..seen + text.len()], text, "expected the bytes of line {number}");
+        assert_eq!(&data[seen..seen + text.len()], text, "must be the bytes of line {number}");
         seen += text.len() + 1;
         if let Ok(parsed) = parse(text, end) {
             let escaped = end == End::Newline && text.starts_with(b"\\");
@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
                 Some(_) => text.last().is_some_and(u8::is_ascii_hexdigit),
                 None => escaped || text.ends_with(&parsed.name),
             };
-            assert!(ends, "expected a line that ends in its tag or its name");
+            assert!(ends, "a line must end in its tag or its name");
             round_trip(&parsed, end);
             lines.mark_used();
         }
@@ -40,16 +40,16 @@ fn parse(text: &[u8], end: End) -> Result<Line<'_>, line::Malformed> {
     line::parse(planted.unwrap_or(text), end)
 }
 
-/// What was read is what is read of it once it is written.
+/// Checks that a written line reads back as the same.
 fn round_trip(parsed: &Line<'_>, end: End) {
     let written = line::write(parsed, end, false);
     let (last, text) = written.split_last().expect("an end");
     assert_eq!(*last, end.byte());
-    assert_eq!(line::parse(text, end).as_ref(), Ok(parsed), "expected the line that was written");
+    assert_eq!(line::parse(text, end).as_ref(), Ok(parsed), "must read the line that was written");
     let shown = line::write(parsed, end, true);
     let shown = shown.strip_suffix(&[end.byte()]).expect("an end");
     let shown = str::from_utf8(shown).expect("text for a terminal");
-    assert!(!shown.contains(tagmac_files::escaped::is_unseen), "expected what can be seen");
+    assert!(!shown.contains(tagmac_files::escaped::is_unseen), "all characters must be visible");
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

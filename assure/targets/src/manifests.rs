@@ -1,5 +1,5 @@
-//! Manifests of directories: the first two bytes choose the MAC and what is sealed; lines follow. Where
-//! the first one is `tagmac-manifest-`, it is the header that is read.
+//! Manifests of directories: the first two bytes choose the MAC and the sealed fields; lines
+//! follow. If the first line is `tagmac-manifest-`, the header is parsed.
 
 use std::collections::HashSet;
 
@@ -21,12 +21,9 @@ pub fn run(data: &[u8]) {
         let mut lines = Lines::new(text, b'\n');
         if let Ok(found) = Header::read(&mut lines, "it", &key) {
             let written = found.text();
-            // The last line of a text may have no end.
+            // The last line of a text may lack its end.
             let whole = text.starts_with(written.as_bytes());
-            assert!(
-                whole || text == written.trim_end().as_bytes(),
-                "expected only what is written"
-            );
+            assert!(whole || text == written.trim_end().as_bytes(), "accepts only what is written");
         }
         return;
     }
@@ -40,18 +37,25 @@ pub fn run(data: &[u8]) {
         assert!(!path.is_empty() && !path.starts_with(b"/") && !path.contains(&0));
         assert!(!path.split(|&byte| byte == b'/').any(|name| matches!(name, b"" | b"." | b"..")));
         if let Some(at) = path.iter().rposition(|&byte| byte == b'/') {
-            assert!(folders.contains(&path[..at]), "expected the folder before what is in it");
+            assert!(folders.contains(&path[..at]), "a folder must precede its contents");
         }
-        assert_ne!(last, Some(path), "expected each path once");
+        assert_ne!(last, Some(path), "each path must be unique");
         if entry.kind == EntryKind::Directory {
-            assert!(folders.insert(path), "expected each folder once");
+            assert!(folders.insert(path), "each folder must be unique");
         }
         assert_eq!(entry.target.is_some(), entry.kind == EntryKind::Link);
         assert_eq!(entry.content.is_some(), entry.kind == EntryKind::File);
         last = Some(path);
     }
-    assert!(text.starts_with(again.strip_suffix(b"\n").unwrap_or(&again)), "expected the lines");
-    assert_eq!(wrong.is_none(), again.len() == text.len() + 1, "expected all lines or an error");
+    assert!(
+        text.starts_with(again.strip_suffix(b"\n").unwrap_or(&again)),
+        "must be the same lines"
+    );
+    assert_eq!(
+        wrong.is_none(),
+        again.len() == text.len() + 1,
+        "must read all lines or report an error"
+    );
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

@@ -1,5 +1,5 @@
-//! Names and how they are escaped: whatever is written is read as the same name, and never does
-//! anything to a terminal.
+//! Names and their escapes: every written name reads back as the same, and shown names never
+//! control a terminal.
 
 use tagmac_files::escaped::{Escaped, is_unseen};
 use tagmac_files::fuzzing::{escape, unescape};
@@ -14,9 +14,9 @@ pub fn run(name: &[u8]) {
     if Plant::EscapeLost.is_set() {
         column.dedup_by(|next, last| *next == b'\\' && *last == b'\\');
     }
-    assert!(!column.iter().any(|byte| b"\t\n\r".contains(byte)), "expected one column");
-    assert_eq!(unescape(&column).as_deref(), Some(name), "expected the name of a column");
-    // As a column: one form for each name, and what that stands for.
+    assert!(!column.iter().any(|byte| b"\t\n\r".contains(byte)), "must stay in one column");
+    assert_eq!(unescape(&column).as_deref(), Some(name), "must read the name of a column");
+    // As a column: each name has one form, and the decoded name is encodable.
     if let Some(other) = unescape(name) {
         assert_eq!(unescape(&escape(&other)), Some(other));
     }
@@ -28,15 +28,15 @@ pub fn run(name: &[u8]) {
             let written = line::write(&line, end, false);
             assert_eq!(written.last(), Some(&end.byte()));
             let text = &written[..written.len() - 1];
-            assert!(!text.contains(&end.byte()), "expected one line");
-            assert_eq!(line::parse(text, end), Ok(line), "expected the name of a line");
+            assert!(!text.contains(&end.byte()), "must stay on one line");
+            assert_eq!(line::parse(text, end), Ok(line), "must read the name of a line");
         }
     }
     shown(name);
     let (object, version) = split_version(name);
     if let Some(version) = version {
         let whole = versioned(object, version).expect("a name and a version");
-        assert_eq!(whole, name, "expected the name that was split");
+        assert_eq!(whole, name, "must join to the name that was split");
     }
     if let Ok(url) = Url::parse(name) {
         assert!(is_url(name));
@@ -50,30 +50,30 @@ fn trimmed(name: &[u8]) -> &[u8] {
     &name[..end]
 }
 
-/// The three forms that a terminal may show.
+/// Checks the three forms for a terminal.
 fn shown(name: &[u8]) {
     let shown = Escaped::bytes(name).to_string();
     match shown.strip_prefix("$'").and_then(|quoted| quoted.strip_suffix('\'')) {
-        Some(quoted) => assert_eq!(from_shell(quoted), name, "expected what a shell takes back"),
-        None => assert_eq!(shown.as_bytes(), name, "expected the name as it is"),
+        Some(quoted) => assert_eq!(from_shell(quoted), name, "a shell must read the same name"),
+        None => assert_eq!(shown.as_bytes(), name, "must be the unchanged name"),
     }
     let line = Escaped::line(name).to_string();
-    assert_eq!(from_line(&line), name, "expected one name for each line that is shown");
+    assert_eq!(from_line(&line), name, "each shown line must stand for one name");
     for text in [shown, line, Escaped::text(name).to_string()] {
-        assert!(!text.contains(is_unseen), "expected what can be seen, found {text:?}");
+        assert!(!text.contains(is_unseen), "all characters must be visible: {text:?}");
     }
 }
 
-/// What a shell makes of what stands between `$'` and `'`.
+/// Decodes text between `$'` and `'` like a shell.
 fn from_shell(quoted: &str) -> Vec<u8> {
     let (mut out, mut bytes) = (Vec::new(), quoted.bytes().peekable());
     while let Some(byte) = bytes.next() {
-        assert_ne!(byte, b'\'', "expected no quote that ends the name");
+        assert_ne!(byte, b'\'', "no quote may end the name early");
         if byte != b'\\' {
             out.push(byte);
             continue;
         }
-        match bytes.next().expect("what is escaped") {
+        match bytes.next().expect("an escaped byte") {
             b'n' => out.push(b'\n'),
             b'r' => out.push(b'\r'),
             b't' => out.push(b'\t'),
@@ -90,7 +90,7 @@ fn from_shell(quoted: &str) -> Vec<u8> {
     out
 }
 
-/// The name of a line that is shown.
+/// Decodes the name in a shown line.
 fn from_line(shown: &str) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::new(), shown);
     while let Some(at) = rest.find('\\') {

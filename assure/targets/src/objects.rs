@@ -1,5 +1,6 @@
-//! Manifests of objects. The first byte chooses: a root, of which the lines after the head are given, or a
-//! shard, of which the first line is the root's record. Both are sealed here, since no luck finds a seal.
+//! Manifests of objects. The first byte chooses a root, given by the lines after its head, or a
+//! shard, whose first line is the root's record. Both are sealed here, since fuzzing would never
+//! guess a seal.
 
 use tagmac_files::objects::{ManifestKey, Object, Root, Shard, ShardRecord};
 
@@ -12,13 +13,13 @@ pub fn run(data: &[u8]) {
     let key = ManifestKey::new(subject.best(), &subject.raw_key());
     for line in text.split(|&byte| byte == b'\n') {
         if let Ok(record) = ShardRecord::parse(line) {
-            assert_eq!(record.to_line(), line, "expected only what is written");
+            assert_eq!(record.to_line(), line, "accepts only what is written");
             assert!(record.file_name().is_ascii());
         }
         if let Ok(object) = Object::parse(line, &key) {
             let mut again = Vec::new();
             object.write(&mut again);
-            assert_eq!(again.strip_suffix(b"\n"), Some(line), "expected only what is written");
+            assert_eq!(again.strip_suffix(b"\n"), Some(line), "accepts only what is written");
         }
     }
     if first & 1 == 0 {
@@ -35,7 +36,7 @@ pub fn run(data: &[u8]) {
     }
     let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return };
     let (line, text) = (&text[..end], &text[end + 1..]);
-    // The line has no length and no seal of its own: those of the shard are put in.
+    // The line lacks length and seal: fill in those of the shard.
     let Ok(mut record) = ShardRecord::parse(line) else { return };
     let number = format!("shard: {}\n", record.number);
     let mut sealed = [head(&key, "shard").as_bytes(), number.as_bytes(), text].concat();
@@ -46,7 +47,10 @@ pub fn run(data: &[u8]) {
         let objects: Vec<Object> = shard.into_objects().collect();
         assert_eq!(objects.len() as u64, entries);
         assert_eq!(objects.iter().map(|object| object.size).sum::<u64>(), bytes);
-        assert!(objects.is_sorted_by(|left, right| left.name < right.name), "expected an order");
+        assert!(
+            objects.is_sorted_by(|left, right| left.name < right.name),
+            "objects must be sorted"
+        );
         assert_eq!(objects.first().map(|object| &object.name), Some(&record.first));
         assert_eq!(objects.last().map(|object| &object.name), Some(&record.last));
     }

@@ -1,5 +1,6 @@
-//! Partials. The first byte chooses the MAC and the second what is read: all bytes of a file, or what is
-//! under the seal of one, whose header is right but for the range and the rest that the bytes say.
+//! Partials. The first byte chooses the MAC and the second the input: all bytes of a file, or the
+//! sealed text of one. In that case the header is correct except for range and name, which come
+//! from the input.
 
 use tagmac_any::{Partial, PartialError};
 
@@ -13,7 +14,7 @@ pub fn run(data: &[u8]) {
     assert!(partial.start() <= partial.end());
     assert!(partial.object().len() <= Partial::MAX_OBJECT);
     assert!(partial.header_len() <= Partial::MAX_HEADER.min(file.len()));
-    assert!(Partial::parse(&file[..partial.header_len()]).is_ok(), "expected the header alone");
+    assert!(Partial::parse(&file[..partial.header_len()]).is_ok(), "the header alone must parse");
     assert_eq!(
         Partial::parse(&file[..partial.header_len() - 1]).map(|_| ()),
         Err(PartialError::Header)

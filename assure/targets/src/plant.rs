@@ -1,31 +1,31 @@
-//! Planted bugs: mistakes that the job has to find.
+//! Planted bugs that the job must find.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A planted bug.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
-    /// A reader of checkpoints takes memory for as many bytes as a length says.
+    /// A reader of checkpoints allocates as many bytes as a length field claims.
     LengthTrusted = 1,
-    /// A reader of sidecars reads a number beyond the end.
+    /// A reader of sidecars reads a number past the end.
     TruncatedField,
-    /// A writer of manifests leaves backslashes as they are.
+    /// A writer of manifests does not escape backslashes.
     EscapeLost,
-    /// A reader of lists takes a carriage return before the end of a line for part of it.
+    /// A reader of lists treats a carriage return before the end of a line as part of the end.
     LineEnd,
-    /// A stream that was restored has lost a byte, if it held a whole block but one.
+    /// A restored stream has lost a byte, if it held a block minus one byte.
     RestoredForgets,
-    /// A tree misses an edit that goes from one leaf to the next.
+    /// A tree misses an edit that crosses the border of two leaves.
     EditMissed,
-    /// A C caller's stream takes data after its tag was made.
+    /// A C stream accepts data after its tag was made.
     UpdateAfterFinal,
-    /// Partials of a whole are taken if the last one is missing.
+    /// Partials are accepted as complete if the last one is missing.
     LastMissing,
     /// The best level loses the last byte of messages of 70 to 99 bytes.
     TailLost,
 }
 
-/// Each with its name, and the target that has to find it.
+/// The planted bugs, each with its name and the target that must find it.
 pub const PLANTS: [(Plant, &str, &str); 9] = [
     (Plant::LengthTrusted, "length-trusted", "checkpoints"),
     (Plant::TruncatedField, "truncated-field", "sidecars"),
@@ -41,12 +41,12 @@ pub const PLANTS: [(Plant, &str, &str); 9] = [
 static PLANTED: AtomicUsize = AtomicUsize::new(0);
 
 impl Plant {
-    /// Plants it, for as long as the process lives.
+    /// Plants it for the rest of the process.
     pub fn set(self) {
         PLANTED.store(self as usize, Ordering::Relaxed);
     }
 
-    /// Whether it is planted.
+    /// Returns whether it is planted.
     pub fn is_set(self) -> bool {
         PLANTED.load(Ordering::Relaxed) == self as usize
     }

@@ -1,5 +1,5 @@
-//! Saved streams: the first byte chooses the MAC, the rest is what is under the seal. A stream that comes
-//! out of it goes on and can be saved again.
+//! Saved streams: the first byte chooses the MAC, and the rest is the sealed text. A restored
+//! stream must continue and can be saved again.
 
 use tagmac::save::Writer;
 
@@ -20,7 +20,7 @@ pub fn run(data: &[u8]) {
     for more in [&b""[..], b"x", &[7; 100]] {
         stream.update(more);
         other.update(more);
-        assert_eq!(stream.fork().tag(), other.fork().tag(), "expected one stream");
+        assert_eq!(stream.fork().tag(), other.fork().tag(), "both streams must agree");
     }
 }
 

@@ -1,5 +1,5 @@
-//! What is under the seals of sidecars: headers and node pages. The first byte chooses the MAC, the second
-//! what it is: the header, or a node page of a level.
+//! The sealed texts of sidecars: headers and node pages. The first byte chooses the MAC, and the
+//! second the header or a node page of a level.
 
 use tagmac::save::Writer;
 use tagmac_any::Parts;
@@ -22,11 +22,11 @@ pub fn run(data: &[u8]) {
         level => node_page(parts, u32::from(level) - 1, text),
     };
     if let Some(once) = again(text) {
-        assert_eq!(again(&once), Some(once.clone()), "expected what is written to be read");
+        assert_eq!(again(&once), Some(once.clone()), "must read back what is written");
     }
 }
 
-/// A place of a node page, its bytes, and the part that it is of.
+/// An entry of a node page: its extent, its bytes, and its part.
 fn child(parts: Parts<'_>, out: &mut Writer) {
     out.number(20_480).number(500).bytes(&[3; 16]).number(500);
     part(parts, 0, out);

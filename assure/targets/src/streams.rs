@@ -1,5 +1,5 @@
-//! Streams as state machines: whatever is added, forked, saved, restored on other levels and joined from
-//! parts, the tag is that of the message at once, on the portable level.
+//! Streams as state machines: after any sequence of updates, forks, saves, restores on other levels
+//! and joins of parts, the tag is that of the whole message on the portable level.
 
 use tagmac_any::AnyStream;
 
@@ -7,7 +7,7 @@ use crate::input::{Input, pattern};
 use crate::plant::Plant;
 use crate::subject::any;
 
-/// Bytes of the longest message.
+/// Length of the longest message in bytes.
 const LONGEST: usize = 1500;
 
 pub fn run(data: &[u8]) {
@@ -69,7 +69,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The tag from two parts and the rest.
+/// Returns the tag from two parts and the rest.
 fn join(subject: &crate::subject::Subject, level: u8, message: &[u8], cuts: [usize; 2]) {
     let mac = subject.on(level);
     let Some(parts) = mac.parts() else { return };

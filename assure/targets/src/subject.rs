@@ -1,4 +1,4 @@
-//! MACs under one key each, which are made once for all runs.
+//! MACs under one key each, made only once and used by all runs.
 
 use std::sync::{LazyLock, OnceLock};
 use std::time::UNIX_EPOCH;
@@ -28,18 +28,18 @@ static WITH_PARTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     (0..ALL.len() as u8).filter(has_parts).collect()
 });
 
-/// One of all.
+/// Returns a MAC.
 pub fn any(choice: u8) -> &'static Subject {
     let (algorithm, subject) = &ALL[usize::from(choice) % ALL.len()];
     subject.get_or_init(|| Subject::new(*algorithm))
 }
 
-/// One of those that have parts.
+/// Returns a MAC that has parts.
 pub fn with_parts(choice: u8) -> &'static Subject {
     any(WITH_PARTS[usize::from(choice) % WITH_PARTS.len()])
 }
 
-/// The number of algorithms.
+/// Number of algorithms.
 pub fn count() -> u8 {
     ALL.len() as u8
 }
@@ -58,12 +58,12 @@ impl Subject {
         Subject { algorithm, key, nonce, macs, sealer }
     }
 
-    /// On the best level.
+    /// Returns the MAC on the best level.
     pub fn best(&self) -> &AnyMac {
-        self.macs.last().expect("one level at least")
+        self.macs.last().expect("at least one level")
     }
 
-    /// On one of the levels.
+    /// Returns the MAC on one of the levels.
     pub fn on(&self, choice: u8) -> &AnyMac {
         &self.macs[usize::from(choice) % self.macs.len()]
     }
@@ -72,7 +72,7 @@ impl Subject {
         RawKey::new(self.algorithm, self.key.clone().into()).expect("its own key")
     }
 
-    /// With what it takes to store things.
+    /// Returns the key with everything needed to store files.
     pub fn open_key(&self) -> OpenKey {
         OpenKey { mac: self.best().clone(), sealer: self.sealer.clone() }
     }

@@ -1,5 +1,5 @@
-//! A message cut into ranges, a partial of each, and what becomes of them together: the message's tag if
-//! each range is there once, and an error in all other cases.
+//! A message cut into ranges with a partial for each. Together they must give the message's tag if
+//! each range occurs once, and an error otherwise.
 
 use tagmac::save::Zeroizing;
 use tagmac_any::Partial;
@@ -45,7 +45,7 @@ pub fn run(data: &[u8]) {
         Partial::seal(&key.mac, &key.sealer, b"o@1", &part, tail).expect("a partial")
     };
     let partials: Vec<Vec<u8>> = cuts.windows(2).enumerate().map(seal).collect();
-    // In any order, some of them not at all, some twice, one with a bit flipped.
+    // In any order; some may be missing, repeated, or have a flipped bit.
     let mut chosen: Vec<usize> = Vec::new();
     let how = input.byte();
     match how % 4 {
@@ -65,12 +65,12 @@ pub fn run(data: &[u8]) {
     let found = combine(&key, Expected::Any, &blobs, &subject.nonce);
     let accepted = found.is_ok() || last_missing && how % 4 == 2 && !flipped;
     let expected = all && !flipped;
-    // An empty range beside another one makes no difference, wherever it is.
+    // An extra empty range makes no difference, wherever it is.
     let empty = cuts.windows(2).any(|range| range[0] == range[1]);
     assert!(accepted == expected || empty && !flipped, "{:?}", found.err());
     if let Ok(found) = found {
         let tag = key.mac.tag(&subject.nonce, &*message).expect("within the limit");
-        assert_eq!(found.tagged.tag, tag, "expected the tag of the message");
+        assert_eq!(found.tagged.tag, tag, "must be the tag of the message");
         assert_eq!((found.tagged.bytes, &*found.object), (message.len() as u64, &b"o@1"[..]));
     }
 }

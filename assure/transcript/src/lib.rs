@@ -1,4 +1,5 @@
-//! The transcript for a CPU without the standard library: `assure/transcript.py` builds and runs it.
+//! The transcript for a CPU without the standard library: `assure/transcript.py` builds and runs
+//! it.
 
 #![no_std]
 
@@ -13,7 +14,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// The number that the tags of so many rounds fold into, on the best level; `planted` is 0, or the
+/// Returns the digest of the tags of `rounds` rounds on the best level; `planted` is 0, or the
 /// number of a fault.
 #[unsafe(no_mangle)]
 pub extern "C" fn transcript(rounds: u32, planted: u32) -> u64 {

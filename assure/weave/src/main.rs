@@ -1,15 +1,16 @@
-//! Weaves many mutants of a source file into one: each is there beside what was written, and a number that the
-//! program gets from outside says which one is alive.
+//! Weaves many mutants of a source file into one file: each is placed next to the original code,
+//! and the environment activates one by its number.
 //!
 //!     weave SOURCE MUTANTS
 //!
-//! `MUTANTS` is a list of `cargo mutants --list --json`, of this file alone, in which each has a `number` from
-//! outside. The woven text goes to stdout. Each variant stands between `/*<7*/` and `/*7>*/`, each place between
-//! `/*{3*/` and `/*3}*/`, so that what does not compile is found again. Mutants that cannot be woven, in
-//! constants above all, are left out: their numbers go to stderr, with a word of why.
+//! `MUTANTS` is the output of `cargo mutants --list --json` for this file, with a `number` added to
+//! each mutant. The woven text goes to stdout. Each variant is marked by `/*<7*/` and `/*7>*/`, and
+//! each place by `/*{3*/` and `/*3}*/`, so that compiler errors can be attributed. Mutants that
+//! cannot be woven, mostly in constants, are left out: their numbers go to stderr with a short
+//! reason.
 //!
-//! A mutant is alive where `crate::mutation::alive(7)` is true. Operands are evaluated once and in the order of
-//! the original; both arms of a choice are there, with their types.
+//! A mutant is active if `crate::mutation::alive(7)` is true. Operands are evaluated once, in the
+//! order of the original. Both arms of a choice are present and have its types.
 
 mod places;
 mod render;
@@ -20,17 +21,17 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-/// What one mutant changes.
+/// One mutant.
 struct Mutant {
     number: u64,
     genre: String,
     replacement: String,
-    /// Where, in bytes of the source.
+    /// Its place, in bytes of the source.
     start: usize,
     end: usize,
 }
 
-/// Byte offsets of lines and columns, both from 1, columns in characters.
+/// Byte offsets of lines and columns, both counted from 1, columns in characters.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -68,8 +69,8 @@ fn weave(source: &str, list: &str) -> Result<(String, Vec<u64>), String> {
     let found: Option<Vec<_>> = list["mutants"]
         .as_array()
         .and_then(|all| all.iter().map(|one| mutant(one, &lines)).collect());
-    let mutants = found.ok_or("expected mutants with a number and a span, found others")?;
-    // Functions that stay `const`, because a constant is made by them.
+    let mutants = found.ok_or("each mutant needs a number and a span")?;
+    // Functions that stay `const`, because a constant calls them.
     let constant: HashSet<String> = list["constant"]
         .as_array()
         .map(|all| all.iter().filter_map(|name| name.as_str().map(String::from)).collect())

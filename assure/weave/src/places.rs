@@ -9,7 +9,7 @@ use syn::{BinOp, Block, Expr};
 
 use super::Mutant;
 
-/// What is written at a place, as ranges of the source.
+/// The code at a place, as ranges of the source.
 pub enum Shape {
     /// `left operator right`, both evaluated.
     Arithmetic { left: Range<usize>, operator: String, right: Range<usize> },
@@ -25,13 +25,13 @@ pub enum Shape {
     Body,
     /// The guard of an arm, or the place for one after its pattern.
     Arm { guard: Option<Range<usize>> },
-    /// An expression of a struct with a base, and the ranges of fields that may be left out.
+    /// A struct expression with a base, and the ranges of fields that may be left out.
     Fields,
-    /// `const` before a function, which cannot ask which mutant is alive.
+    /// `const` before a function, which cannot check which mutant is active.
     Const,
 }
 
-/// A place, and what may be alive there: numbers and replacements.
+/// A place, and its mutants: numbers and replacements.
 pub struct Place {
     pub range: Range<usize>,
     pub shape: Shape,
@@ -56,14 +56,14 @@ struct Finder<'a> {
     mutants: &'a [Mutant],
     constant: &'a HashSet<String>,
     places: Vec<Place>,
-    /// How many constants, or functions that must be constant, are around.
+    /// Number of enclosing constants and functions that must be constant.
     constants: usize,
 }
 
 pub fn find(file: &syn::File, mutants: &[Mutant], constant: &HashSet<String>) -> Vec<Place> {
     let mut finder = Finder { mutants, constant, places: Vec::new(), constants: 0 };
     finder.visit_file(file);
-    // Outer ones first, and before them those of no length.
+    // Outer ones first, preceded by empty ones.
     finder.places.sort_by_key(|place| {
         (place.range.start, !place.range.is_empty(), usize::MAX - place.range.end)
     });
@@ -74,7 +74,7 @@ fn range(of: &impl Spanned) -> Range<usize> {
     of.span().byte_range()
 }
 
-/// Whether a chain of `&&` has a `let`, which has no value.
+/// Returns whether a chain of `&&` has a `let`, which has no value.
 fn has_let(expr: &Expr) -> bool {
     match expr {
         Expr::Let(_) => true,
@@ -134,7 +134,7 @@ impl Finder<'_> {
                 variants: Vec::new(),
             });
         }
-        // With two types, there is no `impl Trait` that is both.
+        // An `impl Trait` cannot be two types at a time.
         let has_one_type =
             !sig.output.span().source_text().is_some_and(|text| text.contains("impl "));
         if let (Some(first), Some(last), true) =
@@ -152,7 +152,7 @@ impl Finder<'_> {
         self.constants -= usize::from(must_stay);
     }
 
-    /// Whether a function within this block has the mutant.
+    /// Returns whether the mutant is in a function inside this block.
     fn is_in_an_item_of(block: &Block, mutant: &Mutant) -> bool {
         block.stmts.iter().any(|statement| match statement {
             syn::Stmt::Item(item) => {

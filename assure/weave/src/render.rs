@@ -1,4 +1,4 @@
-//! Writes the woven text. No line is added, so that a mutant stays on its line.
+//! Writes the woven text. No lines are added, so that a mutant stays on its line.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -19,7 +19,7 @@ fn alive(number: u64) -> String {
 }
 
 impl Writer<'_> {
-    /// A part of the source, with the places in it from one on.
+    /// Returns a part of the source, weaving the places from index `from` on except `but`.
     fn woven(&self, part: Range<usize>, from: usize, but: usize) -> String {
         let (mut out, mut at) = (String::new(), part.start);
         for (index, place) in self.places.iter().enumerate().skip(from) {
@@ -33,7 +33,7 @@ impl Writer<'_> {
         out + &self.source[at..part.end]
     }
 
-    /// `if ... else if ... else original`.
+    /// Returns `if ... else if ... else original`.
     fn choice(
         &self,
         variants: &[Variant],
@@ -73,7 +73,7 @@ impl Writer<'_> {
                 let turn = if operator == "&&" { "!=" } else { "==" };
                 let (left, right) = (inner(left), inner(right));
                 let alive = alive(number);
-                // `a && b` is b where a is true, and `a || b` is b where a is false.
+                // `a && b` is b if a is true, and `a || b` is b if a is false.
                 format!(
                     "(match ({left}) {{ __l => if __l {turn} {alive} {{ {right} }} else {{ __l }} }})"
                 )

@@ -7,6 +7,7 @@ mod kinds;
 mod machine_tables;
 mod markdown;
 mod memory;
+mod overview;
 mod page;
 mod papers;
 mod pictures;
@@ -121,6 +122,11 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
         ("README.md".to_string(), readme),
         ("docs/PERFORMANCE.md".to_string(), docs::page(&machines)?),
     ];
+    if let Some(first) = machines.first() {
+        let drawn = overview::pictures(first)?;
+        let named = overview::FILES.map(|name| format!("docs/pictures/{name}.svg"));
+        files.extend(named.into_iter().zip(drawn));
+    }
     for (at, (machine, (id, present))) in machines.iter().zip(&all).enumerate() {
         files.push((format!("bench/record/{id}/tables.md"), docs::tables(machine, at == 0)?));
         let wanted = docs::pictures_of(machine, at == 0);
@@ -192,7 +198,10 @@ mod tests {
         assert_eq!(all[0].0, FIRST);
         let files = docs_files(&all).expect("all tables");
         let others = (all.len() - 1) * docs::PICTURES_OF_OTHERS.len();
-        assert_eq!(files.len(), 2 + all.len() + docs::PICTURES.len() + others);
+        assert_eq!(
+            files.len(),
+            2 + overview::FILES.len() + all.len() + docs::PICTURES.len() + others
+        );
         for (name, text) in files {
             let found = fs::read_to_string(Path::new(REPOSITORY).join(&name)).expect("a file");
             assert!(found == text, "{name}: run 'bench docs'");

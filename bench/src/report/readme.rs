@@ -4,6 +4,7 @@ use tagmac_figures::number;
 
 use super::machine_tables::Machine;
 use super::markdown::{head, table};
+use super::overview;
 use super::wins::{self, DEFAULT};
 use crate::failure::Failure;
 use crate::measure::Figure;
@@ -25,6 +26,7 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
         let block = match name {
             "headline" => headline(machines),
             "speed" => speed(machines),
+            "picture" => overview::block(machines),
             "others win" => wins::in_short(machines),
             _ => return Err(format!("README.md: no block is called {name}").into()),
         };
@@ -35,8 +37,8 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
         }
     }
     match blocks {
-        3 => Ok(text),
-        _ => Err(format!("README.md: expected 3 blocks of bench docs, found {blocks}").into()),
+        4 => Ok(text),
+        _ => Err(format!("README.md: expected 4 blocks of bench docs, found {blocks}").into()),
     }
 }
 
@@ -135,6 +137,7 @@ mod tests {
         let machines: Vec<Machine> = all.iter().map(|(id, all)| Machine::new(id, all)).collect();
         let readme = "a\n<!-- bench docs: speed -->\nformer\n<!-- end -->\nb\n\
                       <!-- bench docs: headline -->\n<!-- end -->\n\
+                      <!-- bench docs: picture -->\n<!-- end -->\n\
                       <!-- bench docs: others win -->\n<!-- end -->\nc\n";
         let made = with_blocks(readme, &machines).expect("all blocks");
         assert!(made.starts_with("a\n<!-- bench docs: speed -->\n| one core, PMAC-AES128 |"));
@@ -147,7 +150,7 @@ mod tests {
     #[test]
     fn a_block_that_is_missing_or_unknown_is_an_error() {
         let error = |readme: &str| with_blocks(readme, &[]).expect_err("no README").to_string();
-        assert_eq!(error("a\n"), "README.md: expected 3 blocks of bench docs, found 0");
+        assert_eq!(error("a\n"), "README.md: expected 4 blocks of bench docs, found 0");
         assert_eq!(
             error("<!-- bench docs: sped -->\n<!-- end -->\n"),
             "README.md: no block is called sped"

@@ -116,9 +116,9 @@ fn update(error: &UpdateError) -> String {
         UpdateError::OtherFile { expected, found, interrupted: true, .. } => {
             let [expected, found] = [expected, found].map(|name| Escaped::bytes(name));
             format!(
-                "{place}expected the sidecar of {expected}, found that of {found}, with an interrupted \
-                 edit. Keep it, rename both back to {found} and {found}.tagmac, and finish the edit \
-                 or undo it with --undo"
+                "{place}the sidecar belongs to {found}, not to {expected}, and has an interrupted edit. \
+                 Keep it, rename both back to {found} and {found}.tagmac, and finish the edit or undo \
+                 it with --undo"
             )
         }
         UpdateError::OtherLength { expected, found, .. } if found > expected => {
@@ -206,9 +206,9 @@ fn range(error: &RangeError) -> String {
 fn combine(error: &CombineError) -> String {
     match error {
         CombineError::OtherObject { partial, expected: Wanted::Name(name), found } => format!(
-            "{partial}: expected object {} (--object), found {}",
-            Escaped::bytes(name),
-            Escaped::bytes(found)
+            "{partial}: the partial is of {}, not of {} (--object)",
+            Escaped::bytes(found),
+            Escaped::bytes(name)
         ),
         CombineError::Refused { partial, error: PartialError::NotAPartial } => {
             format!("{partial}: not a partial from 'tagmac part'")

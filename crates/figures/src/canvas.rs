@@ -12,16 +12,26 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The viewer's own.
 pub const FONT: &str = "sans-serif";
 
-/// Draws into the text of an SVG file. `alternative` says in words what the picture shows.
+/// Draws on white into the text of an SVG file. `alternative` says in words what the picture shows.
 pub fn svg(
     size: (u32, u32),
+    alternative: Option<&str>,
+    draw: impl FnOnce(&Area) -> Result<(), Failure>,
+) -> Result<String, Failure> {
+    svg_on(size, WHITE, alternative, draw)
+}
+
+/// Draws on a background of any colour.
+pub fn svg_on(
+    size: (u32, u32),
+    background: RGBColor,
     alternative: Option<&str>,
     draw: impl FnOnce(&Area) -> Result<(), Failure>,
 ) -> Result<String, Failure> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        area.fill(&WHITE)?;
+        area.fill(&background)?;
         draw(&area)?;
         area.present()?;
     }

@@ -15,6 +15,7 @@ mod palette;
 mod panels;
 mod roofline;
 mod spans;
+mod speeds;
 
 use std::error::Error;
 
@@ -26,6 +27,7 @@ pub use numbers::{bytes, number, power};
 pub use panels::{Panel, Panels};
 pub use roofline::{Dot, Roofline};
 pub use spans::{Span, Spans};
+pub use speeds::{DARK, LIGHT, Speed, Speeds, Theme};
 
 /// What can go wrong: the drawing itself.
 pub type Failure = Box<dyn Error>;

@@ -194,7 +194,7 @@ def test_parts(place):
     # Of another content the parts have another name.
     place.put("o", body[::-1])
     place.keyed("part", "--start", middle, "--last", url, "-o", "3").exits(0)
-    place.keyed("combine", "1", "3").exits(1).says("expected a partial of", "found one of")
+    place.keyed("combine", "1", "3").exits(1).says("the partial is of", ", not of")
 
 
 def test_parts_of_a_version(place):
@@ -227,7 +227,7 @@ def test_progress_in_objects_and_bytes(place):
 def test_a_file_has_a_path_and_no_url(place):
     for what in (["tag"], ["tag", "-r"], ["seal", "-o", "m"]):
         ran = place.keyed(*what, "file:///etc/hostname").exits(2)
-        ran.says("expected the file's path, found a URL of it")
+        ran.says("write the file's path instead of its URL")
     ran = place.keyed("check", "--allow-url", "file:///etc", "k").exits(2)
 
 

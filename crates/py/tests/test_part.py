@@ -92,13 +92,13 @@ def test_the_version_is_not_forgotten():
     with pytest.raises(TypeError, match="positional"):
         tagmac.Part(KEY, "o", "1")
     for version, line in [
-        ("", "version: expected a version id, an ETag or an upload's id, found an empty one"),
-        ("1@2", "version: expected one without '@', found 1@2"),
+        ("", "version: the version is empty; expected a version ID, an ETag or an upload ID"),
+        ("1@2", "version: a version must not contain '@', found 1@2"),
     ]:
         with pytest.raises(ValueError) as error:
             tagmac.Part(KEY, object="o", version=version)
         assert str(error.value) == line
-    with pytest.raises(ValueError, match="object: expected a name, found an empty one"):
+    with pytest.raises(ValueError, match="object: the name is empty"):
         tagmac.Part(KEY, object=b"", version="1")
     with pytest.raises(ValueError, match="a name of 1 to 65535 bytes, found 65536"):
         tagmac.Part(KEY, object="x" * 65534, version="1")
@@ -180,15 +180,15 @@ def test_what_is_no_whole():
     first, second, third = (sealed(KEY, message, a, b) for a, b in [(0, 32), (32, 64), (64, 100)])
     other_last = sealed(KEY, message[:64], 32, 64)
     for blobs, line in [
-        ([], "expected at least one partial, found none"),
-        ([third, first], "a gap of 32 bytes: bytes 0 to 32 (blob 1) and bytes 64 to 100 (blob 0)"),
+        ([], "there are no partials to combine"),
+        ([third, first], "bytes 0 to 32 (blob 1) and bytes 64 to 100 (blob 0) do not adjoin: there is a gap"),
         (
             [first, second, first, third],
-            "an overlap: bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2)",
+            "bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2) do not adjoin: they overlap",
         ),
-        ([second, third], "expected a first range from byte 0, found bytes 32 to 64 (blob 0)"),
+        ([second, third], "the range from byte 0 is missing; no range precedes bytes 32 to 64 (blob 0)"),
         ([first, second], "expected a last range (last=True), found bytes 32 to 64 (blob 1)"),
-        ([first, other_last, third], "the last one before: bytes 32 to 64 (blob 1) and bytes 64"),
+        ([first, other_last, third], "(blob 2) do not adjoin: the first is the object's last range"),
     ]:
         with pytest.raises(tagmac.IncompleteObject) as error:
             tagmac.combine(KEY, blobs)
@@ -201,20 +201,20 @@ def test_what_belongs_to_others():
     for name, line in [
         (
             {"object": "o", "version": "2"},
-            "blob 1: expected a partial of o@1 (blob 0), found one of o@2",
+            "blob 1: the partial is of o@2, not of o@1 (blob 0)",
         ),
         (
             {"object": "p", "version": "1"},
-            "blob 1: expected a partial of o@1 (blob 0), found one of p@1",
+            "blob 1: the partial is of p@1, not of o@1 (blob 0)",
         ),
     ]:
         with pytest.raises(tagmac.WrongObject) as error:
             tagmac.combine(KEY, [ours, sealed(KEY, message, 64, 100, **name)])
         assert str(error.value) == line
     for asked, line in [
-        ({"object": "p"}, "blob 0: expected a partial of object p, found one of object o"),
-        ({"version": b"2"}, "blob 0: expected a partial of version 2, found one of version 1"),
-        ({"object": "o", "version": "2"}, "of version 2, found one of version 1"),
+        ({"object": "p"}, "blob 0: the partial is of object o, not of object p"),
+        ({"version": b"2"}, "blob 0: the partial is of version 1, not of version 2"),
+        ({"object": "o", "version": "2"}, "of version 1, not of version 2"),
     ]:
         with pytest.raises(tagmac.WrongObject) as error:
             tagmac.combine(KEY, [ours], **asked)

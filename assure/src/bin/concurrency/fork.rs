@@ -1,5 +1,5 @@
-//! A fork while the pool lives and while it works: the child has none of its threads, and must make right
-//! tags all the same.
+//! Forks while the pool waits and while it works: the child has none of its threads, and must still
+//! compute correct tags.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use assure::Job;
 use tagmac::{PmacAes128, Tag, threads};
 
-/// How long a child may take, which has a millisecond of work: one that takes longer hangs.
+/// The time limit of a child, which has a millisecond of work: a slower one hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn run(job: &Job) {
@@ -15,7 +15,7 @@ pub fn run(job: &Job) {
     let mac = PmacAes128::new(&[7; 16]);
     let expected = mac.tag(&message).expect("short");
     check_tag(job, &mac, &message, &expected);
-    // A child that hangs takes its time: once is enough.
+    // A child that hangs takes until its time limit: once is enough.
     let children = if job.planted("pool-of-the-parent") { 1 } else { job.either(20, 300) };
     for _ in 0..children {
         one(job, "while a pool waits", &mac, &message, &expected);
@@ -45,11 +45,12 @@ fn check_tag(job: &Job, mac: &PmacAes128, message: &[u8], expected: &Tag) {
     job.check(found == *expected, || "the parent's tag by the pool is wrong".into());
 }
 
-/// A child that tags by the pool, and says by its status whether all was right.
+/// Forks a child that tags with the pool and reports the result by its status.
 fn one(job: &Job, when: &str, mac: &PmacAes128, message: &[u8], expected: &Tag) {
-    // Planted: a pool that hands its work to a thread, which the child has not.
+    // Planted: a pool that gives its work to a thread that the child does not have.
     let waits = job.planted("pool-of-the-parent").then(worker);
-    // SAFETY: the child calls the library, which takes no lock that another thread could hold, and ends.
+    // SAFETY: the child only calls the library, which holds no lock that another thread could own,
+    // and exits.
     match unsafe { libc::fork() } {
         -1 => panic!("fork: {}", std::io::Error::last_os_error()),
         0 => {
@@ -62,14 +63,14 @@ fn one(job: &Job, when: &str, mac: &PmacAes128, message: &[u8], expected: &Tag) 
             if job.planted("wrong-in-the-child") {
                 right &= mac.tag(&message[..1]).as_ref() == Ok(expected);
             }
-            // SAFETY: ends this process, without what the parent's exit would run.
+            // SAFETY: ends this process without running the parent's exit handlers.
             unsafe { libc::_exit(i32::from(!right)) };
         }
         child => {
             let found = end(child, if waits.is_some() { PATIENCE / 60 } else { PATIENCE });
             job.check(found == Some(0), || match found {
-                None => format!("a child {when}: expected an end, found one that waits"),
-                Some(status) => format!("a child {when}: expected right tags, found {status}"),
+                None => format!("a child {when} hangs"),
+                Some(status) => format!("a child {when} computed wrong tags: status {status}"),
             });
         }
     }
@@ -77,7 +78,7 @@ fn one(job: &Job, when: &str, mac: &PmacAes128, message: &[u8], expected: &Tag) 
 
 type Ask = (std::sync::mpsc::Sender<()>, std::sync::mpsc::Receiver<()>);
 
-/// A thread that answers.
+/// Starts a thread that answers.
 fn worker() -> Ask {
     let (ask, asked) = std::sync::mpsc::channel();
     let (answer, answered) = std::sync::mpsc::channel();
@@ -85,12 +86,12 @@ fn worker() -> Ask {
     (ask, answered)
 }
 
-/// The status of a child; `None` for one that had to be ended.
+/// Returns the status of a child; `None` for one that had to be killed.
 fn end(child: i32, patience: Duration) -> Option<i32> {
     let begin = Instant::now();
     loop {
         let mut status = 0;
-        // SAFETY: a child of this process, and room for its status.
+        // SAFETY: a child of this process, and a place for its status.
         if unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == child {
             return Some(status);
         }

@@ -1,4 +1,4 @@
-//! The C library: opened and closed many times, and one session for all threads.
+//! The C library: opened and closed many times, and one session shared by all threads.
 
 use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_int};
@@ -25,14 +25,14 @@ pub fn run(job: &Job) {
     let names = ["PMAC-AES128", "UMAC-64", "LIGHTMAC-AES128-S32", "HMAC-SHA256"];
     let rounds = job.either(200, 1000);
     for round in 0..rounds {
-        let algorithm = Algorithm::from_name(names[round % 4]).expect("a name of the registry");
+        let algorithm = Algorithm::from_name(names[round % 4]).expect("a name in the registry");
         let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|i| (i + round) as u8).collect();
         let nonce = &[9; 16][..*algorithm.nonce_bytes().end()];
-        let mac = AnyMac::new(algorithm, &key).expect("a key of its length");
+        let mac = AnyMac::new(algorithm, &key).expect("a key of the right length");
         let expected = mac.tag(nonce, b"message").expect("short");
         let planted = job.planted("tag-before-the-last-unload") && round > 0;
         let message: &[u8] = if planted { b"massage" } else { b"message" };
-        // In a thread of its own, which ends after the library is closed.
+        // In a separate thread, which ends after the library is closed.
         let found = std::thread::spawn({
             let (key, nonce, message) = (key.clone(), nonce.to_vec(), message.to_vec());
             move || once(algorithm.name(), &key, &nonce, &message)
@@ -41,10 +41,10 @@ pub fn run(job: &Job) {
         let right = found.as_ref().is_some_and(|tag| tag[..] == *expected.as_bytes());
         job.check(right, || format!("{algorithm}, load {round}: found {found:?}"));
     }
-    // It is linked to stay, because its threads' last failures outlive a dlclose.
-    job.check(is_loaded(), || "expected a library that stays, found none".into());
+    // It is linked with `nodelete`, because its thread-local errors outlive a `dlclose`.
+    job.check(is_loaded(), || "the library was unloaded".into());
     job.note(&format!(
-        "the C library was opened and closed {rounds} times, each in a thread of its own"
+        "the C library was opened and closed {rounds} times, each in a separate thread"
     ));
     for threads in [1, 2, 7, 64] {
         one_session(job, threads);
@@ -55,12 +55,12 @@ fn is_loaded() -> bool {
     std::fs::read_to_string("/proc/self/maps").is_ok_and(|maps| maps.contains("/libtagmac.so"))
 }
 
-/// Loads the library, tags, frees the key and unloads it.
+/// Loads the library, tags, frees the key and unloads the library.
 fn once(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let library = Library::open()?;
     let name = CString::new(name).ok()?;
     let (mut place, mut tag) = ([0; 4], vec![0; 32]);
-    // SAFETY: types and arguments are those of the header, and the memory is as long as it is said to be.
+    // SAFETY: types and arguments match the header, and all lengths are correct.
     let bytes = unsafe {
         let (key, bytes) = (key.as_ptr(), key.len());
         let made = library.get::<Init>("tagmac_key_init")(&mut place, name.as_ptr(), key, bytes, 0);
@@ -77,10 +77,10 @@ fn once(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Option<Vec<u8>>
     Some(tag)
 }
 
-/// A word that all threads give to the library, which refuses whom it cannot serve at once.
+/// Memory that all threads pass to the library, which refuses a call that it cannot serve at once.
 struct Shared(std::cell::UnsafeCell<Words>);
 
-// SAFETY: only the library reads and writes it, by atomic operations.
+// SAFETY: only the library accesses it, with atomic operations.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -89,10 +89,10 @@ impl Shared {
     }
 }
 
-/// All threads call one session without a lock of their own: calls are refused or serve one message, and
-/// what was reserved is not exceeded.
+/// Calls one session from all threads without a lock: each call is refused or tags one message, and
+/// the reservation is never exceeded.
 fn one_session(job: &Job, threads: usize) {
-    let library = Library::open().expect("it was loaded before");
+    let library = Library::open().expect("loaded before");
     let (mut key, covered) = ([0; 4], 300);
     let session = Shared(std::cell::UnsafeCell::new([0; 4]));
     let nonces = Mutex::new(Vec::new());
@@ -122,7 +122,8 @@ fn one_session(job: &Job, threads: usize) {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // SAFETY: as in `once`; the session may be shared, since the library refuses a second call.
+                // SAFETY: as in `once`; the session may be shared, since the library refuses a
+                // concurrent call.
                 let tag = unsafe { library.get::<SessionTag>("tagmac_session_tag") };
                 for _ in 0..2 * covered / threads as u64 + 1 {
                     let (mut to, mut nonce) = ([0; 8], [0; 8]);
@@ -154,13 +155,13 @@ fn one_session(job: &Job, threads: usize) {
     job.check(distinct == nonces.len() && nonces.len() as u64 <= covered, || {
         format!("{threads} threads: {} packets under {distinct} nonces of {covered}", nonces.len())
     });
-    let umac = Algorithm::from_name("UMAC-64").expect("a name of the registry");
-    let mac = AnyMac::new(umac, &[5; 16]).expect("a key of its length");
+    let umac = Algorithm::from_name("UMAC-64").expect("a name in the registry");
+    let mac = AnyMac::new(umac, &[5; 16]).expect("a key of the right length");
     for (nonce, tag) in &nonces {
         let right = mac.tag(nonce, b"m").is_ok_and(|right| right.as_bytes() == tag);
         job.check(right, || format!("{threads} threads: a wrong tag under {nonce:?}"));
     }
-    // SAFETY: as in `once`; no other thread is left.
+    // SAFETY: as in `once`; no other thread is running.
     unsafe {
         library.get::<Free>("tagmac_session_free")(session.at());
         library.get::<Free>("tagmac_key_free")(&mut key);

@@ -1,10 +1,10 @@
-//! Threads and processes that share a key, a budget, a session, the pool and the C library: tags are right,
-//! nonces never repeat, budgets hold, and nobody waits for ever.
+//! Threads and processes that share a key, a budget, a session, the pool and the C library: tags
+//! must be correct, nonces must never repeat, budgets must hold, and no thread may wait forever.
 //!
-//! Small state machines are explored in every order (`models.rs`); the library itself runs with up to 64
-//! threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that comes and goes
-//! (`library.rs`). `concurrency.py` runs it a second time, built with ThreadSanitizer, which must report the
-//! planted bugs of `races.rs`.
+//! Small state machines are explored in every order (`models.rs`). The library itself runs with up
+//! to 64 threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that is loaded
+//! and unloaded (`library.rs`). `concurrency.py` also runs a build with ThreadSanitizer, which must
+//! report the planted bugs of `races.rs`.
 
 #[cfg(target_os = "linux")]
 mod fork;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use assure::Job;
 use tagmac_any::Algorithm;
 
-/// Bugs of the models, of what threads share, of children, of the C library, and races.
+/// Bugs in models, shared state, children and the C library, and races.
 const PLANTS: [&str; 16] = [
     "budget-read-then-written",
     "helpers-taken-without-exchange",
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let planted = PLANTS.into_iter().find(|plant| job.planted(plant)).unwrap_or("");
-    // ThreadSanitizer judges these, and they need nothing else to run.
+    // Only ThreadSanitizer detects these, and nothing else needs to run.
     let race: Option<fn()> = match planted {
         "race-on-a-count" => Some(races::on_a_count),
         "race-on-first-use" => Some(races::on_first_use),
@@ -56,11 +56,11 @@ fn main() -> ExitCode {
         race();
         return job.finish();
     }
-    // First, so that its threads are the first in this process that use the library.
+    // Runs first, so that its threads are the first users of the library in this process.
     let check = |right: bool, told: &str| job.check(right, || told.into());
     for threads in job.either([64, 1, 2, 7], [64, 1, 3, 16]) {
         let names = ["PMAC-AES128", "PMAC-PRESENT128", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"];
-        let some = names.map(|name| Algorithm::from_name(name).expect("a name of the registry"));
+        let some = names.map(|name| Algorithm::from_name(name).expect("a name in the registry"));
         let algorithms =
             if job.full() || threads == 64 { Algorithm::all().collect() } else { some.to_vec() };
         let rounds = job.either(if threads == 64 { 1 } else { 5 }, 20);

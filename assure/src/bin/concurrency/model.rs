@@ -1,33 +1,33 @@
-//! A model checker: threads as steps on a shared state, in every order. Memory is sequentially consistent
-//! here: what weaker orders allow is not seen.
+//! A model checker: threads are steps on a shared state, explored in every order. Memory is
+//! sequentially consistent, so effects of weaker orderings are not seen.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What a thread does when it is its turn.
+/// The result of a thread's turn.
 #[derive(PartialEq, Eq)]
 pub enum Step {
-    /// It did a step.
+    /// It made a step.
     Ran,
-    /// It waits for another one.
+    /// It waits for another thread.
     Waits,
     /// It has ended.
     Ended,
 }
 
-/// A state of all threads and of what they share.
+/// The state of all threads and of the data that they share.
 pub trait Model: Clone + Eq + Hash {
-    /// How many threads there are.
+    /// Number of threads.
     fn threads(&self) -> usize;
-    /// One step of a thread.
+    /// Makes one step of a thread.
     fn step(&mut self, thread: usize) -> Step;
-    /// What must hold after each step.
+    /// Checks an invariant after each step.
     fn holds(&self) -> Result<(), String>;
-    /// What must hold when all have ended.
+    /// Checks the final state.
     fn ended(&self) -> Result<(), String>;
 }
 
-/// Tries every order. Gives how many states there are, and what is wrong in the first that is.
+/// Explores every order. Returns the number of states and the first error.
 pub fn explore<M: Model>(start: M) -> (u64, Result<(), String>) {
     let mut seen = HashSet::from([start.clone()]);
     let mut left = vec![start];

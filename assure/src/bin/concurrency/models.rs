@@ -1,10 +1,10 @@
-//! The library's small state machines, as their sources have them: each atomic operation is a step.
+//! Models of the library's small state machines: each atomic operation of the sources is a step.
 
 use assure::Job;
 
 use crate::model::{Model, Step, explore};
 
-/// Explores all models, and counts their states.
+/// Explores all models and counts their states.
 pub fn run(job: &Job) {
     let mut states = 0;
     let mut explored = |name: &str, (found, verdict): (u64, Result<(), String>)| {
@@ -38,8 +38,8 @@ pub fn run(job: &Job) {
     job.note(&format!("{states} states of five models, in every order of up to {most} threads"));
 }
 
-/// `meter.rs`: `verifying` counts a failure under the lock, verifies, and takes it back under the lock.
-/// Even threads find a wrong tag, odd ones a right one.
+/// `meter.rs`: `verifying` counts a failure under the lock, verifies, and subtracts it again under
+/// the lock. Even threads have a wrong tag, odd ones a correct one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Meter {
     budget: u8,
@@ -67,7 +67,7 @@ impl Model for Meter {
     fn step(&mut self, thread: usize) -> Step {
         let is_right = thread % 2 == 1;
         match self.at[thread] {
-            // To lock, for the count and for taking it back.
+            // Locks, to count or to subtract.
             0 | 4 if self.locked && self.held.is_some() => return Step::Waits,
             0 | 4 => self.held = Some(thread),
             1 | 5 => self.read[thread] = self.left,
@@ -77,7 +77,7 @@ impl Model for Meter {
                 return Step::Ran;
             }
             2 => (self.left, self.held) = (self.read[thread] - 1, None),
-            // To verify, without a lock.
+            // Verifies without a lock.
             3 if is_right => {}
             3 => {
                 self.failed += 1;
@@ -106,8 +106,8 @@ impl Model for Meter {
     }
 }
 
-/// `threads/pool.rs`: `take` exchanges the number of idle helpers, the drop of `Helpers` adds to it. Each
-/// thread asks for two, twice.
+/// `threads/pool.rs`: `take` exchanges the number of idle helpers, and dropping `Helpers` adds to
+/// it. Each thread asks for two, twice.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Idle {
     helpers: u8,
@@ -135,7 +135,7 @@ impl Model for Idle {
         match self.at[thread] % 3 {
             _ if self.at[thread] == 6 => return Step::Ended,
             0 => self.read[thread] = self.idle,
-            // The exchange fails where the number has changed, and reads it anew.
+            // The exchange fails if the number has changed, and reads it again.
             1 if self.exchanged && self.idle != self.read[thread] => {
                 self.read[thread] = self.idle;
                 return Step::Ran;
@@ -157,11 +157,15 @@ impl Model for Idle {
 
     fn ended(&self) -> Result<(), String> {
         let (idle, helpers) = (self.idle, self.helpers);
-        if idle == helpers { Ok(()) } else { Err(format!("expected {helpers} idle, found {idle}")) }
+        if idle == helpers {
+            Ok(())
+        } else {
+            Err(format!("expected {helpers} idle helpers, found {idle}"))
+        }
     }
 }
 
-/// `isa/usable.rs`: whoever finds no verdict tests, and adds what came of it.
+/// `isa/usable.rs`: a thread that finds no verdict runs the self-test and stores the result.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct SelfTest {
     passes: bool,
@@ -189,7 +193,7 @@ impl Model for SelfTest {
                 self.at[thread] = 3;
                 return Step::Ran;
             }
-            // Planted: a verdict that others take while the test still runs.
+            // Planted: a verdict visible to others while the test still runs.
             0 if self.early => self.verdict |= 1,
             0 | 1 => {}
             2 => {
@@ -210,13 +214,14 @@ impl Model for SelfTest {
     }
 
     fn ended(&self) -> Result<(), String> {
-        if self.verdict < 3 { Ok(()) } else { Err("expected one verdict, found two".into()) }
+        if self.verdict < 3 { Ok(()) } else { Err("two verdicts were stored".into()) }
     }
 }
 
-/// `slot.rs` of the C library, and `held.rs` of the provider for OpenSSL: readers add to the lock, one that
-/// writes takes it at zero. A session's nonce is read and written under it. The first threads read, the others
-/// take a nonce; a refusal ends the call. Only a writer may cause one to a reader.
+/// `slot.rs` of the C library, and `held.rs` of the provider for OpenSSL: a reader increments the
+/// lock, and a writer takes it at zero. A session's nonce is read and written under it. The first
+/// threads read, the others each use a nonce, and a refusal ends the call. A reader may be refused
+/// only because of a writer.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Slot {
     blind: bool,
@@ -275,21 +280,21 @@ impl Model for Slot {
 
     fn holds(&self) -> Result<(), String> {
         if self.without_cause {
-            return Err("a reader was refused that met only readers".into());
+            return Err("a reader was refused although only readers were active".into());
         }
         match self.nonces.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("nonce {} of two messages", pair[0])),
+            Some(pair) => Err(format!("nonce {} was used for two messages", pair[0])),
             None => Ok(()),
         }
     }
 
     fn ended(&self) -> Result<(), String> {
-        if self.lock == 0 { Ok(()) } else { Err("expected a free slot, found a lock".into()) }
+        if self.lock == 0 { Ok(()) } else { Err("the slot stayed locked".into()) }
     }
 }
 
-/// `threads/pool.rs`: `Pool::get`, where thread `forks` forks at any moment and goes on in the child, in
-/// which there is no other thread. Nobody may wait for a start that no thread will end.
+/// `threads/pool.rs`: `Pool::get`, where thread `forks` forks at any moment and continues alone in
+/// the child. It must not wait for a start that no thread will complete.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Start {
     waits: bool,
@@ -308,7 +313,7 @@ impl Start {
 
 impl Model for Start {
     fn threads(&self) -> usize {
-        // One more, which is the fork.
+        // The extra one is the fork.
         self.at.len() + 1
     }
 
@@ -324,10 +329,10 @@ impl Model for Start {
             return Step::Ended;
         }
         match self.at[thread] {
-            // The pool, which is looked at and not waited for.
+            // Looks at the pool, without waiting.
             0 if self.made > 0 => self.at[thread] = 4,
             0 => {}
-            // To begin the start, as the first.
+            // Begins the start if it is the first.
             1 => match self.starting {
                 Some(other) if self.waits && other != thread && self.made == 0 => {
                     return Step::Waits;

@@ -1,5 +1,5 @@
-//! Planted races: two threads at one place without an order between them. Results are right most of the
-//! time, so that only ThreadSanitizer reports them.
+//! Planted races: two threads access one place without an order between them. Results are mostly
+//! correct, so only ThreadSanitizer reports them.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A number without a lock.
 struct Unguarded(UnsafeCell<u64>);
 
-// SAFETY: it is not. This is the bug.
+// SAFETY: unsound on purpose; this is the bug.
 unsafe impl Sync for Unguarded {}
 
 impl Unguarded {
@@ -16,20 +16,20 @@ impl Unguarded {
     }
 
     fn add(&self) {
-        // SAFETY: it is not. This is the bug.
+        // SAFETY: unsound on purpose; this is the bug.
         unsafe { *self.0.get() += 1 };
     }
 }
 
-/// Waits until a number is reached, which gives no order to what others did before.
+/// Waits until a number is reached, without ordering the other thread's writes.
 fn wait_for(number: &AtomicUsize, least: usize) {
     while number.load(Ordering::Relaxed) < least {
         std::thread::yield_now();
     }
 }
 
-/// Two threads, both of which are there until both are done: the sanitizer takes a thread that begins after
-/// another has ended for the same one at times.
+/// Runs two threads that overlap until both are done: the sanitizer sometimes takes a thread that
+/// begins after another has ended for the same one.
 fn two(work: impl Fn(usize) + Sync) {
     let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -46,13 +46,14 @@ fn two(work: impl Fn(usize) + Sync) {
     });
 }
 
-/// A budget that is counted without an atomic operation.
+/// Counts a budget without an atomic operation.
 pub fn on_a_count() {
     let used = Unguarded::new();
     two(|_| used.add());
 }
 
-/// A verdict that is announced before others can see it: `Relaxed`, where `Release` and `Acquire` belong.
+/// Publishes a verdict before it is visible to others: `Relaxed` instead of `Release` and
+/// `Acquire`.
 pub fn on_first_use() {
     let (verdict, known) = (Unguarded::new(), AtomicUsize::new(0));
     two(|thread| {

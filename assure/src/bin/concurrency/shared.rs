@@ -1,4 +1,4 @@
-//! What threads share: first uses, one key, one budget, one session, the pool.
+//! State shared by threads: first uses, one key, one budget, one session, the pool.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use tagmac_any::bounds::Theorem;
 use tagmac_any::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac_any::{Algorithm, AnyMac, Session};
 
-/// Four cores, in the place of what the system says: the pool has three helpers on any machine, and they
-/// take turns where there are fewer cores.
+/// Replaces the system's function and reports four cores, so that the pool has three helpers on any
+/// machine; on fewer cores they take turns.
 ///
 /// # Safety
 ///
-/// As the system's: `set` has room for `bytes` bytes.
+/// As for the system's: `set` has space for `bytes` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_getaffinity(_process: i32, bytes: usize, set: *mut u8) -> i32 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller's promise.
     unsafe {
         set.write_bytes(0, bytes);
         set.write(0b1111);
@@ -25,17 +25,17 @@ unsafe extern "C" fn sched_getaffinity(_process: i32, bytes: usize, set: *mut u8
     0
 }
 
-/// Helpers of the pool in this process.
+/// Counts the pool's helpers in this process.
 pub fn helpers() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
     names.filter(|name| name.starts_with("tagmac-")).count()
 }
 
-/// Counts a check; says what was found if it was wrong.
+/// Counts a check and reports the text if it failed.
 pub type Check<'a> = dyn Fn(bool, &str) + Sync + 'a;
 
-/// How much is tried, and which bug is planted.
+/// The amount of work, and the planted bug.
 pub struct Plan<'a> {
     pub threads: usize,
     pub rounds: usize,
@@ -43,7 +43,6 @@ pub struct Plan<'a> {
     pub planted: &'a str,
 }
 
-/// All of it.
 pub fn run(plan: &Plan<'_>, check: &Check<'_>) {
     first_use(plan, check);
     one_key(plan, check);
@@ -79,30 +78,31 @@ fn nonce(algorithm: Algorithm) -> &'static [u8] {
     &[9; 16][..*algorithm.nonce_bytes().end()]
 }
 
-/// All threads make their first key of an algorithm at once: levels are detected and tested by whoever comes
-/// first.
+/// All threads make their first key of an algorithm at once: the first one detects and tests
+/// levels.
 fn first_use(plan: &Plan<'_>, check: &Check<'_>) {
     for &algorithm in &plan.algorithms {
         let tags = Mutex::new(Vec::new());
         together(plan.threads, |thread| {
             let number = usize::from(plan.planted == "another-key" && thread == 1);
-            let mac = AnyMac::new(algorithm, &key(algorithm, number)).expect("a key of its length");
+            let mac =
+                AnyMac::new(algorithm, &key(algorithm, number)).expect("a key of the right length");
             let tag = mac.tag(nonce(algorithm), b"the first message").expect("short");
             tags.lock().expect("no panic").push(tag);
         });
         let tags = tags.into_inner().expect("no panic");
         for tag in &tags {
-            check(*tag == tags[0], &format!("{algorithm}: first tags differ between threads"));
+            check(*tag == tags[0], &format!("{algorithm}: threads got different first tags"));
         }
     }
 }
 
-/// A key whose tables are not made yet: all threads need them at once.
+/// All threads need the tables of a key that has not made them yet.
 fn one_key(plan: &Plan<'_>, check: &Check<'_>) {
     for round in 0..plan.rounds {
         for &algorithm in &plan.algorithms {
             let (key, messages) = (key(algorithm, round), messages(algorithm));
-            let make = || AnyMac::new(algorithm, &key).expect("a key of its length");
+            let make = || AnyMac::new(algorithm, &key).expect("a key of the right length");
             let tag = |mac: &AnyMac, message: &Vec<u8>| {
                 mac.tag(nonce(algorithm), message).expect("short")
             };
@@ -112,11 +112,14 @@ fn one_key(plan: &Plan<'_>, check: &Check<'_>) {
                 for i in 0..messages.len() {
                     let i = (i + thread) % messages.len();
                     let found = tag(&shared, &messages[i]);
-                    check(found == expected[i], &format!("{algorithm}: a tag of a shared key"));
+                    check(found == expected[i], &format!("{algorithm}: wrong tag of a shared key"));
                     let mut stream = shared.stream(nonce(algorithm)).expect("a nonce");
                     stream.update(&messages[i]);
                     let found = stream.tag().expect("short");
-                    check(found == expected[i], &format!("{algorithm}: a stream of a shared key"));
+                    check(
+                        found == expected[i],
+                        &format!("{algorithm}: wrong stream tag of a shared key"),
+                    );
                 }
             });
         }
@@ -130,7 +133,7 @@ fn budget(messages: u64, failures: u64) -> Budget {
     budget
 }
 
-/// Threads tag, verify what is right and verify what is wrong, until the budget has no more.
+/// Threads tag and verify correct and wrong tags until the budget is used up.
 fn one_budget(plan: &Plan<'_>, check: &Check<'_>) {
     let wrong = Tag::new(&[0; 16], 128).expect("16 bytes");
     for round in 0..plan.rounds {
@@ -143,7 +146,7 @@ fn one_budget(plan: &Plan<'_>, check: &Check<'_>) {
         let meters = [make(), make()];
         let (tagged, failed) = (AtomicU64::new(0), AtomicU64::new(0));
         together(plan.threads, |thread| {
-            // Planted: two threads that do not see each other's counts.
+            // Planted: two counters, so that threads do not see each other's counts.
             let meter = &meters[usize::from(plan.planted == "two-counts") * (thread % 2)];
             for _ in 0..30 {
                 if meter.tag(b"message").is_ok() {
@@ -151,11 +154,11 @@ fn one_budget(plan: &Plan<'_>, check: &Check<'_>) {
                 }
                 match meter.verify(b"message", &wrong) {
                     Err(MeteredVerifyError::Mismatch) => _ = failed.fetch_add(1, Ordering::Relaxed),
-                    verdict => check(verdict.is_err(), "a wrong tag passed"),
+                    verdict => check(verdict.is_err(), "a wrong tag was accepted"),
                 }
                 let verdict = meter.verify(b"message", &right);
                 let passes = !matches!(verdict, Err(MeteredVerifyError::Mismatch));
-                check(passes, "a right tag failed");
+                check(passes, "a correct tag was refused");
             }
         });
         let (tagged, failed) = (tagged.into_inner(), failed.into_inner());
@@ -167,7 +170,7 @@ fn one_budget(plan: &Plan<'_>, check: &Check<'_>) {
     }
 }
 
-/// Threads reserve and tag: what is counted is never more than the budget.
+/// Threads reserve and tag: the count never exceeds the budget.
 fn one_reserve(plan: &Plan<'_>, check: &Check<'_>) {
     for _ in 0..plan.rounds {
         let mac = PmacAes128::new(&[7; 16]);
@@ -188,11 +191,11 @@ fn one_reserve(plan: &Plan<'_>, check: &Check<'_>) {
     }
 }
 
-/// Threads take turns at one session: nonces never repeat and the budget ends for all.
+/// Threads share one session: nonces never repeat, and the budget ends for all.
 fn one_session(plan: &Plan<'_>, check: &Check<'_>) {
-    let umac = Algorithm::from_name("UMAC-64").expect("a name of the registry");
+    let umac = Algorithm::from_name("UMAC-64").expect("a name in the registry");
     for round in 0..plan.rounds {
-        let mac = AnyMac::new(umac, &key(umac, round)).expect("a key of its length");
+        let mac = AnyMac::new(umac, &key(umac, round)).expect("a key of the right length");
         let mut budget = mac.budget(None, None).expect("no bound");
         budget.messages = 200;
         let make = || Session::new(mac.clone(), &[0; 8], budget).expect("a nonce");
@@ -205,7 +208,7 @@ fn one_session(plan: &Plan<'_>, check: &Check<'_>) {
                 let made = session.lock().expect("no panic").tag(b"packet");
                 if let Ok((nonce, tag)) = made {
                     let right = mac.verify(nonce.as_bytes(), b"packet", &tag).is_ok();
-                    check(right, "a tag of a session that does not verify");
+                    check(right, "a session's tag does not verify");
                     sent.lock().expect("no panic").push(nonce.as_bytes().to_vec());
                 }
             }
@@ -218,7 +221,7 @@ fn one_session(plan: &Plan<'_>, check: &Check<'_>) {
     }
 }
 
-/// Threads that each want the pool's helpers.
+/// Threads that all want the pool's helpers.
 fn pool(plan: &Plan<'_>, check: &Check<'_>) {
     let message = vec![0x5a; 1 << 20];
     let mac = Arc::new(PmacAes128::new(&[7; 16]));
@@ -228,8 +231,8 @@ fn pool(plan: &Plan<'_>, check: &Check<'_>) {
             let message = &message
                 [..message.len() - usize::from(plan.planted == "lost-piece" && thread == 0)];
             let found = threads::tag(&*mac, &(), message, 0).expect("short");
-            check(found == expected, "a tag by the pool");
+            check(found == expected, "wrong tag by the pool");
         });
     }
-    check(helpers() > 0, "expected a pool with helpers, found none");
+    check(helpers() > 0, "the pool has no helpers");
 }

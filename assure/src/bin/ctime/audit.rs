@@ -1,6 +1,6 @@
-//! What the traces leave open: of the code of this program, which is compiled as the command is, the
-//! kernels of a level that memcheck does not know. Each must be in a trace, so that a kernel that nobody
-//! watches fails. Of their conditional jumps, indexed operands and divisions it counts those that are:
+//! Finds the gaps of the traces: kernels in this program, on levels that memcheck does not know. It
+//! is compiled like the command. Each kernel must be in a trace, so an unwatched one is a failure.
+//! The audit counts their conditional jumps, indexed operands and divisions that are in a trace:
 //! these were the same under all keys.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,26 +11,27 @@ use crate::symbols::{self, Function, Instruction};
 use crate::tally::Tally;
 use crate::trace;
 
-/// Functions whose kernels work on known answers alone: the self-test, and the search for a level that
-/// passes it.
+/// Kernels of these functions run only on known answers: the self-test, and the search for a level
+/// that passes it.
 const WITHOUT_SECRETS: &[&str] = &["isa::usable", "filter_map_try_fold"];
 
-/// Kernels that no call here reaches, by who calls them: how many a level has at most, and why.
+/// Kernels that no call here reaches: their caller, the maximum per level, and the reason.
 const UNREACHED: [(&str, usize, &str); 3] = [
-    // PMAC of `Aes256` itself, which raw keys alone have; the registry's is of `LongAes`.
+    // PMAC with `Aes256` itself, which only raw keys use; the registry uses `LongAes`.
     ("construction::absorb", 1, "bit strings under a cipher that only raw keys have"),
-    // Poly1305-AES has no parameter of its type, so that the library has a kernel of its own for the known answer.
+    // Poly1305-AES has no parameter, so the library compiles a separate kernel for the known
+    // answer.
     ("construction::one_shot", 1, "the known answer of Poly1305-AES, whose key is public"),
-    // The counter of 13 bits is watched with AES-128.
+    // The 13-bit counter is watched with AES-128.
     ("lightmac::strings::add", 3, "counters that do not end on a byte, with other ciphers"),
 ];
 
-/// Whether a kernel may do this only as lengths want.
+/// Returns whether an instruction of a kernel may depend only on lengths.
 fn is_sensitive(code: &Instruction) -> bool {
     let mnemonic = code.mnemonic.as_str();
     let is_jump = mnemonic.starts_with('j') && !mnemonic.starts_with("jmp");
     let is_division = mnemonic.starts_with("div") || mnemonic.starts_with("idiv");
-    // Some have prefixes that objdump takes for the mnemonic.
+    // Some have prefixes that objdump prints as the mnemonic.
     let is_nop = mnemonic.starts_with("nop") || code.operands.contains("nop");
     // (base,index,scale) or (,index,scale).
     let is_indexed = code.operands.contains(",%")
@@ -43,7 +44,7 @@ fn is_sensitive(code: &Instruction) -> bool {
     is_jump || is_division || is_address
 }
 
-/// The level that a function is a kernel of.
+/// Returns the level that a function is a kernel of.
 fn level(function: &Function) -> Option<&'static str> {
     let levels = [
         ("Portable", "portable"),
@@ -53,7 +54,7 @@ fn level(function: &Function) -> Option<&'static str> {
         ("Avx512", "avx512"),
     ];
     let name = function.name.split_once("::inside")?.0;
-    // `level::Avx2::call`, or `<level::Avx2 as Isa>::call` of a trait's function.
+    // `level::Avx2::call`, or `<level::Avx2 as Isa>::call` for a function of a trait.
     let is_of = |ty: &str| {
         let mut places = name.split("level::").filter_map(|rest| rest.strip_prefix(ty));
         places.any(|rest| rest.starts_with([':', '>', ' ']))
@@ -61,12 +62,12 @@ fn level(function: &Function) -> Option<&'static str> {
     levels.into_iter().find(|(ty, _)| is_of(ty)).map(|(_, level)| level)
 }
 
-/// Which functions call each function, by their addresses.
+/// Maps each function, by address, to the functions that call it.
 fn callers(functions: &[Function]) -> BTreeMap<u64, BTreeSet<&str>> {
     let pointers = symbols::pointers();
     let address = |digits: &str| u64::from_str_radix(digits, 16).ok();
-    // `12f0 <name>` has the address of the target. `*0x3a(%rip)  # 12f0 <name>` has the place in memory
-    // where that address is stored.
+    // `12f0 <name>` has the address of the target. `*0x3a(%rip)  # 12f0 <name>` has the place in
+    // memory where that address is stored.
     let target = |operands: &str| match operands.strip_prefix('*') {
         None => address(operands.split(' ').next()?),
         Some(place) => {
@@ -86,7 +87,7 @@ fn callers(functions: &[Function]) -> BTreeMap<u64, BTreeSet<&str>> {
     callers
 }
 
-/// Holds the kernels of these levels against what traces on them reached.
+/// Compares the kernels of these levels with the functions that traces reached.
 pub fn run(functions: &[Function], levels: &[&str], folder: &Path, with_planted: bool) -> Tally {
     let callers = callers(functions);
     let mut reached_places: Vec<u8> = Vec::new();
@@ -131,7 +132,7 @@ pub fn run(functions: &[Function], levels: &[&str], folder: &Path, with_planted:
         }
         let failure = is_missing.then(|| {
             format!(
-                "audit, {level}, {} with {} jumps, indices and divisions, which {callers:?} call: expected it in a trace, found it in none",
+                "audit, {level}, {} with {} jumps, indices and divisions, called by {callers:?}, is not in any trace",
                 function.name,
                 unreached.len()
             )
@@ -140,7 +141,7 @@ pub fn run(functions: &[Function], levels: &[&str], folder: &Path, with_planted:
     }
     for (level, [kernels, entered, reached, unreached]) in counts {
         tally.note(format_args!(
-            "audit, {level}: {entered} of {kernels} kernels in traces, and of their conditional jumps, indexed operands and divisions {reached} of {}",
+            "audit, {level}: {entered} of {kernels} kernels in traces, with {reached} of {} of their conditional jumps, indexed operands and divisions",
             reached + unreached
         ));
     }

@@ -1,4 +1,4 @@
-//! The calls that witnesses watch: all that a MAC does with a key, a sum or a tag.
+//! The watched calls: all that a MAC does with a key, a sum or a tag.
 
 use std::hint::black_box;
 
@@ -12,35 +12,35 @@ use tagmac_any::{Algorithm, AnyMac, Session};
 use crate::leaks::Leak;
 use crate::marked;
 
-/// What is called, and the length that it depends on.
+/// A call, and the length that it depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     pub what: &'static str,
     pub length: usize,
-    /// Verdicts that come out of it: whether a tag is right is no secret.
+    /// Number of verdicts that it returns: whether a tag is correct is not secret.
     pub verdicts: usize,
 }
 
-/// Who watches calls.
+/// A watcher of calls.
 pub trait Witness {
-    /// These bytes are secret from now on, with all that is made of them.
+    /// Marks bytes, and everything computed from them, as secret.
     fn secret(&mut self, bytes: &mut [u8]);
-    /// This value is public.
+    /// Marks a value as public.
     fn public<T>(&mut self, value: &mut T);
-    /// A tag was made of secrets. It is public now.
+    /// Marks a tag that was made from secrets as public.
     fn made(&mut self, tag: &mut Tag);
     /// Makes a call.
     fn watch<R>(&mut self, call: Call, f: impl FnOnce() -> R) -> R;
 }
 
-/// What is watched.
+/// A watched part of the library.
 #[derive(Clone, Copy)]
 pub enum Subject {
     /// A MAC of the registry.
     Registered(Algorithm),
     /// One-time Poly1305.
     OneTime,
-    /// Many short messages under as many keys, of PMAC with keys of 16 or 32 bytes and of LightMAC.
+    /// Many short messages, each under its own key: PMAC with keys of 16 or 32 bytes, and LightMAC.
     RawKeys(Raw),
     /// LightMAC with a counter that does not end on a byte.
     Counter,
@@ -48,7 +48,7 @@ pub enum Subject {
     Tree,
     /// UMAC-32 of messages with marked words.
     Marked,
-    /// UMAC-128 of a message that POLY-128 takes a part of.
+    /// UMAC-128 of a message that is long enough for POLY-128.
     Long,
     /// A planted leak.
     Leak(Leak),
@@ -61,29 +61,29 @@ pub enum Raw {
     LightMac128,
 }
 
-/// A key's number, and what may differ from key to key beside the key itself.
+/// A key's number, and the other inputs that may differ between keys.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     pub level: Level,
     /// The lengths of messages.
     pub lengths: &'a [usize],
-    /// Public bytes, as many as the longest message.
+    /// Public bytes of the longest message.
     pub message: &'a [u8],
     /// The key's number.
     pub number: usize,
 }
 
-/// log2 of the blocks before a part that is far behind.
+/// Number of blocks before a distant part, as log2.
 const FAR: u32 = 30;
-/// Messages of a batch.
+/// Numbers of messages in batches.
 const BATCHES: [usize; 5] = [1, 4, 6, 33, 70];
-/// Their lengths in turn.
+/// Their lengths, in rotation.
 const BATCH_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 32, 48, 64, 100, 40, 129, 300];
-/// Messages under raw keys.
+/// Number of messages under raw keys.
 const RAW_KEYS: usize = 37;
 
 impl Subject {
-    /// All of the library.
+    /// Returns the whole library.
     pub fn all() -> Vec<Subject> {
         let registered = Algorithm::all().map(Subject::Registered);
         let raw = [Raw::Pmac128, Raw::Pmac256, Raw::LightMac128].map(Subject::RawKeys);
@@ -92,7 +92,6 @@ impl Subject {
         registered.chain(raw).chain(others).collect()
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Subject::Registered(algorithm) => algorithm.name(),
@@ -108,7 +107,7 @@ impl Subject {
         }
     }
 
-    /// Bytes of its key.
+    /// Returns the length of its key in bytes.
     pub fn key_bytes(self) -> usize {
         match self {
             Subject::Registered(algorithm) => algorithm.new_key_bytes(),
@@ -155,10 +154,10 @@ fn registered<W: Witness>(w: &mut W, algorithm: Algorithm, key: &[u8], trial: Tr
     let bits = algorithm.default_tag_bits();
     let new = |bits| AnyMac::with_options(algorithm, key, bits, trial.level);
     let mut mac =
-        w.watch(call("key set-up", key.len()), || new(bits)).expect("a key of its length");
-    // The name, the key's public id, and where the rest is.
+        w.watch(call("key set-up", key.len()), || new(bits)).expect("a key of the right length");
+    // The name, the key's public ID, and the place of the rest.
     w.public(&mut mac);
-    let mut short = new(*algorithm.tag_bits().start()).expect("a key of its length");
+    let mut short = new(*algorithm.tag_bits().start()).expect("a key of the right length");
     w.public(&mut short);
     let nonce = &NONCE[..*algorithm.nonce_bytes().end()];
     let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX);
@@ -188,7 +187,7 @@ fn registered<W: Witness>(w: &mut W, algorithm: Algorithm, key: &[u8], trial: Tr
     w.watch(call("drop", 0), || drop(mac));
 }
 
-/// Nonces are public, and so is this one.
+/// Nonces are public.
 const NONCE: [u8; 16] = [0x4e; 16];
 
 fn verify<W: Witness>(
@@ -203,8 +202,8 @@ fn verify<W: Witness>(
     let mut right = w.watch(verdict("verify", length), || mac.verify(nonce, message, &tag));
     w.public(&mut right);
     right.expect("its tag");
-    // Wrong in the first byte under one key and in the last one under the next: where is no secret
-    // either, and takes no other time.
+    // Wrong in the first byte under one key and in the last byte under the next: the position is
+    // not secret, and must not change the time.
     let mut wrong = [0; Tag::MAX_BYTES];
     let wrong = &mut wrong[..tag.as_bytes().len()];
     wrong.copy_from_slice(tag.as_bytes());
@@ -260,18 +259,18 @@ fn parts<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], tag:
     let mut out = Writer::default();
     w.watch(call("part saved", length), || parts.save(&part, &mut out))
         .expect("a part of this MAC");
-    // What was saved is read behind a seal, which shows that it is a part: whether it is one is no
+    // A saved part is read from under a seal, which authenticates it, so its validity is not
     // secret.
     let mut saved = out.as_bytes().to_vec();
     saved.iter_mut().for_each(|byte| w.public(byte));
     let loaded = w.watch(call("part loaded", length), || parts.load(&mut Reader::new(&saved)));
     drop(loaded.expect("what was saved"));
-    // Far behind, PMAC's offsets have more terms and UMAC another polynomial.
+    // For a distant part, PMAC's offsets have more terms, and UMAC uses another polynomial.
     let far = (block as u64) << FAR;
     let (left, right) =
         (&blocks[..blocks.len() / block / 2 * block], &blocks[blocks.len() / block / 2 * block..]);
     if mac.max_message_bytes().is_none_or(|limit| far + length as u64 <= limit) {
-        let made = w.watch(call("parts, far behind", length), || {
+        let made = w.watch(call("parts, distant", length), || {
             let second = parts.new_part(far + left.len() as u64, right)?;
             parts.join(parts.new_part(far, left)?, &second)
         });
@@ -292,7 +291,7 @@ fn batches<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], li
         made.expect("within the limit");
         tags.iter_mut().for_each(|tag| w.made(tag));
         let mut verdicts = vec![Ok(()); count];
-        // One for each, and one for all.
+        // One verdict for each message and one for all.
         let call = Call { what: "batch verified", length: count, verdicts: 2 * count };
         let mut all = w.watch(call, || mac.verify_many(&nonces, &messages, &tags, &mut verdicts));
         w.public(&mut all);
@@ -305,8 +304,8 @@ fn session<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8]) {
     let mac = mac.clone();
     let mut session = w
         .watch(call("session", 0), || Session::new(mac, nonce, budget))
-        .expect("a nonce of its length");
-    // Pads are shared by some neighbours.
+        .expect("a nonce of the right length");
+    // Some neighbours share a pad.
     for length in [0, 16, 17, 64, 65] {
         let made = w.watch(call("session's tag", length), || session.tag(&message[..length]));
         w.made(&mut made.expect("within the budget").1);
@@ -350,7 +349,7 @@ fn counter<W: Witness>(w: &mut W, key: &[u8], trial: Trial<'_>) {
 
 fn raw_keys<W: Witness>(w: &mut W, raw: Raw, key: &[u8], trial: Trial<'_>) {
     let pieces = || key.chunks_exact(64);
-    // Lengths up to those that no longer go side by side.
+    // Includes lengths that are too long to be interleaved.
     let lengths = [0usize, 1, 15, 16, 17, 33, 64, 528, 529];
     let message = |i: usize| &trial.message[..lengths[i % lengths.len()]];
     let messages: Vec<&[u8]> = (0..RAW_KEYS).map(message).collect();
@@ -395,7 +394,7 @@ fn tree<W: Witness>(w: &mut W, key: &[u8], trial: Trial<'_>) {
             let at = length as u64 / 2;
             let old = tree.needs(&Edit::Replace(at..at + 2)).expect("within the message");
             let old = &message[old.start as usize..old.end as usize];
-            // A verdict for each leaf that is touched.
+            // A verdict for each edited leaf.
             let call = Call { what: "tree edited", length, verdicts: 2 };
             let edited = w.watch(call, || tree.replace(at, &[1, 2], old).map(black_box));
             edited.expect("the old bytes");
@@ -405,10 +404,10 @@ fn tree<W: Witness>(w: &mut W, key: &[u8], trial: Trial<'_>) {
     }
 }
 
-/// A message with a marked word under every other key, and one without under the others.
+/// Returns a message with a marked word under every other key, and without one under the others.
 fn under(key: &[u8], number: usize) -> [u8; marked::BYTES] {
     let mut message = marked::message(first_bytes(key));
-    // No product is zero then, and the first is 2^32 - 2 times its other half.
+    // Then no product is zero, and the first is 2^32 - 2 times its other factor.
     if !number.is_multiple_of(2) {
         message[0] ^= 1;
         message[500] ^= 1;
@@ -427,21 +426,21 @@ fn marked<W: Witness>(w: &mut W, key: &[u8], message: &[u8], trial: Trial<'_>) {
     }
 }
 
-/// What POLY-64 takes of a message.
+/// Length of the part of a message that POLY-64 hashes.
 const POLY64_BYTES: usize = 1 << 24;
 
 fn long<W: Witness>(w: &mut W, key: &[u8], trial: Trial<'_>) {
     let algorithm = Algorithm::from_name("UMAC-128").expect("in the registry");
     let mac = AnyMac::with_options(algorithm, key, 128, trial.level);
-    let mut mac = mac.expect("a key of its length");
+    let mut mac = mac.expect("a key of the right length");
     w.public(&mut mac);
     let parts = mac.parts().expect("UMAC has them");
     let beginning = vec![0x5a; POLY64_BYTES];
     let message = &trial.message[..3 * parts.block() + 100];
     let (blocks, rest) = message.split_at(3 * parts.block());
-    // Not watched: other lengths take the same way.
+    // Not watched: other lengths use the same code.
     let first = parts.new_part(0, &beginning).expect("whole blocks");
-    let second = w.watch(call("part behind 16 MiB", blocks.len()), || {
+    let second = w.watch(call("part after 16 MiB", blocks.len()), || {
         parts.new_part(POLY64_BYTES as u64, blocks)
     });
     let second = second.expect("whole blocks");

@@ -1,21 +1,20 @@
-//! Leaks that are planted: kernels as the library has them, compiled for each level, of which each
-//! does what no kernel may. No witness says anything of the library if it does not see these.
+//! Planted leaks: kernels like the library's, compiled for each level, that each do what no kernel
+//! may do. A witness counts only if it sees them.
 
 use std::hint::black_box;
 
 use tagmac::isa::{Isa, Kernel, Lanes, Level};
 
-/// What is wrong with a planted MAC.
+/// The fault of a planted MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leak {
     /// The doubling of L branches on the bit that is shifted out.
     Branch,
-    /// The key goes through a table.
+    /// The key indexes a table.
     Lookup,
 }
 
 impl Leak {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Leak::Branch => "a planted branch on a bit of the key",
@@ -23,7 +22,7 @@ impl Leak {
         }
     }
 
-    /// The tag of whole vectors of a message.
+    /// Returns the tag of whole vectors of a message.
     pub fn tag(self, level: Level, key: &[u8; 16], message: &[u8]) -> [u8; 16] {
         match self {
             Leak::Branch => level.run(BranchOnKey { key, message }),
@@ -51,7 +50,7 @@ impl Kernel for BranchOnKey<'_> {
     }
 }
 
-/// A function of its own, so that no compiler makes a mask of the branch before it.
+/// A separate function, so that no compiler turns the branch before it into a mask.
 #[inline(never)]
 fn reduce(doubled: &mut u128) {
     *doubled ^= black_box(0x87);
@@ -83,7 +82,7 @@ static TABLE: [u8; 256] = {
     table
 };
 
-/// A round of AES of each block, xored.
+/// XORs one AES round of each block.
 #[inline(always)]
 fn absorb<I: Isa>(isa: I, l: &[u8; 16], message: &[u8]) -> [u8; 16] {
     let (mask, mut sum) = (isa.splat(l), isa.splat(l));
@@ -93,7 +92,7 @@ fn absorb<I: Isa>(isa: I, l: &[u8; 16], message: &[u8]) -> [u8; 16] {
     isa.narrow().lane0(isa.xor_lanes(sum))
 }
 
-/// Whether two tags are the same, byte by byte up to the first that differs.
+/// Returns whether two tags are equal, by comparing up to the first byte that differs.
 #[inline(never)]
 pub fn is_equal_so_far(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(a, b)| black_box(*a) == *b)

@@ -1,5 +1,5 @@
-//! Constant time, by three witnesses: see [`memcheck`], [`trace`] with [`audit`], and [`timing`]. Each
-//! also watches leaks that are planted beside the library, and must see them.
+//! Checks constant time with three witnesses: [`memcheck`], [`trace`] with [`audit`], and
+//! [`timing`]. Each also watches planted leaks, and must see them.
 //!
 //! ```text
 //! ctime --quick | --full                 all witnesses
@@ -7,7 +7,7 @@
 //! ctime --quick --planted NAME           the witness that must see it
 //! ```
 //!
-//! It runs on x86-64 and Linux, and needs valgrind and objdump.
+//! Runs on x86-64 Linux, and needs valgrind and objdump.
 
 mod audit;
 mod calls;
@@ -36,7 +36,7 @@ use calls::Subject;
 use leaks::Leak;
 use tally::{Depth, Tally};
 
-/// Bytes of the longest message: PMAC's offsets are made anew past 64 KiB.
+/// Length of the longest message: PMAC recomputes its offsets after 64 KiB.
 const LONGEST: usize = 65_585;
 
 /// A leak of each kind for each witness that must see it.
@@ -49,7 +49,7 @@ const PLANTED: [&str; 6] = [
     "timing-early-exit",
 ];
 
-/// The leak of a name of [`PLANTED`], for the first two witnesses.
+/// Returns the leak with a name of [`PLANTED`], for the first two witnesses.
 fn leak(planted: &str) -> Option<Leak> {
     match planted.split_once('-')?.1 {
         "branch" => Some(Leak::Branch),
@@ -58,7 +58,7 @@ fn leak(planted: &str) -> Option<Leak> {
     }
 }
 
-/// What is watched: everything, or a planted leak beside a MAC that has none.
+/// Returns everything to watch, or a planted leak and a MAC that has no leak.
 fn subjects(planted: Option<&str>) -> Vec<Subject> {
     match planted.and_then(leak) {
         Some(leak) => vec![Subject::Registered(Algorithm::default()), Subject::Leak(leak)],
@@ -66,7 +66,7 @@ fn subjects(planted: Option<&str>) -> Vec<Subject> {
     }
 }
 
-/// A key: all zeros, all ones, and random ones.
+/// Returns a key: all zeros, all ones, or random.
 fn key(bytes: usize, number: usize) -> Vec<u8> {
     let mut key = vec![0; bytes];
     match number {
@@ -77,17 +77,17 @@ fn key(bytes: usize, number: usize) -> Vec<u8> {
     key
 }
 
-/// A message of which any beginning is a message.
+/// Returns a message; shorter ones are its prefixes.
 fn message() -> Vec<u8> {
     let mut message = vec![0; LONGEST];
     Random::new(0x006d_6573_7361_6765).fill(&mut message);
     message
 }
 
-/// A witness of a level, as a process of its own.
+/// A witness on a level, run as a separate process.
 type Task<'a> = Box<dyn FnOnce() -> Tally + Send + 'a>;
 
-/// Runs tasks, as many at once as there are cores, and adds up what they find.
+/// Runs tasks, one per core at a time, and adds up their results.
 fn run(tasks: Vec<Task<'_>>) -> Tally {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let tally = Mutex::new(Tally::default());
@@ -96,18 +96,18 @@ fn run(tasks: Vec<Task<'_>>) -> Tally {
         for _ in 0..cores {
             scope.spawn(|| {
                 loop {
-                    let task = tasks.lock().expect("no task panics here").pop_front();
+                    let task = tasks.lock().expect("tasks do not panic").pop_front();
                     let Some(task) = task else { break };
                     let found = task();
-                    tally.lock().expect("nor while it adds").add(found);
+                    tally.lock().expect("adding does not panic").add(found);
                 }
             });
         }
     });
-    tally.into_inner().expect("nor at last")
+    tally.into_inner().expect("adding does not panic")
 }
 
-/// All witnesses, or the one that must see the planted leak.
+/// Runs all witnesses, or the one that must see the planted leak.
 fn witnesses(depth: Depth, planted: Option<&str>, folder: &Path) -> Tally {
     let levels: Vec<&'static str> = Level::all().map(Level::name).collect();
     let is_asked = |witness: &str| planted.is_none_or(|planted| planted.starts_with(witness));
@@ -117,7 +117,7 @@ fn witnesses(depth: Depth, planted: Option<&str>, folder: &Path) -> Tally {
     let functions = &all_functions[..];
     trace::write_places(functions, folder);
     let mut tasks: Vec<Task<'_>> = Vec::new();
-    // Those without another witness take longest.
+    // The levels without another witness take longest.
     for level in trace::levels(&levels, depth).rev().filter(|_| with_traces) {
         tasks.push(Box::new(move || trace::run(level, depth, planted, functions, folder)));
     }
@@ -132,11 +132,11 @@ fn witnesses(depth: Depth, planted: Option<&str>, folder: &Path) -> Tally {
         tally.add(audit::run(functions, &alone, folder, planted.is_some()));
     }
     if is_asked("timing") {
-        // Alone.
+        // Not in parallel with the others, to keep the clock quiet.
         tally.add(timing::run(depth, planted.is_some()));
     }
     for level in Level::NAMES.iter().filter(|name| !levels.contains(name)) {
-        tally.note(format_args!("this CPU has no {level}: nothing there was traced"));
+        tally.note(format_args!("this CPU lacks {level}, so it was not traced"));
     }
     tally
 }

@@ -1,8 +1,8 @@
-//! Messages that reach UMAC's marked words (RFC 4418, section 5.3.2), which no random message does: a
-//! word of POLY-64 above 2^64 - 2^32 takes two steps in a plain program.
+//! Messages with UMAC's marked words (RFC 4418, section 5.3.2), which random messages never reach:
+//! a word of POLY-64 above 2^64 - 2^32 takes two steps in a plain program.
 //!
-//! Under the key of stream 0's NH, which is `AES_K(1 || i)` for i = 1, 2, .., the words of the first
-//! chunk are chosen so that
+//! Under the key of stream 0's NH, which is `AES_K(1 || i)` for i = 1, 2, .., the words of the
+//! first chunk are chosen so that
 //!
 //! ```text
 //! NH = (2^32 - 1)^2 + 2^16 2^16 + 8192 = 2^64 - 2^32 + 8193
@@ -15,12 +15,12 @@ use tagmac::{Mac, Poly1305Aes};
 
 use crate::tally::Tally;
 
-/// Bytes that NH compresses to a word.
+/// Number of bytes that NH compresses to a word.
 const CHUNK: usize = 1024;
-/// Bytes of a message whose chunks POLY-64 takes.
+/// Length of a message whose chunks are hashed by POLY-64.
 pub const BYTES: usize = 2 * CHUNK;
 
-/// A message whose first chunk is a marked word of stream 0 under a UMAC key.
+/// Returns a message whose first chunk is a marked word of stream 0 under a UMAC key.
 pub fn message(key: &[u8; 16]) -> [u8; BYTES] {
     let mut message = [0; BYTES];
     for (i, block) in (1u64..).zip(message[..CHUNK].chunks_exact_mut(16)) {
@@ -42,20 +42,20 @@ pub fn message(key: &[u8; 16]) -> [u8; BYTES] {
     message
 }
 
-/// Checks that such messages have a marked word, by NH as the RFC has it.
+/// Checks that such messages have a marked word, with NH as in the RFC.
 pub fn check() -> Tally {
     let mut tally = Tally::default();
     for byte in 0..=255 {
         let key = [byte; 16];
         let found = nh(&nh_key(&key, 0), &message(&key)[..CHUNK]);
         let wrong =
-            || format!("marked words, key {byte:02x}: expected 32 ones first, found {found:x}");
+            || format!("marked words, key {byte:02x}: expected 32 leading ones, found {found:x}");
         tally.check((found >> 32 != u64::from(u32::MAX)).then(wrong));
     }
     tally
 }
 
-/// AES-128 of two numbers: Poly1305-AES of an empty message is its pad.
+/// Returns AES-128 of two numbers: the Poly1305-AES tag of an empty message is its pad.
 fn aes(key: &[u8; 16], high: u64, low: u64) -> [u8; 16] {
     let mut both = [0; 32];
     both[..16].copy_from_slice(key);

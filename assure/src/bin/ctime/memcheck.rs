@@ -1,8 +1,8 @@
-//! The first witness: memcheck follows each bit that depends on a key, and complains where one
+//! The first witness: memcheck follows each bit that depends on a key, and reports where one
 //! decides a jump or is part of an address.
 //!
-//! It follows data and not runs, so one key stands for all. What it cannot see: instructions that it does
-//! not know (AVX-512 and VAES), and whether an instruction takes as long for all of its operands.
+//! It follows data and does not compare runs, so one key is enough. It cannot see instructions that
+//! it does not know (AVX-512 and VAES), or whether an instruction's time depends on its operands.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,20 +21,20 @@ pub const LEVELS: [&str; 3] = ["portable", "aesni", "avx2"];
 /// The argument of the process that runs under valgrind.
 pub const ARGUMENT: &str = "under-memcheck";
 
-/// Around the edges of blocks, of vectors, of loops and of UMAC's chunks.
+/// Lengths around the edges of blocks, of vectors, of loops and of UMAC's chunks.
 const QUICK: [usize; 14] = [0, 1, 15, 16, 17, 33, 128, 145, 257, 529, 1025, 2048, 2049, 4097];
-/// From here on, and up to here each length; in a quick run none.
+/// Full runs also try each length up to this one.
 const EACH: usize = 288;
 const FULL: [usize; 34] = [
     303, 320, 383, 384, 399, 400, 431, 432, 433, 495, 511, 512, 513, 527, 528, 529, 767, 1007,
     1008, 1009, 1023, 1024, 1025, 1040, 1041, 2047, 2048, 2049, 4095, 4096, 4097, 8192, 12289,
     LONGEST,
 ];
-/// What valgrind's log says of an address or an index.
+/// Valgrind's text about an address or an index.
 const ADDRESS: &str = "Use of uninitialised value";
 const JUMP: &str = "Conditional jump or move depends on uninitialised value";
 
-/// What memcheck finds in the process that it runs.
+/// Results of memcheck for the process that it runs.
 struct Memcheck {
     tally: Tally,
     place: String,
@@ -53,7 +53,7 @@ impl Witness for Memcheck {
         let is_made_of_secrets = request::has_undefined(tag.as_bytes());
         let lost = (!is_made_of_secrets).then(|| {
             format!(
-                "{}: expected a tag that depends on the key, found one that does not",
+                "{}: the tag should depend on the key, but memcheck reports that it does not",
                 self.place
             )
         });
@@ -71,7 +71,7 @@ impl Witness for Memcheck {
                 "{}, {what} of {length}: expected {verdicts} jumps on secrets, found {found}",
                 self.place
             );
-            // Beside what memcheck says of them.
+            // Printed next to memcheck's report.
             eprintln!("{failure}");
             failure
         });
@@ -80,9 +80,9 @@ impl Witness for Memcheck {
     }
 }
 
-/// What runs under valgrind: every call on a level.
+/// Makes every call on a level. Runs under valgrind.
 pub fn under_valgrind(level: &str, depth: Depth, subjects: &[Subject]) {
-    assert!(request::is_under_valgrind(), "expected to run under valgrind");
+    assert!(request::is_under_valgrind(), "not running under valgrind");
     let level = Level::from_name(level).expect("a level that valgrind knows");
     let lengths = depth.pick(QUICK.to_vec(), (0..EACH).chain(FULL).collect());
     let message = message();
@@ -114,7 +114,7 @@ pub fn run(level: &str, depth: Depth, planted: Option<&str>) -> Tally {
     tally
 }
 
-/// What the process and memcheck said.
+/// Reads the output of the process and of memcheck.
 fn read(level: &str, output: &Output, tally: &mut Tally) {
     let log = String::from_utf8_lossy(&output.stderr);
     let contexts = contexts(&log);
@@ -122,12 +122,14 @@ fn read(level: &str, output: &Output, tally: &mut Tally) {
         Some(found) => tally.add(found),
         None => {
             let last: Vec<_> = log.lines().rev().take(4).collect();
-            tally.check(Some(format!("memcheck, {level}: expected it to end, found {last:?}")));
+            tally.check(Some(format!(
+                "memcheck, {level}: it did not finish, its last line is {last:?}"
+            )));
         }
     }
     let is_clean = tally.failures.is_empty();
     for ((kind, place), count) in contexts {
-        // Jumps were counted, call by call; nothing may be an address.
+        // Jumps were counted for each call; an address is always a failure.
         if kind == JUMP {
             let what = if is_clean { "a verdict decides" } else { "verdicts or secrets decide" };
             tally.note(format_args!("memcheck, {level}: {what} {count} jumps in {place}"));
@@ -137,10 +139,10 @@ fn read(level: &str, output: &Output, tally: &mut Tally) {
     }
 }
 
-/// What memcheck complained of and the function that it was in, and how often.
+/// Returns memcheck's complaints with their functions, and how often each occurred.
 fn contexts(log: &str) -> BTreeMap<(String, String), u32> {
     let mut contexts = BTreeMap::new();
-    // "==123== Conditional jump ...", and the stack in the lines after it.
+    // "==123== Conditional jump ...", followed by lines of the stack.
     let mut lines = log.lines().filter_map(|line| line.strip_prefix("==")?.split_once("== "));
     while let Some((_, line)) = lines.next() {
         let kinds = [ADDRESS, JUMP, "Invalid", "Syscall param", "Jump to"];
@@ -149,7 +151,7 @@ fn contexts(log: &str) -> BTreeMap<(String, String), u32> {
         };
         let top = lines.next().map_or("", |(_, top)| top);
         let function = top.split_once(": ").map_or(top, |(_, function)| function);
-        // Not the file that it is in.
+        // Without the file's name.
         let function = function.split(" (in ").next().unwrap_or(function);
         *contexts.entry((kind.to_string(), function.to_string())).or_default() += 1;
     }

@@ -1,21 +1,21 @@
-//! What an instruction of x86-64 can give away by when or where it acts: a conditional jump whether it
-//! jumps, a load or store the base and index of its address (what is added to them is the same at the same
-//! place in the code), a division what is divided.
+//! Leaks of x86-64 instructions through their timing or their addresses. A conditional jump leaks
+//! whether it is taken, and a division its dividend. A load or store leaks the base and index of
+//! its address; the displacement is fixed at each place in the code.
 
 use crate::tally::Tally;
 
-/// What an instruction gives away.
+/// The leak of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Whether it jumps, by this condition of the flags, and how far.
+    /// A conditional jump: its condition on the flags, and its distance.
     Jump { condition: u8, relative: i32 },
-    /// The place in a register to which it jumps.
+    /// The register with the target of the jump.
     Target(u8),
-    /// The sum of a register and of one that is shifted.
+    /// The sum of a base register and a shifted index register.
     Address { base: Option<u8>, index: Option<(u8, u8)> },
-    /// The addresses and the count of a string.
+    /// The addresses and the count of a string instruction.
     String,
-    /// The number that is divided: division takes as long as its operands want.
+    /// The dividend: the time of a division depends on its operands.
     Division,
     /// A vector of addresses.
     Gather,
@@ -32,7 +32,7 @@ const RSI: usize = 6;
 const RDI: usize = 7;
 
 impl Use {
-    /// What it gives away with these registers and flags.
+    /// Returns the leaked value for these registers and flags.
     #[inline(always)]
     pub fn value(self, registers: &Registers, flags: u64) -> u64 {
         match self {
@@ -53,7 +53,7 @@ impl Use {
     }
 }
 
-/// Whether a condition, as opcodes number them, holds.
+/// Returns whether a condition holds, numbered as in opcodes.
 #[inline(always)]
 pub fn holds(condition: u8, flags: u64) -> bool {
     let flag = |bit: u32| flags >> bit & 1 == 1;
@@ -71,20 +71,20 @@ pub fn holds(condition: u8, flags: u64) -> bool {
     holds != (condition & 1 == 1)
 }
 
-/// What extends a register's number by its fourth bit.
+/// The prefix bits that extend register numbers by a fourth bit.
 #[derive(Clone, Copy, Default)]
 struct Extension {
     index: u8,
     base: u8,
 }
 
-/// The opcode's map, as VEX and EVEX number them: one byte, after 0F, after 0F 38, after 0F 3A.
+/// The opcode's map, numbered as in VEX and EVEX: one byte, after 0F, after 0F 38, after 0F 3A.
 const ONE_BYTE: u8 = 0;
 const AFTER_0F: u8 = 1;
 const AFTER_0F38: u8 = 2;
 const AFTER_0F3A: u8 = 3;
 
-/// What the instruction that starts with these bytes gives away.
+/// Decodes the leak of the instruction at the start of these bytes.
 pub fn decode(code: &[u8]) -> Option<Use> {
     let all = code;
     let mut code = code.iter().copied();
@@ -98,7 +98,7 @@ pub fn decode(code: &[u8]) -> Option<Use> {
             code.next()?;
             (AFTER_0F, code.next()?, true)
         }
-        // VEX of three bytes and EVEX have inverted extensions and the map in the same places.
+        // Three-byte VEX and EVEX have inverted extensions, and the map at the same place.
         0xc4 | 0x62 => {
             let first = code.next()?;
             extension.index = first >> 6 & 1 ^ 1;
@@ -133,7 +133,7 @@ pub fn decode(code: &[u8]) -> Option<Use> {
             return Some(Use::Jump { condition, relative });
         }
         (ONE_BYTE, 0xa4..=0xa7 | 0xaa..=0xaf) => return Some(Use::String),
-        // Addresses that are not used: lea, nop.
+        // Instructions that do not access their operand's address: lea, nop.
         (ONE_BYTE, 0x8d) | (AFTER_0F, 0x19..=0x1f) => return None,
         _ if !is_vector && !has_operand_byte(map, opcode) => return None,
         (AFTER_0F, 0x77) => return None,
@@ -163,14 +163,14 @@ pub fn decode(code: &[u8]) -> Option<Use> {
         let base = scaled & 7;
         found.0 = (mode != 0 || base != 5).then_some(base | extension.base << 3);
     }
-    // Places on the stack follow from the way here.
+    // Addresses on the stack follow from the path of execution.
     match found {
         (Some(RSP) | None, None) => None,
         (base, index) => Some(Use::Address { base, index }),
     }
 }
 
-/// Whether a byte for the operands follows an opcode without VEX.
+/// Returns whether an operand byte (ModRM) follows an opcode without VEX.
 fn has_operand_byte(map: u8, opcode: u8) -> bool {
     match map {
         ONE_BYTE => match opcode {
@@ -187,7 +187,7 @@ fn has_operand_byte(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// Checks this decoder: what it sees depends on it.
+/// Checks this decoder, which all its findings depend on.
 pub fn check() -> Tally {
     let mut tally = Tally::default();
     check_uses(&mut tally);
@@ -195,7 +195,7 @@ pub fn check() -> Tally {
     tally
 }
 
-/// Against what an assembler wrote.
+/// Compares with the output of an assembler.
 fn check_uses(tally: &mut Tally) {
     let plain = |base| Some(Use::Address { base: Some(base), index: None });
     let indexed = |base, index, shift| Some(Use::Address { base, index: Some((index, shift)) });
@@ -240,7 +240,7 @@ fn check_uses(tally: &mut Tally) {
         (&[0xc4, 0xe2, 0x6d, 0x90, 0x04, 0x88], Some(Use::Gather)),
         // vzeroupper
         (&[0xc5, 0xf8, 0x77], None),
-        // je over 5 bytes, and over 300 back
+        // je 5 bytes forward, and 300 back
         (&[0x74, 5], Some(Use::Jump { condition: 4, relative: 5 })),
         (&[0x0f, 0x84, 0xd4, 0xfe, 0xff, 0xff], Some(Use::Jump { condition: 4, relative: -300 })),
         // jmp rax, call r12
@@ -256,7 +256,7 @@ fn check_uses(tally: &mut Tally) {
     }
 }
 
-/// Against the manual.
+/// Compares with the manual.
 fn check_conditions(tally: &mut Tally) {
     let (carry, parity, zero, sign, overflow) = (1, 1 << 2, 1 << 6, 1 << 7, 1 << 11);
     let cases: [(u8, &[u64], &[u64]); 8] = [

@@ -1,5 +1,5 @@
-//! What memcheck is asked and told, by the client requests of `valgrind.h` and `memcheck.h`: a
-//! sequence of instructions that does nothing on a CPU and that valgrind takes for a call.
+//! Memcheck's client requests, from `valgrind.h` and `memcheck.h`: a sequence of instructions that
+//! does nothing on a CPU and that valgrind interprets as a call.
 
 use std::arch::asm;
 use std::mem;
@@ -8,17 +8,18 @@ use std::mem;
 const COUNT_ERRORS: usize = 0x1201;
 /// `VG_USERREQ__RUNNING_ON_VALGRIND`.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
-/// `VG_USERREQ_TOOL_BASE('M', 'C')`, and the requests from there on.
+/// `VG_USERREQ_TOOL_BASE('M', 'C')`, the first of memcheck's requests.
 const MEMCHECK: usize = (b'M' as usize) << 24 | (b'C' as usize) << 16;
 const MAKE_MEM_UNDEFINED: usize = MEMCHECK + 1;
 const MAKE_MEM_DEFINED: usize = MEMCHECK + 2;
 const GET_VBITS: usize = MEMCHECK + 8;
 
-/// A request and its answer, 0 where nobody answers.
+/// Makes a request. Returns its result, or 0 without valgrind.
 fn request(number: usize, a: usize, b: usize, c: usize) -> usize {
     let arguments = [number, a, b, c, 0, 0];
     let mut answer = 0;
-    // SAFETY: four rotations that add up to two whole turns, and an exchange of a register with itself.
+    // SAFETY: four rotations that add up to two full turns, and an exchange of a register with
+    // itself.
     unsafe {
         asm!(
             "rol rdi, 3",
@@ -33,27 +34,27 @@ fn request(number: usize, a: usize, b: usize, c: usize) -> usize {
     answer
 }
 
-/// Whether memcheck, or another tool of valgrind, runs this.
+/// Returns whether memcheck, or another tool of valgrind, runs this.
 pub fn is_under_valgrind() -> bool {
     request(RUNNING_ON_VALGRIND, 0, 0, 0) > 0
 }
 
-/// How often memcheck has complained so far.
+/// Returns the number of memcheck's complaints so far.
 pub fn errors() -> usize {
     request(COUNT_ERRORS, 0, 0, 0)
 }
 
-/// From now on nothing may depend on these bytes but data.
+/// Marks these bytes as secret: only data may depend on them.
 pub fn make_undefined(bytes: &mut [u8]) {
     request(MAKE_MEM_UNDEFINED, bytes.as_mut_ptr().addr(), bytes.len(), 0);
 }
 
-/// These bytes are public.
+/// Marks these bytes as public.
 pub fn make_defined<T: ?Sized>(value: &mut T) {
     request(MAKE_MEM_DEFINED, (&raw mut *value).addr(), mem::size_of_val(value), 0);
 }
 
-/// Whether one of these bits depends on what was made undefined.
+/// Returns whether one of these bits depends on secret bytes.
 pub fn has_undefined(bytes: &[u8]) -> bool {
     let mut undefined = [0; 64];
     let undefined = &mut undefined[..bytes.len()];

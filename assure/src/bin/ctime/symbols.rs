@@ -1,10 +1,10 @@
-//! This program's own code: where it is, and what it is called.
+//! This program's own code: addresses and names.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::{env, fs};
 
-/// An instruction, as objdump writes it.
+/// An instruction as objdump prints it.
 pub struct Instruction {
     /// Its address in the file.
     pub at: u64,
@@ -18,7 +18,7 @@ pub struct Function {
     pub code: Vec<Instruction>,
 }
 
-/// Where this program's file begins in memory.
+/// Returns the address in memory where this program's file begins.
 pub fn start() -> u64 {
     let (maps, program) = (maps(), program());
     let mapping =
@@ -38,20 +38,20 @@ fn address(digits: &str) -> u64 {
     u64::from_str_radix(digits, 16).expect("hex digits")
 }
 
-/// The function and offset of an address in the file.
+/// Returns the function and offset of an address in the file.
 pub fn name(functions: &[Function], at: u64) -> String {
     let of = functions.iter().rev().find(|function| function.code[0].at <= at);
     of.map_or(format!("{at:#x}"), |of| format!("{}+{:#x}", of.name, at - of.code[0].at))
 }
 
-/// What objdump says of this program.
+/// Returns objdump's output for this program.
 fn objdump(arguments: &[&str]) -> String {
     let output = Command::new("objdump").args(arguments).arg(program()).output();
-    String::from_utf8_lossy(&output.expect("objdump is there").stdout).into()
+    String::from_utf8_lossy(&output.expect("objdump is installed").stdout).into()
 }
 
-/// Places in this program's memory that store an address, with the address. A call through such a place
-/// does not name its target.
+/// Returns the places in this program's memory that store an address, with the address. A call
+/// through such a place does not name its target.
 pub fn pointers() -> BTreeMap<u64, u64> {
     let listing = objdump(&["--dynamic-reloc", "--wide"]);
     let pointer = |line: &str| {
@@ -61,7 +61,7 @@ pub fn pointers() -> BTreeMap<u64, u64> {
     listing.lines().filter_map(pointer).collect()
 }
 
-/// All functions of this program, in the order of their addresses.
+/// Returns all functions of this program, ordered by address.
 pub fn functions() -> Vec<Function> {
     let listing = objdump(&["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"]);
     let mut functions: Vec<Function> = Vec::new();

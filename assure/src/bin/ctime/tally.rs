@@ -1,8 +1,8 @@
-//! What a witness found.
+//! Results of a witness.
 
 use std::fmt::Display;
 
-/// How much a run checks.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     Quick,
@@ -10,7 +10,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// The argument that asks for it.
+    /// The command-line argument for it.
     pub fn argument(self) -> &'static str {
         match self {
             Depth::Quick => "--quick",
@@ -18,7 +18,7 @@ impl Depth {
         }
     }
 
-    /// One of two values.
+    /// Returns one of two values.
     pub fn pick<T>(self, quick: T, full: T) -> T {
         match self {
             Depth::Quick => quick,
@@ -27,7 +27,7 @@ impl Depth {
     }
 }
 
-/// Checks, failures and remarks.
+/// Checks, failures and notes.
 #[derive(Default)]
 pub struct Tally {
     pub checked: u64,
@@ -35,43 +35,43 @@ pub struct Tally {
     pub notes: Vec<String>,
 }
 
-/// How a witness that is a process of its own says what it checked.
+/// The line in which the separate process of a witness reports its number of checks.
 const CHECKED: &str = "checked: ";
 const FAILED: &str = "failed: ";
 const NOTE: &str = "note: ";
 
 impl Tally {
-    /// Counts a check, and what is wrong if something is.
+    /// Counts a check, and its failure if there was one.
     pub fn check(&mut self, failure: Option<impl Display>) {
         self.checked += 1;
         self.failures.extend(failure.map(|failure| failure.to_string()));
     }
 
-    /// A remark.
+    /// Adds a note.
     pub fn note(&mut self, note: impl Display) {
         self.notes.push(note.to_string());
     }
 
-    /// Adds what another found.
+    /// Adds the results of another tally.
     pub fn add(&mut self, other: Tally) {
         self.checked += other.checked;
         self.failures.extend(other.failures);
         self.notes.extend(other.notes);
     }
 
-    /// The lines of notes and failures.
+    /// Formats notes and failures as lines.
     pub fn lines(&self) -> String {
         let notes = self.notes.iter().map(|note| format!("{NOTE}{note}\n"));
         let failures = self.failures.iter().map(|failure| format!("{FAILED}{failure}\n"));
         notes.chain(failures).collect()
     }
 
-    /// Prints what a process found for the one that started it.
+    /// Prints the results for the parent process.
     pub fn report(&self) {
         println!("{}{CHECKED}{}", self.lines(), self.checked);
     }
 
-    /// What such a process found; nothing if it did not come to its end.
+    /// Reads the results of such a process; `None` if it did not finish.
     pub fn read(printed: &str) -> Option<Tally> {
         let mut tally = Tally::default();
         for line in printed.lines() {

@@ -1,9 +1,10 @@
-//! The third witness: clocks. Calls of two classes of secrets, in random order, and Welch's test of
-//! whether they take as long (Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?", 2017).
+//! The third witness: clocks. Calls with two classes of secrets run in random order, and Welch's
+//! test compares their times (Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?",
+//! 2017).
 //!
-//! It sees all that a CPU does, also what no listing shows, if it is larger than the noise. What it
-//! cannot show: that there is nothing below the noise, and other classes than these. Since it is
-//! statistical, only a leak that repeats counts, and in a quick run only one that nobody could miss.
+//! It sees every effect of the CPU that is larger than the noise, even if no listing shows it. It
+//! cannot exclude effects below the noise, or differences between other classes. Since it is
+//! statistical, only a leak that repeats counts, and in a quick run only a very large one.
 
 use std::arch::x86_64::{_mm_lfence, _rdtsc};
 use std::hint::black_box;
@@ -16,20 +17,20 @@ use crate::leaks;
 use crate::marked;
 use crate::tally::{Depth, Tally};
 
-/// Above it in each repetition, a full run takes a difference for a leak.
+/// A full run reports a leak if |t| is above this in each repetition.
 const LEAK: f64 = 4.5;
-/// The same in a quick run.
+/// The same for a quick run.
 const CERTAIN_LEAK: f64 = 40.0;
-/// Repetitions in which a leak must be seen.
+/// The number of repetitions that must all show a leak.
 const REPETITIONS: usize = 3;
-/// Shares of the samples, the fastest ones, that are tested: interrupts make the others slow.
+/// Tested shares of the samples, fastest first: interrupts make the others slow.
 const SHARES: [f64; 7] = [0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
-/// Bytes of the messages that are tagged.
+/// Length of the tagged messages in bytes.
 const MESSAGE_BYTES: usize = 64;
-/// The MACs whose verdicts are timed: a short and a long tag, one of 32 bytes, a bitsliced cipher.
+/// The MACs with timed verdicts: a short and a long tag, one of 32 bytes, a bitsliced cipher.
 const VERIFIED: [&str; 6] =
     ["PMAC-AES128", "UMAC-32", "UMAC-128", "POLY1305-AES", "HMAC-SHA256", "PMAC-PRESENT80"];
-/// The MACs whose keys are timed.
+/// The MACs with timed keys.
 const KEYED: [&str; 6] = [
     "PMAC-AES128",
     "LIGHTMAC-AES256-S32",
@@ -39,13 +40,14 @@ const KEYED: [&str; 6] = [
     "PMAC-PRESENT128",
 ];
 
-/// Runs of one call on inputs of two classes.
+/// Times of one call on inputs of two classes.
 struct Samples {
     cycles: Vec<(bool, u64)>,
 }
 
 impl Samples {
-    /// Takes `count` of them. `input` prepares one of a class in its place, `call` is what is timed.
+    /// Measures `count` samples. `input` prepares an input of a class in place, and `call` is
+    /// timed.
     fn take<I>(
         count: usize,
         random: &mut Random,
@@ -65,7 +67,7 @@ impl Samples {
         Samples { cycles }
     }
 
-    /// The largest of Welch's |t| over the shares.
+    /// Returns the largest of Welch's |t| over the shares.
     fn largest_t(&self) -> f64 {
         let mut sorted: Vec<u64> = self.cycles.iter().map(|(_, cycles)| *cycles).collect();
         sorted.sort_unstable();
@@ -73,13 +75,12 @@ impl Samples {
         SHARES.iter().map(|share| self.t(limit(*share))).fold(0.0, f64::max)
     }
 
-    /// Welch's |t| of the samples of at most `limit` cycles.
+    /// Returns Welch's |t| of the samples of at most `limit` cycles.
     fn t(&self, limit: u64) -> f64 {
         let class = |class: bool| {
             let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
             for (of, cycles) in &self.cycles {
                 if *of == class && *cycles <= limit {
-                    // Welford's method.
                     n += 1.0;
                     let difference = *cycles as f64 - mean;
                     mean += difference / n;
@@ -94,9 +95,9 @@ impl Samples {
     }
 }
 
-/// The clock, with nothing before it left to do and nothing after it begun.
+/// Reads the clock. Earlier instructions have finished, and later ones have not begun.
 fn now() -> u64 {
-    // SAFETY: every CPU of x86-64 has these; no memory is read.
+    // SAFETY: every x86-64 CPU has these instructions; they do not access memory.
     unsafe {
         _mm_lfence();
         let cycles = _rdtsc();
@@ -105,16 +106,17 @@ fn now() -> u64 {
     }
 }
 
-/// All bits of a class, or none. The compiler must not know which: it would make a branch of the class, and the
-/// call that is timed next would begin with another history of branches and stores.
+/// Returns all ones for one class and zero for the other. The compiler must not know which: it
+/// would branch on the class, and the next timed call would begin with a different history of
+/// branches and stores.
 fn mask(class: bool) -> u8 {
     black_box(u8::from(class).wrapping_neg())
 }
 
-/// A test of two classes: how often, and the largest |t|.
+/// A test of two classes: runs it with a number of calls and returns the largest |t|.
 type Test = (String, Box<dyn FnMut(usize, &mut Random) -> f64>);
 
-/// All tests, or the planted one.
+/// Runs all tests, or the planted one.
 pub fn run(depth: Depth, planted: bool) -> Tally {
     let mut tally = Tally::default();
     let count = depth.pick(20_000, 1_000_000);
@@ -124,7 +126,7 @@ pub fn run(depth: Depth, planted: bool) -> Tally {
     for (name, mut test) in tests {
         let mut random = Random::new(number as u64);
         let mut found = Vec::new();
-        // A leak must repeat: the first test without it ends the search.
+        // A leak must repeat, so the first test without one ends the search.
         while found.len() < REPETITIONS && found.last().is_none_or(|t| *t >= threshold) {
             found.push(test(count, &mut random));
         }
@@ -133,7 +135,9 @@ pub fn run(depth: Depth, planted: bool) -> Tally {
             highest = (least, name.clone());
         }
         let failure = (least >= threshold).then(|| {
-            format!("timing, {name}: expected |t| below {threshold}, found {found:.1?} with {count} calls")
+            format!(
+                "timing, {name}: expected |t| < {threshold}, found {found:.1?} with {count} calls"
+            )
         });
         tally.check(failure);
     }
@@ -161,14 +165,14 @@ fn tests() -> Vec<Test> {
 }
 
 fn mac(name: &str, key: &[u8]) -> AnyMac {
-    AnyMac::new(algorithm(name), key).expect("a key of its length")
+    AnyMac::new(algorithm(name), key).expect("a key of the right length")
 }
 
 fn algorithm(name: &str) -> Algorithm {
     Algorithm::from_name(name).expect("in the registry")
 }
 
-/// The right tag, and one that is wrong in a byte.
+/// Times a correct tag, and one with a wrong byte.
 fn verify(name: &'static str, place: &'static str) -> Test {
     let test = move |count: usize, random: &mut Random| {
         let mut key = vec![0; algorithm(name).new_key_bytes()];
@@ -191,7 +195,7 @@ fn verify(name: &'static str, place: &'static str) -> Test {
     (format!("verify of {name}, wrong in the {place} byte"), Box::new(test))
 }
 
-/// A tag with a byte changed or, by the same steps, unchanged.
+/// Returns a tag with a byte changed or, by the same steps, unchanged.
 fn changed(tag: &Tag, at: usize, is_wrong: bool) -> Tag {
     let mut bytes = [0; Tag::MAX_BYTES];
     let bytes = &mut bytes[..tag.as_bytes().len()];
@@ -219,7 +223,7 @@ fn early_exit() -> Test {
     ("a planted comparison that ends early".into(), Box::new(test))
 }
 
-/// The key of all zeros, and random ones.
+/// Times the all-zero key and random ones.
 fn key_set_up(name: &'static str) -> Test {
     let test = move |count: usize, random: &mut Random| {
         let (algorithm, message) = (algorithm(name), [7; MESSAGE_BYTES]);
@@ -242,7 +246,7 @@ fn key_set_up(name: &'static str) -> Test {
     (format!("key set-up and tag of {name}, zero key and random keys"), Box::new(test))
 }
 
-/// Poly1305-AES with r = 0 and with the largest r.
+/// Times Poly1305-AES with r = 0 and with the largest r.
 fn clamped() -> Test {
     let test = |count: usize, random: &mut Random| {
         let samples = Samples::take(
@@ -259,10 +263,10 @@ fn clamped() -> Test {
     ("POLY1305-AES, r zero and the largest r".into(), Box::new(test))
 }
 
-/// PMAC under two keys of which L has its first bit clear and set.
+/// Times PMAC under two keys: the first bit of L is clear for one and set for the other.
 fn first_doubling() -> Test {
     let test = |count: usize, random: &mut Random| {
-        // The tag of an empty message is E(10*): not L, so both keys are any two.
+        // The tag of an empty message is E(10*), not L: any two keys will do.
         let mut keys = [[0; 16]; 2];
         keys.iter_mut().for_each(|key| random.fill(key));
         let samples = Samples::take(
@@ -283,7 +287,7 @@ fn first_doubling() -> Test {
     ("PMAC-AES128 under two random keys".into(), Box::new(test))
 }
 
-/// UMAC-32 of messages with a marked word, and without one.
+/// Times UMAC-32 of messages with and without a marked word.
 fn marked_words() -> Test {
     let test = |count: usize, random: &mut Random| {
         let mut key = [0; 16];
@@ -294,7 +298,7 @@ fn marked_words() -> Test {
             count,
             random,
             message,
-            // A word of the chunk becomes another, and with it the first product.
+            // Changes a word of the chunk, and with it the first product.
             |message, is_unmarked, _| message[0] = first ^ mask(is_unmarked) & 1,
             |message| {
                 let _ = black_box(mac.tag_with(&nonce, message));
@@ -302,5 +306,5 @@ fn marked_words() -> Test {
         );
         samples.largest_t()
     };
-    ("UMAC-32, a marked word and none".into(), Box::new(test))
+    ("UMAC-32, with and without a marked word".into(), Box::new(test))
 }

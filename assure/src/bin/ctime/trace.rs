@@ -1,10 +1,10 @@
-//! The second witness: the trace of a call is the same under all keys. A trace has each conditional jump and
-//! whether it jumps, each load and store and its address, each call through a register and each number that is
-//! divided, in their order.
+//! The second witness: the trace of a call must be the same under all keys. A trace lists, in
+//! order, each conditional jump and whether it was taken, the address of each load and store, each
+//! call through a register, and each dividend.
 //!
-//! It sees every instruction that the CPU has, AVX-512 and VAES among them, of the code that ran. What
-//! it cannot see: keys that it did not try, the C library's own functions, and whether an instruction other than
-//! a division takes as long for all operands.
+//! It sees every instruction of the CPU, including AVX-512 and VAES, in the code that ran. It
+//! cannot see keys that it did not try or the C library's own functions. It also cannot tell
+//! whether the time of an instruction other than a division depends on its operands.
 
 use std::cell::UnsafeCell;
 use std::env;
@@ -30,25 +30,26 @@ const FULL: [usize; 22] = [
     0, 1, 15, 16, 17, 31, 33, 64, 128, 129, 144, 145, 257, 432, 513, 527, 529, 1024, 1025, 2048,
     2049, 4097,
 ];
-/// Functions that have no breakpoints: those that the handler runs.
+/// Functions without breakpoints, because the handler runs them.
 const WITHOUT: [&str; 2] = ["ctime::trap", "ctime::operand"];
 
-/// What comes before an address in the program's file. Names are for a process without breakpoints.
+/// Precedes an address in the program's file, which a process without breakpoints turns into a
+/// name.
 const PLACE: char = '@';
 
-/// Keys that a call is traced under, of a subject that stands for others and at all lengths: the first ones
-/// are all zero and all ones.
+/// Number of keys for representative subjects and for all lengths. The first two are all zeros and
+/// all ones.
 const KEYS: usize = 4;
-/// The same at the lengths of a quick run, where this is the only witness.
+/// Number of keys for the lengths of a quick run, if this is the only witness.
 const MANY_KEYS: usize = 64;
 
-/// Whether memcheck does not know the level.
+/// Returns whether memcheck does not support the level.
 pub fn is_alone(level: &str) -> bool {
     !memcheck::LEVELS.contains(&level)
 }
 
-/// The levels that are traced, of those of this CPU: in a quick run those without another witness, if
-/// there are any.
+/// Returns the levels to trace, from those of this CPU: in a quick run only those without another
+/// witness, if there are any.
 pub fn levels(
     levels: &[&'static str],
     depth: Depth,
@@ -60,10 +61,10 @@ pub fn levels(
 /// Subjects, lengths and numbers of keys.
 type Round<'a> = (Vec<Subject>, &'a [usize], usize);
 
-/// What is traced on a level. LightMAC is the same code with counters of all lengths, so one stands for
-/// the others but in one round.
+/// Returns what to trace on a level. LightMAC runs the same code with counters of all lengths, so
+/// in all rounds but one a single counter length represents the others.
 fn rounds(level: &str, depth: Depth, subjects: &[Subject]) -> Vec<Round<'static>> {
-    // 16 MiB with a stop at every load take too long. Parts that are far behind stand in.
+    // 16 MiB with a stop at every load take too long, so distant parts replace the long message.
     let all = subjects.iter().copied().filter(|subject| !matches!(subject, Subject::Long));
     let stands = |subject: &Subject| {
         let name = subject.name();
@@ -77,7 +78,7 @@ fn rounds(level: &str, depth: Depth, subjects: &[Subject]) -> Vec<Round<'static>
     }
 }
 
-/// Names the calls, and makes all that is made once in a process.
+/// Names the calls, and initialises everything that a process initialises once.
 struct Names(Vec<Call>);
 
 impl Witness for Names {
@@ -91,7 +92,6 @@ impl Witness for Names {
     }
 }
 
-/// Traces each call.
 struct Tracer;
 
 impl Witness for Tracer {
@@ -107,18 +107,19 @@ impl Witness for Tracer {
     }
 }
 
-/// Traces a subject's calls under a key, in a process of its own: each begins with the same memory.
+/// Traces a subject's calls under a key, in a separate process, so that each begins with the same
+/// memory.
 ///
 /// # Errors
 ///
-/// How it ended, if it did not end well.
+/// The status of the process if it failed.
 fn trace(
     shared: &'static UnsafeCell<Shared>,
     subject: Subject,
     trial: Trial<'_>,
     keep: usize,
 ) -> Result<(), i32> {
-    // SAFETY: this process has one thread, and the other one writes only until it was waited for.
+    // SAFETY: this process has one thread, and the child writes only until it has been waited for.
     unsafe {
         (*shared.get()).calls = 0;
         (*shared.get()).keep = keep;
@@ -138,7 +139,7 @@ fn trace(
     }
 }
 
-/// Writes down where instructions are, for processes that set breakpoints.
+/// Writes the addresses of instructions to a file, for processes that set breakpoints.
 pub fn write_places(functions: &[Function], folder: &Path) {
     let mut places = String::new();
     for function in functions.iter().filter(|f| !WITHOUT.iter().any(|name| f.name.contains(name))) {
@@ -158,8 +159,8 @@ fn read_places(folder: &Path) -> Vec<(u64, usize)> {
     places.lines().map(|line| place(line).expect("an address and a length")).collect()
 }
 
-/// What a process that traces does: every call on a level, under each key, and then it writes to a file
-/// where traces stopped.
+/// The main function of a tracing process: makes every call on a level under each key, and then
+/// writes the places of all stops to a file.
 pub fn under_breakpoints(level: &str, depth: Depth, subjects: &[Subject], folder: &Path) {
     let level = Level::from_name(level).expect("a level of this CPU");
     let (shared, message) = (trap::share(), message());
@@ -175,21 +176,18 @@ pub fn under_breakpoints(level: &str, depth: Depth, subjects: &[Subject], folder
     }
     let most = named.iter().map(|(_, _, keys, _)| *keys).max().unwrap_or(0);
     let mut tally = Tally::default();
-    // Room before the first fork, so that all have the same heap.
+    // Allocates before the first fork, so that all children have the same heap.
     let mut first = vec![Trace::default(); CALLS];
     let mut stops = 0;
-    // SAFETY: objdump says where instructions are, those of the handler are left out, and this process
-    // has one thread.
+    // SAFETY: the addresses come from objdump, the handler's instructions are left out, and this
+    // process has one thread.
     unsafe { trap::set_breakpoints(shared, symbols::start(), &read_places(folder)) };
     for (subject, lengths, keys, names) in named {
         let trial = |number| trial(lengths, number);
         let place = || format!("traces, {level}, {}", subject.name());
         for number in 0..keys {
             if let Err(status) = trace(shared, subject, trial(number), usize::MAX) {
-                let wrong = format!(
-                    "{}: expected key {number} to end well, found status {status:#x}",
-                    place()
-                );
+                let wrong = format!("{}: key {number} failed with status {status:#x}", place());
                 tally.check(Some(wrong));
                 break;
             }
@@ -212,15 +210,13 @@ pub fn under_breakpoints(level: &str, depth: Depth, subjects: &[Subject], folder
             tally.checked += names.len() as u64;
             if let Some(call) = (0..names.len()).find(|i| traces[*i].gathers > 0) {
                 let what = names[call].what;
-                tally
-                    .failures
-                    .push(format!("{}, {what}: expected no vector of addresses", place()));
+                tally.failures.push(format!("{}, {what}: a vector of addresses was used", place()));
             }
             if let Some(call) = (0..names.len()).find(|i| traces[*i] != first[*i]) {
                 let Call { what, length, .. } = names[call];
                 let at = first_difference(shared, subject, [trial(0), trial(number)], call);
                 tally.failures.push(format!(
-                    "{}, {what} of {length}: expected one trace, found another under key {number}: {at}",
+                    "{}, {what} of {length}: the trace differs under key {number}: {at}",
                     place()
                 ));
                 break;
@@ -236,17 +232,17 @@ pub fn under_breakpoints(level: &str, depth: Depth, subjects: &[Subject], folder
     tally.report();
 }
 
-/// Where the traces of a call under two keys part.
+/// Returns where the traces of a call under two keys diverge.
 fn first_difference(
     shared: &'static UnsafeCell<Shared>,
     subject: Subject,
     trials: [Trial<'_>; 2],
     call: usize,
 ) -> String {
-    // Room before both, so that they have the same heap.
+    // Allocates before both, so that they have the same heap.
     let mut kept = trials.map(|_| Vec::with_capacity(KEPT));
     for (kept, trial) in kept.iter_mut().zip(trials) {
-        // It ended well before.
+        // It succeeded before.
         let _ = trace(shared, subject, trial, call);
         // SAFETY: the process that wrote it has ended.
         kept.extend_from_slice(unsafe { &(&(*shared.get()).stops)[..(*shared.get()).kept] });
@@ -263,12 +259,12 @@ fn first_difference(
     }
 }
 
-/// Where the process of a level writes what it reached.
+/// Returns the file for the places that a level's process reached.
 pub fn ran_file(folder: &Path, level: &str) -> PathBuf {
     folder.join(format!("ran-{level}"))
 }
 
-/// Traces a level in a process of its own.
+/// Traces a level in a separate process.
 pub fn run(
     level: &str,
     depth: Depth,
@@ -294,7 +290,7 @@ pub fn run(
             let log = String::from_utf8_lossy(&output.stderr);
             let last: Vec<_> = log.lines().rev().take(4).collect();
             tally.check(Some(format!(
-                "traces, {level}: expected it to end, found {}, {last:?}",
+                "traces, {level}: it did not finish: {}, {last:?}",
                 output.status
             )));
         }
@@ -302,7 +298,7 @@ pub fn run(
     tally
 }
 
-/// A failure with names in the place of addresses.
+/// Replaces addresses in a failure by names.
 fn with_names(functions: &[Function], failure: &str) -> String {
     let mut pieces = failure.split(PLACE);
     let mut named = String::from(pieces.next().unwrap_or_default());

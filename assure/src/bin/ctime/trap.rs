@@ -1,12 +1,12 @@
-//! A process that stops wherever its code could give something away, see [`operand`](crate::operand): there
-//! a breakpoint stands in the place of the instruction. Its handler takes down what the instruction is about to
-//! give away, and does it: it jumps by itself, and everything else runs from a copy.
+//! Stops a process wherever its code could leak (see [`operand`](crate::operand)), by a breakpoint
+//! in place of the instruction. The handler records what the instruction is about to leak and then
+//! executes it: it performs jumps itself, and runs all other instructions from a copy.
 //!
-//! Between two such places the way through the code is fixed, so this is what single steps would show, at a
-//! tenth of their time. Functions of the system's C library run as they are: what is compared of them is what
-//! they are called with, where that is an address.
+//! The path between two stops is fixed, so this sees what single steps would show, in a tenth of
+//! their time. Functions of the system's C library have no breakpoints: of these, only the
+//! addresses in calls are compared.
 //!
-//! Nothing here may stop: functions of this module and of `operand` have no breakpoints.
+//! Functions of this module and of `operand` must not stop, so they have no breakpoints.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -16,15 +16,15 @@ use std::{io, mem, ptr, slice};
 
 use crate::operand::{self, Registers, Use};
 
-/// Stops of a trace that are kept one by one if asked for.
+/// Maximum number of stops of a trace that are kept on request.
 pub const KEPT: usize = 1 << 22;
-/// Bytes of code, at most.
+/// Maximum size of the code in bytes.
 pub const CODE_BYTES: usize = 1 << 24;
-/// Calls of a subject, at most.
+/// Maximum number of calls of a subject.
 pub const CALLS: usize = 1 << 13;
 /// `int3`.
 const BREAKPOINT: u8 = 0xcc;
-/// Bytes of a copy: an instruction and the jump back.
+/// Size of a copy in bytes: an instruction and the jump back.
 const COPY_BYTES: usize = 32;
 
 /// A call's trace.
@@ -33,7 +33,7 @@ const COPY_BYTES: usize = 32;
 pub struct Trace {
     pub digest: u64,
     pub stops: u64,
-    /// Loads and stores by a vector of addresses.
+    /// Number of loads and stores by a vector of addresses.
     pub gathers: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Stop {
     pub value: u64,
 }
 
-/// What processes with breakpoints write, and the one that started them reads.
+/// Memory that processes with breakpoints write and their parent reads.
 #[repr(C)]
 pub struct Shared {
     pub calls: usize,
@@ -54,34 +54,35 @@ pub struct Shared {
     pub keep: usize,
     pub kept: usize,
     pub stops: [Stop; KEPT],
-    /// At which addresses in the program's file a trace stopped.
+    /// Marks addresses in the program's file where a trace stopped.
     pub ran: [u8; CODE_BYTES],
 }
 
-/// An instruction that has a breakpoint in its place.
+/// An instruction that is replaced by a breakpoint.
 #[derive(Clone, Copy)]
 struct Site {
     gives: Use,
     bytes: u8,
-    /// Where it goes on: the copy, but for jumps.
+    /// Where execution continues: the copy, except for jumps.
     copy: u64,
 }
 
-/// What the handler works on.
+/// The handler's state.
 struct State {
     is_traced: bool,
     trace: Trace,
     shared: *mut Shared,
     /// Where the program's file begins in memory.
     start: u64,
-    /// For each address in it, the site's number plus one.
+    /// For each address in it, the index of its site plus one.
     numbers: *const u32,
     sites: *const Site,
 }
 
 struct Handler(UnsafeCell<State>);
 
-// SAFETY: processes with breakpoints have one thread, and the handler runs between its instructions.
+// SAFETY: processes with breakpoints have one thread, and the handler runs between its
+// instructions.
 unsafe impl Sync for Handler {}
 
 static HANDLER: Handler = Handler(UnsafeCell::new(State {
@@ -93,29 +94,28 @@ static HANDLER: Handler = Handler(UnsafeCell::new(State {
     sites: ptr::null(),
 }));
 
-/// Memory of its own, all zero. With `shared`, a process has it together with those that it forks.
+/// Maps zeroed memory. With `shared`, a process shares it with its children.
 fn map(bytes: usize, protection: i32, sharing: i32) -> *mut c_void {
     let flags = sharing | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping, which nothing ever unmaps.
+    // SAFETY: a new mapping that is never unmapped.
     let at = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
     assert!(at != libc::MAP_FAILED, "mmap: {}", io::Error::last_os_error());
     at
 }
 
-/// Memory that this process shares with those that it forks.
+/// Maps memory that this process shares with its children.
 pub fn share() -> &'static UnsafeCell<Shared> {
     let at = map(mem::size_of::<Shared>(), libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: zeros are a `Shared`, and the mapping stays.
+    // SAFETY: zeros are a valid `Shared`, and the mapping stays.
     unsafe { &*at.cast() }
 }
 
-/// Sets breakpoints at all of these instructions, by their addresses in the program's file and their
-/// lengths, that give something away.
+/// Sets breakpoints at those of the given instructions that leak. Each is an address in the
+/// program's file and a length.
 ///
 /// # Safety
 ///
-/// They must be instructions, none of them of this module or of `operand`. No thread may run beside this
-/// one from now on.
+/// All must be instructions outside this module and `operand`. No other thread may run from now on.
 #[inline(never)]
 pub unsafe fn set_breakpoints(
     shared: &'static UnsafeCell<Shared>,
@@ -134,10 +134,10 @@ pub unsafe fn set_breakpoints(
         let Some(gives) = operand::decode(code) else { continue };
         let mut copy = [0; COPY_BYTES];
         copy[..bytes].copy_from_slice(code);
-        // jmp [rip], and where to.
+        // jmp [rip], followed by its target.
         copy[bytes..bytes + 6].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]);
         copy[bytes + 6..bytes + 14].copy_from_slice(&(start + at + bytes as u64).to_le_bytes());
-        // SAFETY: there is room for one of each instruction.
+        // SAFETY: the mapping has space for a copy of each instruction.
         let place = unsafe { copies.cast::<[u8; COPY_BYTES]>().add(sites.len()) };
         // SAFETY: as above.
         unsafe { place.write(copy) };
@@ -146,7 +146,7 @@ pub unsafe fn set_breakpoints(
     }
     let end = instructions.iter().map(|(at, bytes)| *at as usize + bytes).max().unwrap_or(0);
     let first = instructions.iter().map(|(at, _)| *at as usize).min().unwrap_or(0);
-    // SAFETY: the program's code, from its first instruction to its last one.
+    // SAFETY: the program's code, from its first to its last instruction.
     let mut code = unsafe {
         slice::from_raw_parts(ptr::with_exposed_provenance(start as usize + first), end - first)
             .to_vec()
@@ -157,8 +157,8 @@ pub unsafe fn set_breakpoints(
         }
     }
     let stack = Vec::leak(vec![0u8; 1 << 16]);
-    // SAFETY: what the handler uses is never freed, it has the signature that `SA_SIGINFO` asks for, and
-    // breakpoints come last.
+    // SAFETY: the handler's data is never freed, its signature is the one that `SA_SIGINFO`
+    // requires, and breakpoints are set last.
     unsafe {
         let protection = libc::PROT_READ | libc::PROT_EXEC;
         assert_eq!(
@@ -182,9 +182,9 @@ pub unsafe fn set_breakpoints(
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         assert_eq!(libc::sigaction(libc::SIGTRAP, &action, ptr::null_mut()), 0, "sigaction");
     }
-    // Code is not writable but here.
+    // Code is writable only through this file.
     let memory = OpenOptions::new().write(true).open("/proc/self/mem").expect("/proc/self/mem");
-    // At once: this function is left out, those that it calls are not.
+    // In one write: this function has no breakpoints, but its callees do.
     memory.write_all_at(&code, start + first as u64).expect("a process may write to its code");
 }
 
@@ -208,14 +208,14 @@ const ORDER: [i32; 16] = [
     libc::REG_R15,
 ];
 
-/// Takes a stop down and goes on.
+/// Records a stop and continues.
 extern "C" fn on_breakpoint(_signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel gives a context; `set_breakpoints` set the state, and nobody else uses it
-    // meanwhile; a breakpoint has a site.
+    // SAFETY: the kernel passes a context; `set_breakpoints` set the state, which only this handler
+    // uses; a breakpoint has a site.
     unsafe {
         let state = &mut *HANDLER.0.get();
         let found = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-        // After the breakpoint, which is one byte.
+        // The instruction pointer is after the breakpoint, which is one byte.
         let place = found[libc::REG_RIP as usize] as u64 - 1;
         let at = place.wrapping_sub(state.start) as usize;
         if at >= CODE_BYTES {
@@ -263,16 +263,16 @@ fn mixed(digest: u64, number: u64) -> u64 {
     mixed ^ mixed >> 29
 }
 
-/// A trace begins.
+/// Begins a trace.
 #[inline(never)]
 pub fn begin() {
-    // SAFETY: the handler runs only at breakpoints, of which there are none here.
+    // SAFETY: the handler runs only at breakpoints, which this function does not contain.
     let state = unsafe { &mut *HANDLER.0.get() };
     state.trace = Trace::default();
     state.is_traced = true;
 }
 
-/// It ends, and is written down.
+/// Ends a trace and stores it.
 #[inline(never)]
 pub fn end() {
     // SAFETY: as above; `set_breakpoints` set the shared memory.

@@ -1,23 +1,23 @@
-//! Commands, and what shows that the result of one is right.
+//! Commands, and the proofs that their results are correct.
 
 use assure::process::place::is_draft;
 
-/// What shows that a result is right.
+/// The proof that a result is correct.
 #[derive(Clone, Debug)]
 pub enum Proof {
-    /// Standard output.
+    /// Standard output is correct.
     Output,
-    /// The key file `new` tags.
+    /// The key file `new` can tag.
     Key,
-    /// The manifest agrees with the folder `t`.
+    /// The manifest matches the folder `t`.
     Manifest(&'static str),
-    /// The partial `new` and `p2` make the tag of `f`.
+    /// The partials `new` and `p2` combine to the tag of `f`.
     Partial,
-    /// The folder has the manual pages that it has without a fault.
+    /// The folder has the same manual pages as without a fault.
     Pages(&'static str),
-    /// The report has the lines that it has without a fault, or says what could not be read.
+    /// The report has the same lines as without a fault, or lists the unreadable files.
     Report(&'static str),
-    /// The file has these bytes, and its sidecar follows them.
+    /// The file has these bytes, and its sidecar matches them.
     Updated(&'static str, Vec<u8>),
 }
 
@@ -27,16 +27,16 @@ pub struct Case {
     pub name: &'static str,
     pub args: Vec<&'static str>,
     pub stdin: Vec<u8>,
-    /// The right exit status.
+    /// The correct exit status.
     pub expect: i32,
-    /// Files that it may make or change, and folders in which it may do so.
+    /// Files that it may create or change, and folders where it may do so.
     pub makes: Vec<&'static str>,
     /// It refuses to replace a file.
     pub refuses: bool,
     pub proof: Proof,
-    /// What succeeds after it, if not the same again.
+    /// A command that succeeds afterwards, unless the same one does.
     pub again: Option<Vec<&'static str>>,
-    /// Its calls are in no fixed order.
+    /// Its calls have no fixed order.
     pub threads: bool,
 }
 
@@ -71,13 +71,13 @@ impl Case {
         Case { again: Some(again.to_vec()), ..self }
     }
 
-    /// Whether it may make or change a file.
+    /// Returns whether it may create or change a file.
     pub fn may_make(&self, name: &str) -> bool {
         let within = |made: &&str| name == *made || made.ends_with('/') && name.starts_with(made);
         self.makes.iter().any(within) && !is_draft(name)
     }
 
-    /// Whether a file alone shows if it is right.
+    /// Returns whether files are enough to prove the result.
     pub fn proof_is_of_files(&self) -> bool {
         !matches!(self.proof, Proof::Output)
     }

@@ -1,4 +1,4 @@
-//! The commands that are tried, and the folder that they find.
+//! The tested commands, and the folder that they run in.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,11 +17,11 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// The line of `combine`.
     pub line: String,
-    /// The line of `tag` for each file with a sidecar, as it is to be.
+    /// The expected line of `tag` for each file with a sidecar.
     pub lines: BTreeMap<&'static str, String>,
 }
 
-/// The bytes of a file with a sidecar, and those that edits make of it.
+/// The bytes of a file with a sidecar, before and after edits.
 struct Edits {
     old: Vec<u8>,
     patched: Vec<u8>,
@@ -45,7 +45,7 @@ impl Bench {
         let lines = edits.lines(&place)?;
         place.restore(&files);
         let mut cases = cases(&place, edits);
-        // It computes for long, and writes no other way than the others do.
+        // It computes for long, and writes in the same way as the others.
         cases.retain(|case| full || case.name != "selftest");
         Ok(Bench { place, files, cases, line, lines })
     }
@@ -61,7 +61,7 @@ fn plain_files(place: &Place, random: &mut Random) -> std::io::Result<()> {
     std::os::unix::fs::symlink("a", place.file("t/link"))
 }
 
-/// A key, and what is made with it: manifests, lists and partials, each right and wrong.
+/// Makes a key, and manifests, lists and partials with it, each correct and wrong.
 fn manifests_and_lists(place: &Place, random: &mut Random) -> Result<(), String> {
     place.must(&["keygen", "-o", "k"])?;
     place.must(&["seal", "-k", "k", "-o", "mbad", "t"])?;
@@ -96,7 +96,7 @@ impl Edits {
         Ok(Edits { cut: old[..4321].to_vec(), old, patched, grown, changed })
     }
 
-    /// Files with sidecars, each before an edit.
+    /// Makes files with sidecars, each before an edit.
     fn make_files(&self, place: &Place) -> Result<(), String> {
         for name in ["s", "sa", "sr", "sp"] {
             place.write(name, &self.old);
@@ -108,7 +108,7 @@ impl Edits {
         Ok(())
     }
 
-    /// The lines of the files as they are to be, by their names and, where one has several, the edit.
+    /// Returns the expected lines by file name; a file with several edits has a line for each.
     fn lines(&self, place: &Place) -> Result<BTreeMap<&'static str, String>, String> {
         let texts = [
             ("s", "s", &self.patched),
@@ -127,37 +127,37 @@ impl Edits {
     }
 }
 
-/// Runs that a kill ended: an edit, and a tag with a checkpoint.
+/// Leaves runs that were killed: an edit, and a tag with a checkpoint.
 fn leave_half_done(place: &Place) -> Result<(), String> {
     let run = |args: &[&str], injection| -> Result<Trace, String> {
         trace::run(&place.program(args, b""), injection).map_err(|error| error.to_string())
     };
     let kill = |args: &[&str], number: Option<usize>, fault| {
-        let number = number.ok_or("expected the call at which to kill, found none")?;
+        let number = number.ok_or("the call to kill at was not made")?;
         run(args, Some(Injection { phase: Phase::Main, number, nr: None, fault }))
     };
     let edit = ["update", "-k", "k", "--patch", "1000", "patch", "sp"];
     let kept = place.files();
     let traced = run(&edit, None)?;
     place.restore(&kept);
-    // The write to the file itself: after it come the header's two copies.
+    // The write to the file itself: two writes, of the header's copies, follow it.
     kill(&edit, from_the_end(&traced, libc::SYS_pwrite64, 2), Fault::Tear)?;
     let tag = ["tag", "-k", "k", "--num-threads", "1", "--checkpoint", "half"];
     let tag = [&tag[..], &["--checkpoint-every", "1", "b"]].concat();
-    // Where it would remove the checkpoint.
+    // Killed when it would remove the checkpoint.
     let traced = run(&tag, None)?;
     kill(&tag, from_the_end(&traced, libc::SYS_unlink, 0), Fault::Kill)?;
     place.read("half").map(|_| ()).ok_or("no checkpoint is left".into())
 }
 
-/// The number of the n-th of these calls from the end.
+/// Returns the number of the n-th such call from the end.
 fn from_the_end(trace: &Trace, nr: i64, n: usize) -> Option<usize> {
     let is_one = |call: &&Call| call.nr == nr;
     let numbers: Vec<_> = trace.counted().filter(is_one).filter_map(|call| call.number).collect();
     numbers.iter().rev().nth(n).copied()
 }
 
-/// The commands and their examples.
+/// Returns the commands on their examples.
 fn cases(place: &Place, edits: Edits) -> Vec<Case> {
     let Edits { old, patched, cut, grown, changed } = edits;
     let read = |name| place.read(name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A run with a fault, held against the law: see the top of this program.
+//! Checks a run with a fault against the law, see the top of this program.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -14,7 +14,8 @@ use super::planted::{with_bug, wrapper};
 use super::right::Baseline;
 
 impl Bench {
-    /// Runs a pair and holds it against the law; and whether it met another call than planned.
+    /// Runs a pair and checks it against the law. Returns also whether the fault hit another call
+    /// than planned.
     pub fn pair(
         &self,
         case: &Case,
@@ -44,7 +45,7 @@ impl Bench {
             Some(faulty) => attempt.law(faulty),
             // With threads there may be fewer calls than before.
             None if case.threads || trace.hung => attempt.ends(),
-            None => Err("expected the call with the fault, found fewer calls".into()),
+            None => Err("the run ended before the call with the fault".into()),
         };
         (result.map_err(|what| attempt.named(faulty, &what)), drifted)
     }
@@ -86,7 +87,7 @@ impl Attempt<'_> {
     }
 
     fn ends(&self) -> Result<(), String> {
-        if self.trace.hung { Err("expected an end, found none".into()) } else { Ok(()) }
+        if self.trace.hung { Err("it did not end".into()) } else { Ok(()) }
     }
 
     fn law(&self, faulty: &Call) -> Result<(), String> {
@@ -101,7 +102,7 @@ impl Attempt<'_> {
             _ => false,
         };
         if mends && is_main && code != Some(case.expect) {
-            return Err(format!("expected status {} all the same", case.expect));
+            return Err(format!("expected status {} despite the fault", case.expect));
         }
         if code == Some(case.expect) {
             if case.expect == 0 || mends {
@@ -112,13 +113,13 @@ impl Attempt<'_> {
             }
             return Ok(());
         }
-        // From here on it failed, and has to say so.
+        // From here on the command failed, and must report it.
         if code == Some(0) {
             return Err(format!("expected status {} or an error, found success", case.expect));
         }
         match self.pair.fault {
             Fault::Kill | Fault::Tear if !killed => {
-                return Err("expected a run that was killed".into());
+                return Err("the run was not killed".into());
             }
             Fault::Kill | Fault::Tear => {}
             _ if is_main => self.says(faulty)?,
@@ -130,16 +131,16 @@ impl Attempt<'_> {
         self.next_run(made)
     }
 
-    /// What is said of an error.
+    /// Checks the report of an error.
     fn says(&self, faulty: &Call) -> Result<(), String> {
         let (case, status) = (self.case, self.trace.status);
         let err = String::from_utf8_lossy(&self.trace.err);
         let memory = is_of_the_runtime(faulty.nr);
         let allowed = match status.code() {
             Some(3 | 4) => true,
-            // A verdict that there is, beside what could not be read.
+            // A verdict, with a report of what could not be read.
             Some(1) => case.expect == 1,
-            // Without memory the runtime ends by this signal where its handler could not be set.
+            // Without memory, the runtime aborts if its handler could not be set.
             None => status.signal() == Some(libc::SIGABRT) && memory,
             _ => false,
         };
@@ -152,9 +153,9 @@ impl Attempt<'_> {
             own || memory && !line.is_empty()
         };
         if !told && (err.is_empty() || !err.lines().all(is_line)) {
-            return Err("expected lines that begin with 'tagmac: ' and say what failed".into());
+            return Err("error lines must begin with 'tagmac: ' and name the failure".into());
         }
-        // What was told before is right. The last line may be cut off.
+        // Lines printed before the failure must be correct; the last one may be cut off.
         if matches!(case.proof, Proof::Output) {
             let whole = self.out.rfind('\n').map_or("", |end| &self.out[..end]);
             let known = |line: &&str| {
@@ -163,13 +164,13 @@ impl Attempt<'_> {
                     || line.contains("unreadable")
             };
             if let Some(line) = whole.lines().find(|line| !known(line)) {
-                return Err(format!("expected no line but right ones, found {line:?}"));
+                return Err(format!("a line is wrong: {line:?}"));
             }
         }
         Ok(())
     }
 
-    /// After a failure nothing but what it may make is changed, or left over.
+    /// Checks that only allowed files were changed or left over after a failure.
     fn others_stay(&self, may_leave: bool) -> Result<(), String> {
         let (before, now) = (&self.bench.files, self.bench.place.files());
         for name in now.keys().chain(before.keys()) {
@@ -179,24 +180,24 @@ impl Attempt<'_> {
             match (before.get(name), now.get(name)) {
                 (before, after) if before == after => {}
                 (None, Some(_)) if is_draft(name) && may_leave => {}
-                (None, Some(_)) => return Err(format!("expected no file {name}, found one")),
-                (Some(_), None) => return Err(format!("expected the file {name}, found none")),
-                _ => return Err(format!("expected {name} as it was, found it changed")),
+                (None, Some(_)) => return Err(format!("file {name} was created")),
+                (Some(_), None) => return Err(format!("file {name} is missing")),
+                _ => return Err(format!("file {name} was changed")),
             }
         }
         Ok(())
     }
 
-    /// After a failure there is the old file or a new one that is whole; and whether it is new.
+    /// Checks that a failure leaves the old file or a complete new one. Returns whether it is new.
     fn makes_all_or_nothing(&self) -> Result<bool, String> {
         let (case, baseline, bench) = (self.case, self.baseline, self.bench);
         if matches!(case.proof, Proof::Updated(..)) {
-            // It is changed in its place, and the next run has to find its way.
+            // It is changed in place, and the next run must recover it.
             return Ok(false);
         }
         let now = bench.place.files();
         if matches!(case.proof, Proof::Pages(_)) {
-            // Each page is made by itself.
+            // Each page is written independently.
             for (name, bytes) in now.iter().filter(|(name, _)| case.may_make(name)) {
                 if bench.files.get(name) != Some(bytes) && baseline.made.get(name) != Some(bytes) {
                     return Err(format!("half a result: {name} is neither old nor new"));
@@ -226,7 +227,8 @@ impl Attempt<'_> {
         Ok(made)
     }
 
-    /// The next run succeeds and removes what was left; it refuses to replace what was made.
+    /// Checks that the next run succeeds and removes leftovers. It must refuse to replace a
+    /// complete result.
     fn next_run(&self, made: bool) -> Result<(), String> {
         let (case, baseline, bench) = (self.case, self.baseline, self.bench);
         let place = &bench.place;
@@ -235,7 +237,7 @@ impl Attempt<'_> {
             let refusals = ["the file exists", "found something else"];
             let refused = refusals.iter().any(|text| ran.err.contains(text));
             if ran.code != Some(4) || !refused {
-                let what = "expected the next run to find the new file";
+                let what = "the next run should refuse to replace the new file";
                 return Err(format!("{what}, found {:?}: {}", ran.code, ran.err));
             }
             for name in &case.makes {
@@ -247,10 +249,13 @@ impl Attempt<'_> {
             case.name == "update --undo" && ran.err.contains("interrupted edit, found none");
         if ran.code != Some(case.expect) && !is_done {
             let found = (ran.code, ran.err);
-            return Err(format!("expected the next run to give {}, found {found:?}", case.expect));
+            return Err(format!(
+                "expected status {} from the next run, found {found:?}",
+                case.expect
+            ));
         }
         if let Some(left) = place.files().keys().find(|name| is_draft(name)) {
-            return Err(format!("expected the next run to remove {left}, found it"));
+            return Err(format!("the next run did not remove {left}"));
         }
         let out = if case.again.is_some() || is_done { &baseline.out } else { &ran.out };
         bench.is_right(case, baseline, out).map_err(|what| format!("the next run: {what}"))

@@ -1,24 +1,24 @@
 //! Every system call fails once.
 //!
-//! Each command runs on a small example under `ptrace`, and each system call that it makes is a
-//! place for faults. For each call and each of EIO, ENOSPC, EINTR, EACCES, a short read or write, a
-//! kill, and a kill in the midst of a write, the command runs again with just that call failing so.
-//! The command is the one that users have: the fault comes from the kernel's side.
+//! Each command runs on a small example under `ptrace`, which records its system calls. The faults
+//! are EIO, ENOSPC, EINTR, EACCES, a short read or write, a kill, and a kill during a write. The
+//! command runs again for each call and each fault. It is the command that users have: the faults
+//! come from the kernel's side.
 //!
-//! - It exits with 0 only if all of its result is right, and still is when the power is cut at that
-//!   moment: the result is checked in the folder as `disk` says that a cut leaves it at worst.
-//! - Otherwise it exits with 4, or with 3 if the key cannot be read, and says why in lines that begin
-//!   with `tagmac: `. What it was to replace is as it was, or whole and new; nothing else
-//!   changed; no file is left over but after a kill. The same command again succeeds, and removes
-//!   what a kill left.
-//! - A call that a signal interrupts, and a short read or write, make no difference at all.
-//! - Where the right answer is "does not match" (exit status 1), no fault makes it a 0.
+//! - It exits with 0 only if its whole result is correct, and stays so if the power is cut at that
+//!   moment. The result is checked in the worst state that a cut may leave, according to `disk`.
+//! - Otherwise it exits with 4, or with 3 if the key cannot be read, and reports the reason in
+//!   lines that begin with `tagmac: `. The file to replace is unchanged, or complete and new.
+//!   Nothing else has changed, and only a kill may leave a temporary file. The same command then
+//!   succeeds, and removes what a kill left.
+//! - A call interrupted by a signal, and a short read or write, have no effect at all.
+//! - If the correct answer is "does not match" (exit status 1), no fault turns it into 0.
 //!
-//! Before `main`, where the loader and the runtime work, only this is asked: never 0 with a wrong
-//! result, and no file changed.
+//! Before `main`, in the loader and the runtime, only two rules apply: never exit with 0 and a
+//! wrong result, and never change a file.
 //!
-//! What this cannot show: two faults in one run; calls that the examples do not make; a kernel that
-//! reports success for what it lost.
+//! Not covered: two faults in one run, calls that the examples do not make, and a kernel that
+//! reports success for lost data.
 
 mod case;
 mod examples;
@@ -41,9 +41,9 @@ use pairs::pairs_of;
 use planted::{PLANTED, concerns};
 use right::Baseline;
 
-/// Pairs of the quick run.
+/// Pairs in the quick run.
 const QUICK: usize = 320;
-/// Workers: each has a folder of its own.
+/// Number of workers. Each has its own folder.
 const WORKERS: usize = 2;
 
 fn main() -> ExitCode {
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 fn run(job: &Job) -> Result<(), String> {
     let command = place::command()?;
     if !trace::works(Path::new("/")) {
-        return Err("expected a system that lets programs be traced".into());
+        return Err("programs cannot be traced on this system".into());
     }
     let planted = PLANTED.into_iter().find(|name| job.planted(name));
     let first = Bench::new(&command, job.full())?;
@@ -78,19 +78,19 @@ fn run(job: &Job) -> Result<(), String> {
         });
     }
     if trace::counters().is_some() {
-        // For coverage, all but kills: a branch that was begun, and came to neither of its ends, counts as both.
+        // For coverage, all but kills: a branch that began and reached neither end counts as both.
         pairs.retain(|pair| !matches!(pair.fault, Fault::Kill | Fault::Tear));
     } else if !job.full() {
         pairs = spread(pairs, QUICK);
     }
     job.note(&format!(
-        "{examples} examples make {calls} system calls that can fail, which are {all} pairs of a call and a fault"
+        "{examples} examples make {calls} system calls that can fail, in {all} pairs of a call and a fault"
     ));
     let (failures, drifted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = |worker: usize, bench: Bench| -> Result<(), String> {
         let mut last: Option<(usize, Baseline)> = None;
         for (done, pair) in pairs.iter().enumerate().skip(worker).step_by(WORKERS) {
-            // A planted bug is to be found once.
+            // Finding a planted bug once is enough.
             if planted.is_some() && failures.load(Ordering::Relaxed) > 4 {
                 break;
             }
@@ -98,7 +98,7 @@ fn run(job: &Job) -> Result<(), String> {
                 eprintln!("faults: {done} of {} pairs", pairs.len());
             }
             let case = &bench.cases[pair.case];
-            // Pairs of a case follow each other.
+            // Pairs of a case are adjacent.
             if last.as_ref().is_none_or(|(of, _)| *of != pair.case) {
                 last = Some((pair.case, bench.baseline(case)?));
             }
@@ -122,12 +122,12 @@ fn run(job: &Job) -> Result<(), String> {
     })?;
     let drifted = drifted.into_inner();
     if drifted > 0 {
-        job.note(&format!("{drifted} faults were not met: threads make calls in any order"));
+        job.note(&format!("{drifted} faults did not occur: threads make calls in any order"));
     }
     Ok(())
 }
 
-/// A fixed choice, spread evenly.
+/// Chooses `count` of them, evenly spread and always the same.
 fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
     let total = all.len().max(1);
     let mut last = usize::MAX;

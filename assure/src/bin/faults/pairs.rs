@@ -12,16 +12,16 @@ pub struct Pair {
     pub case: usize,
     pub phase: Phase,
     pub number: usize,
-    /// The call that is there without faults.
+    /// The system call at this place in a run without faults.
     pub nr: i64,
     pub fault: Fault,
 }
 
-/// Those of a run of a case, which has this place among the cases.
+/// Lists the pairs for a traced run of the case `index`.
 pub fn pairs_of(index: usize, case: &Case, trace: &Trace) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for call in trace.counted() {
-        // The loader does the same in each.
+        // The loader does the same in each case.
         if call.phase == Phase::Startup && index > 1 {
             continue;
         }
@@ -37,18 +37,18 @@ pub fn pairs_of(index: usize, case: &Case, trace: &Trace) -> Vec<Pair> {
         pairs = spread(pairs, 20);
     }
     if case.threads {
-        // Of these the order is not known, and glibc ends a process that cannot start a thread.
+        // Their order is not fixed, and glibc ends a process that cannot start a thread.
         let starts = [libc::SYS_futex, libc::SYS_clone3, libc::SYS_clone];
         pairs.retain(|pair| !is_of_the_runtime(pair.nr) && !starts.contains(&pair.nr));
     }
     pairs
 }
 
-/// The faults of a call that moves some bytes or none.
+/// Lists the faults of a call; `some` if it moves at least a byte.
 fn faults_of(nr: i64, some: bool) -> Vec<Fault> {
     let errors = [libc::EIO, libc::ENOSPC, libc::EINTR, libc::EACCES].map(Fault::Error);
     let mut faults = match nr {
-        // Its answer has no number.
+        // `brk` reports no error number.
         libc::SYS_brk => vec![Fault::Error(libc::ENOMEM), Fault::Kill],
         _ => [&errors[..], &[Fault::Kill]].concat(),
     };

@@ -1,4 +1,4 @@
-//! Bugs to plant: each is what a command would do that takes less care.
+//! Bugs to plant: the behaviour of a careless command.
 
 use assure::process::calls::{self, is_sync};
 use assure::process::trace::Fault;
@@ -16,7 +16,7 @@ pub const PLANTED: [&str; 8] = [
     "mismatch-passes",
 ];
 
-/// Whether a planted bug can show at a pair.
+/// Returns whether a planted bug can show at a pair.
 pub fn concerns(planted: &str, pair: &Pair, expect: i32) -> bool {
     let fails = matches!(pair.fault, Fault::Error(libc::EIO));
     match planted {
@@ -31,7 +31,7 @@ pub fn concerns(planted: &str, pair: &Pair, expect: i32) -> bool {
     }
 }
 
-/// The fault that a pair has with a planted bug.
+/// Returns the fault of a pair with a planted bug.
 pub fn with_bug(planted: Option<&str>, fault: Fault) -> Fault {
     match planted {
         Some("write-error-ignored" | "sync-error-ignored") => Fault::Lie,
@@ -41,7 +41,7 @@ pub fn with_bug(planted: Option<&str>, fault: Fault) -> Fault {
     }
 }
 
-/// A line of shell around the command that has the planted bug.
+/// Returns a line of shell that wraps the command and has the planted bug.
 pub fn wrapper(planted: Option<&str>) -> Option<&'static str> {
     match planted? {
         "all-errors-ignored" => Some("\"$0\" \"$@\" || :"),

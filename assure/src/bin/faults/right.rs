@@ -1,4 +1,4 @@
-//! A run without faults, and whether what a command leaves is right.
+//! Runs without faults, and checks of a command's results.
 
 use assure::process::history::{Files, History};
 use assure::process::trace::{self, Trace};
@@ -6,16 +6,16 @@ use assure::process::trace::{self, Trace};
 use super::case::{Case, Proof};
 use super::examples::Bench;
 
-/// A run without faults, and what it gave.
+/// A run without faults, and its results.
 pub struct Baseline {
     pub trace: Trace,
     pub out: String,
-    /// The files of which a proof compares the bytes.
+    /// The files that a proof compares byte by byte.
     pub made: Files,
 }
 
 impl Bench {
-    /// A run without faults, which has to be right, also if the power is cut after it.
+    /// Runs without faults. The result must be correct, also after a power cut.
     pub fn baseline(&self, case: &Case) -> Result<Baseline, String> {
         self.place.restore(&self.files);
         let program = self.place.program(&case.args, &case.stdin);
@@ -45,7 +45,7 @@ impl Bench {
         Ok(baseline)
     }
 
-    /// Whether the folder and the output are what the command is to make.
+    /// Checks that the folder and the output are as expected.
     pub fn is_right(&self, case: &Case, baseline: &Baseline, out: &str) -> Result<(), String> {
         let place = &self.place;
         let prints = |out: &str, expected: &str| match out == expected {
@@ -69,14 +69,14 @@ impl Bench {
             }
             Proof::Report(name) => {
                 if place.read(name).as_ref() != baseline.made.get(*name) {
-                    return Err(format!("{name} has other bytes than without a fault"));
+                    return Err(format!("{name} differs from its bytes without a fault"));
                 }
             }
             Proof::Pages(folder) => {
                 let mut found = place.files();
                 found.retain(|name, _| case.may_make(name));
                 if found != baseline.made {
-                    return Err(format!("{folder} has other pages than without a fault"));
+                    return Err(format!("{folder} differs from its pages without a fault"));
                 }
                 let page =
                     found.get(&format!("{folder}/tagmac-tag.1")).cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ impl Bench {
             }
             Proof::Updated(name, bytes) => {
                 if place.read(name).as_ref() != Some(bytes) {
-                    return Err(format!("{name} does not have the bytes that it is to have"));
+                    return Err(format!("{name} does not have the expected bytes"));
                 }
                 let key = match case.name {
                     "update --truncate" => "s cut",
@@ -93,11 +93,11 @@ impl Bench {
                 };
                 let line = self.lines.get(key).expect("each has one");
                 prints(&place.must(&["update", "-k", "k", name])?, line)?;
-                // A patch with the bytes that are there holds each leaf against its sum.
+                // A patch with the current bytes verifies each leaf against its sum.
                 let ran = place.run(&["update", "-k", "k", "--patch", "0", "-", name], bytes);
                 if ran.code != Some(0) || ran.out != *line {
                     return Err(format!(
-                        "expected the sums of {name} in its sidecar, found {ran:?}"
+                        "the sums in the sidecar of {name} do not match it: {ran:?}"
                     ));
                 }
             }

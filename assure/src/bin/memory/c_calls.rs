@@ -1,6 +1,7 @@
-//! The calls of the C library, with objects, keys, nonces, messages and tags in rooms.
+//! The calls of the C library, with objects, keys, nonces, messages and tags in guarded buffers
+//! (`Room`).
 //!
-//! Each call gets memory that it may use: the objects come from `Slot`, the sizes from the buffers.
+//! Calls get only valid memory: objects come from `Slot`, and sizes from the buffers.
 
 use std::ffi::{CString, c_int};
 
@@ -9,18 +10,18 @@ use crate::child::Cases;
 use crate::library::{Library, Slot};
 use crate::rooms::{Room, SIDES, Side};
 
-/// Sizes of tags that are not the key's.
+/// Tag sizes that differ from the key's.
 const WRONG_SIZES: [usize; 5] = [0, 1, 3, 17, 65];
-/// Bytes of a session that was saved.
+/// Size of a saved session in bytes.
 const SAVED: usize = tagmac_any::Session::BYTES;
 
-/// The header's `TAGMAC_MISMATCH` and the others.
+/// The header's `TAGMAC_MISMATCH` and other statuses.
 const MISMATCH: c_int = -1;
 const MISUSE: c_int = -2;
 const LIMIT: c_int = -3;
 const INPUT: c_int = -4;
 
-/// Rooms for what a call reads and writes.
+/// Buffers that a call reads and writes.
 struct Rooms {
     key: Room,
     first: Room,
@@ -38,12 +39,13 @@ impl Rooms {
     }
 }
 
-/// What is read of a buffer: where it is and its size.
+/// Returns the address and size of a buffer to read.
 fn parts_of(bytes: &[u8]) -> (*const u8, usize) {
     (bytes.as_ptr(), bytes.len())
 }
 
-/// All lengths on all sides. `short`: bytes that the rooms of tags lack, to plant a bug.
+/// Tries all lengths on all sides. `short` is the number of bytes that the tag buffers lack, to
+/// plant a bug.
 pub fn walk(cases: &Cases, subject: &Subject, short: usize) {
     let library = Library::load();
     let mut rooms = Rooms::new();
@@ -80,14 +82,14 @@ pub fn walk(cases: &Cases, subject: &Subject, short: usize) {
     }
 }
 
-/// A key of the library, and what it is called with.
+/// A key of the library with the other arguments of a call.
 struct Call<'a> {
     library: &'a Library,
     cases: &'a Cases,
     subject: &'a Subject,
     side: Side,
     key: Slot,
-    /// For streams, parts and sessions, each of which is freed before the next.
+    /// For streams, parts and sessions; each is freed before the next.
     slots: [Slot; 2],
     name: CString,
     short: usize,
@@ -98,12 +100,12 @@ impl Call<'_> {
         parts_of(rooms.nonce.lend(&self.subject.nonce, self.side))
     }
 
-    /// Calls what writes a tag of `size` bytes, and compares it.
+    /// Makes a call that writes a tag of `size` bytes, and compares the tag.
     fn makes(&self, rooms: &mut Rooms, expected: &[u8], call: impl FnOnce(*mut u8) -> i32) {
         let size = expected.len() - self.short;
         let at = rooms.tag.place(&vec![0xaa; size], self.side);
         let done = call(at);
-        // SAFETY: `place` has put as many bytes there.
+        // SAFETY: `place` wrote `size` bytes there.
         let found = unsafe { std::slice::from_raw_parts(at, size) };
         self.cases.check(done == 0 && *found == expected[..size]);
     }
@@ -217,7 +219,7 @@ impl Call<'_> {
         }
     }
 
-    /// Sizes that are refused, in rooms of that size; ids and wiped memory.
+    /// Tries sizes that must be refused, in buffers of that size; IDs and wiped memory.
     fn sizes(&self, rooms: &mut Rooms) {
         let (library, subject, cases, side) = (self.library, self.subject, self.cases, self.side);
         let key = self.key.at();
@@ -254,7 +256,7 @@ impl Call<'_> {
         }
     }
 
-    /// A session that is saved and restored.
+    /// Saves and restores a session.
     fn session(&self, rooms: &mut Rooms) {
         let (library, subject, cases, side) = (self.library, self.subject, self.cases, self.side);
         cases.at("tagmac_session_init to tagmac_session_free", subject.nonce.len(), side);

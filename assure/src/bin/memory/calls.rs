@@ -1,4 +1,4 @@
-//! Tags, checks, streams, batches and parts, with all that they read and write in rooms.
+//! Tags, checks, streams, batches and parts, with all inputs and outputs in guarded buffers.
 
 use tagmac::isa::Level;
 use tagmac::{Bits, Mismatch, Tag};
@@ -9,12 +9,12 @@ use assure::Random;
 use crate::child::Cases;
 use crate::rooms::{Room, SIDES, Side};
 
-/// Bytes of the longest message.
+/// Length of the longest message in bytes.
 pub const LONGEST: usize = 4200;
-/// Messages of a batch.
+/// Number of messages in a batch.
 const BATCH: usize = 5;
 
-/// A MAC under a key, and what to compare it with: the portable level on plain memory.
+/// A MAC under a key, with its reference: the portable level on plain memory.
 pub struct Subject {
     pub algorithm: Algorithm,
     pub level: Level,
@@ -38,7 +38,7 @@ impl Subject {
         let nonce = random.bytes(*algorithm.nonce_bytes().end());
         let make = |level| {
             AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level)
-                .expect("a key of its own length")
+                .expect("a key of the right length")
         };
         let (mac, portable) = (make(level), make(Level::all().next().expect("a level")));
         let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX).min(LONGEST as u64) as usize;
@@ -53,13 +53,13 @@ impl Subject {
         Level::all().next().expect("a level")
     }
 
-    /// The tag of the first bytes of the message.
+    /// Returns the tag of the first `length` bytes of the message.
     pub fn expected(&self, length: usize) -> Tag {
         self.portable.tag(&self.nonce, &self.message[..length]).expect("short")
     }
 }
 
-/// Rooms for all that a call takes.
+/// Buffers for all arguments of a call.
 pub struct Rooms {
     pub first: Room,
     pub second: Room,
@@ -85,7 +85,7 @@ impl Rooms {
     }
 }
 
-/// All lengths on all sides.
+/// Tries all lengths on all sides.
 pub fn walk(cases: &Cases, subject: &Subject) {
     let mut rooms = Rooms::new();
     for &length in &subject.lengths {
@@ -127,7 +127,7 @@ fn one_shot(
     }
 }
 
-/// A cut that differs from length to length.
+/// Returns a cut that depends on the length.
 fn cut(length: usize) -> usize {
     length * 7 % 13 * length / 12
 }
@@ -164,10 +164,10 @@ fn batch(cases: &Cases, subject: &Subject, rooms: &mut Rooms, length: usize, sid
     let tags = rooms.tags.place(&zeros, side).cast::<Tag>();
     assert!(tags.is_aligned());
     for i in 0..BATCH {
-        // SAFETY: room for `BATCH` tags is there.
+        // SAFETY: the buffer has space for `BATCH` tags.
         unsafe { tags.add(i).write(Tag::default()) };
     }
-    // SAFETY: `BATCH` tags were just put there, and nothing else points to them.
+    // SAFETY: the loop has written `BATCH` tags, and no other reference to them exists.
     let tags = unsafe { std::slice::from_raw_parts_mut(tags, BATCH) };
     let made = subject.mac.tag_many(&nonces, &messages, tags);
     let right = (0..BATCH).all(|i| {
@@ -181,10 +181,10 @@ fn batch(cases: &Cases, subject: &Subject, rooms: &mut Rooms, length: usize, sid
     let verdicts = rooms.verdicts.place(&zeros, side).cast::<Result<(), Mismatch>>();
     assert!(verdicts.is_aligned());
     for i in 0..BATCH {
-        // SAFETY: room for `BATCH` verdicts is there.
+        // SAFETY: the buffer has space for `BATCH` verdicts.
         unsafe { verdicts.add(i).write(verdict) };
     }
-    // SAFETY: `BATCH` verdicts were just put there, and nothing else points to them.
+    // SAFETY: the loop has written `BATCH` verdicts, and no other reference to them exists.
     let verdicts = unsafe { std::slice::from_raw_parts_mut(verdicts, BATCH) };
     cases.check(subject.mac.verify_many(&nonces, &messages, tags, verdicts).is_ok());
 }

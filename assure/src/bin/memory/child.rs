@@ -1,5 +1,5 @@
-//! Work in forked processes. One that dies leaves the case that it was at in memory that it shares
-//! with its parent.
+//! Work in forked processes. A child records its current case in memory shared with its parent,
+//! which reads it if the child dies.
 
 use std::cell::UnsafeCell;
 use std::io::Write;
@@ -9,14 +9,14 @@ use assure::Job;
 
 use crate::rooms::{SANITIZED, Side, shared_pages};
 
-/// Bytes of the longest text of a failure.
+/// Length of the longest text of a failure in bytes.
 const TEXT: usize = 300;
 
-/// What a child leaves for its parent.
+/// A child's report to its parent.
 struct Board {
     checked: AtomicU64,
     failed: AtomicU64,
-    /// The case at hand. A name is where the program has it, which is one place in both processes.
+    /// The current case. Its name has the same address in both processes.
     name: AtomicUsize,
     name_bytes: AtomicUsize,
     length: AtomicUsize,
@@ -33,11 +33,11 @@ pub struct Cases {
 impl Cases {
     fn new() -> Cases {
         let board = shared_pages(size_of::<Board>()).cast::<Board>();
-        // SAFETY: zeroed pages of its own, which are never unmapped; zeros are a board.
+        // SAFETY: newly mapped zeroed pages, which are never unmapped; zeros are a valid `Board`.
         Cases { board: unsafe { &*board } }
     }
 
-    /// The case that comes next.
+    /// Records the next case.
     pub fn at(&self, name: &'static str, length: usize, side: Side) {
         self.board.name.store(name.as_ptr() as usize, Relaxed);
         self.board.name_bytes.store(name.len(), Relaxed);
@@ -45,18 +45,21 @@ impl Cases {
         self.board.side.store(side as usize, Relaxed);
     }
 
-    /// Counts a check of the case at hand.
+    /// Counts a check of the current case.
     pub fn check(&self, right: bool) {
         self.board.checked.fetch_add(1, Relaxed);
         if !right && self.board.failed.fetch_add(1, Relaxed) == 0 {
-            self.keep(format!("{}: another result than portable's in plain memory", self.case()));
+            self.keep(format!(
+                "{}: the result differs from portable's in plain memory",
+                self.case()
+            ));
         }
     }
 
     /// Keeps the text of the first failure.
     fn keep(&self, text: String) {
         let bytes = text.len().min(TEXT);
-        // SAFETY: the child alone writes, and the parent reads when the child has ended.
+        // SAFETY: only the child writes, and the parent reads after the child has ended.
         unsafe {
             (&mut *self.board.text.get())[..bytes].copy_from_slice(&text.as_bytes()[..bytes])
         };
@@ -64,7 +67,7 @@ impl Cases {
     }
 
     fn text(&self) -> String {
-        // SAFETY: the child has ended, and no one else writes.
+        // SAFETY: the child has ended, and nothing else writes.
         let text = unsafe { &(&*self.board.text.get())[..self.board.text_bytes.load(Relaxed)] };
         String::from_utf8_lossy(text).into_owned()
     }
@@ -74,7 +77,7 @@ impl Cases {
         if at == 0 {
             return "before the first case".into();
         }
-        // SAFETY: `at` had it from a `&'static str`, in a process that this one was forked from or forked.
+        // SAFETY: `at` stored it from a `&'static str`, in this process or in one forked from it.
         let name = unsafe { std::slice::from_raw_parts(at as *const u8, bytes) };
         let length = self.board.length.load(Relaxed);
         let side =
@@ -84,7 +87,7 @@ impl Cases {
     }
 }
 
-/// Runs `work` on each item in a process of its own, as many at once as there are cores.
+/// Runs `work` on each item in a separate process, one per core at a time.
 pub fn fork_each<T>(
     job: &Job,
     items: &[T],
@@ -100,7 +103,7 @@ pub fn fork_each<T>(
             && let Some(item) = rest.next()
         {
             let cases = Cases::new();
-            // SAFETY: no other thread of this process runs.
+            // SAFETY: this process has no other threads.
             match unsafe { libc::fork() } {
                 0 => {
                     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -118,7 +121,7 @@ pub fn fork_each<T>(
             return;
         }
         let mut status = 0;
-        // SAFETY: `status` is there to be written.
+        // SAFETY: `status` can be written.
         let ended = unsafe { libc::waitpid(-1, &raw mut status, 0) };
         let place = running.iter().position(|&(child, ..)| child == ended);
         let (_, item, cases) = running.swap_remove(place.expect("a child of this process"));
@@ -126,7 +129,7 @@ pub fn fork_each<T>(
     }
 }
 
-/// Counts what an ended child has found.
+/// Counts the results of an ended child.
 fn count(job: &Job, name: &str, cases: &Cases, status: libc::c_int) {
     let (checked, failed) = (cases.board.checked.load(Relaxed), cases.board.failed.load(Relaxed));
     job.checks(checked - failed);
@@ -135,11 +138,11 @@ fn count(job: &Job, name: &str, cases: &Cases, status: libc::c_int) {
     }
     if status != 0 {
         let how = match (libc::WIFSIGNALED(status), libc::WTERMSIG(status)) {
-            (true, libc::SIGSEGV) => "touched memory that is not the buffer's (SIGSEGV)".into(),
-            (true, libc::SIGBUS) => "touched memory that is not the buffer's (SIGBUS)".into(),
+            (true, libc::SIGSEGV) => "touched memory outside the buffer (SIGSEGV)".into(),
+            (true, libc::SIGBUS) => "touched memory outside the buffer (SIGBUS)".into(),
             (true, signal) => format!("died of signal {signal}"),
             _ if libc::WEXITSTATUS(status) == 101 => "panicked".into(),
-            _ => format!("ended with {}, by the sanitizer", libc::WEXITSTATUS(status)),
+            _ => format!("was ended with {} by the sanitizer", libc::WEXITSTATUS(status)),
         };
         job.check(false, || format!("{name}: {how} at: {}", cases.case()));
     }

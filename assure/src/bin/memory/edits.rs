@@ -1,4 +1,4 @@
-//! Tags that follow edits, with new and old bytes in rooms.
+//! Tags that follow edits, with new and old bytes in guarded buffers.
 
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::edit::{Edit, EditError, Tree};
@@ -10,10 +10,10 @@ use assure::Random;
 use crate::child::Cases;
 use crate::rooms::{Room, SIDES, Side};
 
-/// Bytes of the longest message.
+/// Length of the longest message in bytes.
 const LONGEST: usize = 4096;
 
-/// All MACs with edits that differ in their hash, on a level.
+/// Tries all MACs with edits and distinct hashes, on a level.
 pub fn walk(cases: &Cases, level: Level) {
     let key = [7; 16];
     of(cases, &Pmac::<Aes128>::with_level(&key, level), &());
@@ -55,14 +55,14 @@ struct Edited<'a, M: Mac> {
 impl<'a, M: Mac> Edited<'a, M> {
     fn new(cases: &'a Cases, mac: &'a M, nonce: &'a M::Nonce, of: &[u8], side: Side) -> Self {
         let message = of.to_vec();
-        // Leaves of two blocks, whatever the MAC's block is.
+        // Leaves of two blocks, for any block size.
         let leaf = (1..=2048).find(|&leaf| Tree::with_leaf(mac, leaf).is_ok()).expect("a block");
         let mut tree = Tree::with_leaf(mac, 2 * leaf).expect("two blocks");
         tree.append(of).expect("short");
         Edited { cases, mac, nonce, side, message, tree }
     }
 
-    /// One edit of a kind at a place, in the tree and in the message.
+    /// Makes one edit of a kind at a place, in the tree and in the message.
     fn step(&mut self, kind: usize, at: usize, bytes: &[u8], new: &mut Room, old: &mut Room) {
         let (start, length) = (at as u64, self.message.len());
         if length + bytes.len() > LONGEST {

@@ -1,5 +1,5 @@
-//! What is parsed and opened, in rooms: keys, key files, partials and saved streams, whole and cut
-//! off at every byte.
+//! Parsed and opened formats in guarded buffers: keys, key files, partials and saved streams,
+//! complete and truncated at every byte.
 
 use std::ffi::c_void;
 use std::time::SystemTime;
@@ -14,12 +14,12 @@ use crate::child::Cases;
 use crate::library::{Library, Slot};
 use crate::rooms::{Room, SIDES, Side};
 
-/// Bytes of the longest format: a partial with a tail of a block of the UMAC of 1999.
+/// Size of the longest format in bytes: a partial with a tail of one block of UMAC99.
 const LONGEST: usize = 1 << 15;
-/// All lengths up to this one are cut off at, and some of those over it.
+/// Truncated at all lengths up to this one, and at some longer ones.
 const ALL_CUTS: usize = 600;
 
-/// The lengths that bytes are cut off at, and at the end their own.
+/// Returns the lengths to truncate at; the last is the full length.
 fn cuts(bytes: usize) -> impl Iterator<Item = usize> {
     (0..bytes.min(ALL_CUTS)).chain((ALL_CUTS..bytes).step_by(41)).chain([bytes])
 }
@@ -27,7 +27,7 @@ fn cuts(bytes: usize) -> impl Iterator<Item = usize> {
 pub fn walk(cases: &Cases, subject: &Subject) {
     let mut room = Room::new(LONGEST);
     let file = KeyFile::new(subject.algorithm, &subject.key, SystemTime::UNIX_EPOCH);
-    let file = file.expect("a key of its own length");
+    let file = file.expect("a key of the right length");
     for &side in SIDES {
         keys(cases, subject, &mut room, side);
         key_files(cases, &file, &mut room, side);
@@ -61,7 +61,7 @@ fn key_files(cases: &Cases, file: &KeyFile, room: &mut Room, side: Side) {
         let text_here = room.lend(&text.as_bytes()[..length], side);
         cases.check(KeyFile::parse(text_here).is_ok() == (length == text.len()));
         cases.at("tagmac_key_parse", length, side);
-        // SAFETY: the slot and the text are there, of these sizes.
+        // SAFETY: the slot and the text have these sizes.
         let parsed =
             unsafe { (library.key_parse)(key.at(), text_here.as_ptr(), text_here.len(), 0) };
         cases.check((parsed == 0) == (length == text.len()));
@@ -79,7 +79,7 @@ fn streams(cases: &Cases, subject: &Subject, file: &KeyFile, room: &mut Room, si
         }
         cases.at("saved stream", length, side);
         let (first, rest) = subject.message[..length + 40].split_at(length);
-        let mut stream = subject.mac.stream(&subject.nonce).expect("a nonce of its own length");
+        let mut stream = subject.mac.stream(&subject.nonce).expect("a nonce of the right length");
         stream.update(first);
         let saved = match stream.save(&sealer) {
             Ok(saved) => saved,
@@ -115,7 +115,7 @@ fn partials(cases: &Cases, subject: &Subject, file: &KeyFile, room: &mut Room, s
         let checked = partial.check(&subject.mac, &sealer).ok()?;
         let (_, copied) = checked.open().ok()?;
         let at = place.place(&bytes[from..], side);
-        // SAFETY: `place` has put as many bytes there.
+        // SAFETY: `place` wrote these bytes there.
         let secret = unsafe { std::slice::from_raw_parts_mut(at, bytes.len() - from) };
         let (part, tail_here) = checked.open_in_place(secret).ok()?;
         let tag = parts.finish(part, &subject.nonce, &tail_here).ok()?;

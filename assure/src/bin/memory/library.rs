@@ -1,10 +1,10 @@
-//! The C library that was built beside this program: what it exports, by `dlsym`.
+//! The C library next to this program, with its exports from `dlsym`.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use crate::rooms::Room;
 
-/// An object of C: a key, a stream, a session or a part. It begins as zeros.
+/// A C object: a key, a stream, a session or a part. Initially zeros.
 pub type Object = *mut c_void;
 type In = *const u8;
 type Out = *mut u8;
@@ -12,7 +12,7 @@ type Text = *const c_char;
 
 macro_rules! library {
     ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
-        /// The calls of the library that are tried.
+        /// The tested functions of the library.
         pub struct Library {
             $(pub $name: unsafe extern "C" fn($($argument),*) -> $result,)*
         }
@@ -25,15 +25,15 @@ macro_rules! library {
                 let name = CString::new(path.to_str().expect("text")).expect("no NUL");
                 // SAFETY: the library was built with this program, and its constructors are Rust's.
                 let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
-                assert!(!library.is_null(), "{}: no such library, or one that does not load", path.display());
+                assert!(!library.is_null(), "{}: missing, or cannot be loaded", path.display());
                 Library {
                     $($name: {
                         let name = concat!("tagmac_", stringify!($name), "\0");
                         let name = CStr::from_bytes_with_nul(name.as_bytes()).expect("one NUL");
-                        // SAFETY: the library is loaded and stays.
+                        // SAFETY: the library is loaded and stays loaded.
                         let symbol = unsafe { libc::dlsym(library, name.as_ptr()) };
-                        assert!(!symbol.is_null(), "{}: expected {name:?}, found none", path.display());
-                        // SAFETY: the type is that of `tagmac.h`.
+                        assert!(!symbol.is_null(), "{}: {name:?} is missing", path.display());
+                        // SAFETY: the type matches `tagmac.h`.
                         unsafe {
                             std::mem::transmute::<
                                 *mut c_void,
@@ -79,10 +79,10 @@ library! {
     part_free: fn(Object) -> c_int;
 }
 
-/// Bytes of an object in C.
+/// Size of a C object in bytes.
 const OBJECT: usize = 4 * size_of::<usize>();
 
-/// A room that holds one object of C.
+/// A guarded buffer that holds one C object.
 pub struct Slot(Room, Object);
 
 impl Slot {
@@ -92,9 +92,9 @@ impl Slot {
         Slot(room, at.cast())
     }
 
-    /// Where the object is.
+    /// Returns the address of the object.
     pub fn at(&self) -> Object {
-        debug_assert!(!self.1.is_null(), "the room {:p} is kept", &raw const self.0);
+        debug_assert!(!self.1.is_null(), "no object in {:p}", &raw const self.0);
         self.1
     }
 }

@@ -1,13 +1,13 @@
-//! Undefined behaviour: no call touches memory that is not its own, on any level, with any MAC.
+//! Undefined behaviour: no call may touch memory that is not its own, on any level, with any MAC.
 //!
 //! Three builds of this program do the same work. The release build puts each input and each result
-//! next to a page that nobody may touch, so that a stray byte ends the process. The others have debug
-//! assertions, checks of overflow, buffers on the heap of the exact size, and a sanitizer: for addresses,
-//! or for bytes that nobody wrote. `memory.py` builds and runs all. All results are compared with those of
+//! next to an inaccessible page, so that a stray access ends the process. The others have debug
+//! assertions, overflow checks, heap buffers of the exact size, and a sanitizer: for addresses, or
+//! for uninitialised bytes. `memory.py` builds and runs all. All results are compared with those of
 //! the portable level in plain memory.
 //!
-//! It runs on Linux. A read that strays within the page of its own buffer, away from the guarded end,
-//! is seen by AddressSanitizer alone; one that strays into another allocation by the guards alone.
+//! Runs on Linux. Only AddressSanitizer sees a stray read that stays within the page of its buffer,
+//! away from the guarded end. Only the guard pages see one that hits another allocation.
 
 mod c_calls;
 mod calls;
@@ -27,7 +27,7 @@ use tagmac_any::Algorithm;
 use calls::Subject;
 use rooms::{SANITIZED, SANITIZER};
 
-/// What one process does.
+/// The work of one process.
 enum Work {
     Mac(Algorithm, Level),
     Edits(Level),

@@ -1,4 +1,4 @@
-//! Planted bugs: each does to the library's memory what the library must never do itself.
+//! Planted bugs: each makes an access to the library's memory that the library must never make.
 
 use std::hint::black_box;
 
@@ -11,14 +11,14 @@ use crate::calls::Subject;
 use crate::child::Cases;
 use crate::rooms::{Room, SANITIZER, SIDES};
 
-/// Guard pages and AddressSanitizer see these.
+/// Guard pages and AddressSanitizer detect these.
 const BOTH: [&str; 3] = ["read-past-the-end", "read-before-the-start", "tag-a-byte-too-long"];
-/// AddressSanitizer and the assertions see these alone.
+/// Only AddressSanitizer and the assertions detect these.
 const ASSERTED: [&str; 3] = ["use-after-free", "overflow", "unchecked-index"];
-/// MemorySanitizer sees this alone.
+/// Only MemorySanitizer detects this.
 const UNWRITTEN: &str = "bytes-never-written";
 
-/// The planted bugs that this build must find.
+/// Returns the planted bugs that this build must find.
 pub fn names() -> Vec<&'static str> {
     match SANITIZER {
         None => BOTH.to_vec(),
@@ -37,10 +37,10 @@ pub fn run(cases: &Cases, job: &Job) {
     }
     if planted("use-after-free") {
         let message = subject.message[..64].to_vec().into_boxed_slice();
-        cases.at("tag of memory that is free", 64, SIDES[0]);
+        cases.at("tag of freed memory", 64, SIDES[0]);
         let freed = black_box(message.as_ptr());
         drop(message);
-        // SAFETY: none. The bug that is planted: nothing is allocated there any more.
+        // SAFETY: unsound on purpose: the memory is freed.
         let message = unsafe { std::slice::from_raw_parts(freed, 64) };
         cases.check(black_box(subject.mac.tag(&[], message)).is_ok());
     }
@@ -52,13 +52,13 @@ pub fn run(cases: &Cases, job: &Job) {
     if planted("unchecked-index") {
         cases.at("unchecked index past the end, within the allocation", 16, SIDES[0]);
         let block = black_box([0_u8; 32]);
-        // SAFETY: none. The bug that is planted: the slice has 16 bytes.
+        // SAFETY: unsound on purpose: the slice has 16 bytes.
         cases.check(unsafe { *block[..16].get_unchecked(black_box(16)) } == 0);
     }
     if planted(UNWRITTEN) {
-        cases.at("tag of bytes that nobody wrote", 64, SIDES[0]);
+        cases.at("tag of uninitialised bytes", 64, SIDES[0]);
         let message = Box::<[u8]>::new_uninit_slice(64);
-        // SAFETY: none. The bug that is planted: they are not initialised.
+        // SAFETY: unsound on purpose: the bytes are not initialised.
         let message = black_box(unsafe { message.assume_init() });
         let tag = subject.mac.tag(&[], &message);
         cases.check(tag == subject.mac.tag(&[], &message));
@@ -73,7 +73,7 @@ pub fn run(cases: &Cases, job: &Job) {
             cases.at("tag of one byte too many", length, side);
             let start = room.place(&subject.message[..length], side);
             let start = start.wrapping_sub(usize::from(before));
-            // SAFETY: none. The bug that is planted: one byte is outside of the room.
+            // SAFETY: unsound on purpose: the last byte is outside the buffer.
             let message = unsafe { std::slice::from_raw_parts(start, length + 1) };
             black_box(subject.mac.tag(&[], message).is_ok());
         }

@@ -1,35 +1,35 @@
-//! Memory that ends where a buffer ends: pages that nobody may touch directly before and after it,
-//! or, in a build with a sanitizer, a heap allocation of the exact size.
+//! Guarded buffers, `Room`: inaccessible pages directly before and after a buffer or, in a build
+//! with a sanitizer, a heap allocation of the exact size.
 
 use std::ptr;
 
 /// The sanitizer of this build, as `sanitized.py` names it.
 pub const SANITIZER: Option<&str> = option_env!("TAGMAC_SANITIZER");
-/// Whether there is one; such a build has debug assertions too.
+/// True in a build with a sanitizer, which also has debug assertions.
 pub const SANITIZED: bool = SANITIZER.is_some();
 
-/// Which end of a buffer lies at a guard page.
+/// The end of a buffer that is next to a guard page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
     Start,
     End,
 }
 
-/// The sides to try: allocations of the exact size have both at once.
+/// The sides to try: an allocation of the exact size guards both at once.
 pub const SIDES: &[Side] = if SANITIZED { &[Side::End] } else { &[Side::Start, Side::End] };
 
-/// Memory for one buffer at a time. The program may only read what it lends as `&[u8]`.
+/// Memory for one buffer at a time. The program may only read a lent `&[u8]`.
 pub struct Room {
-    /// The pages as they are filled, and the same pages between guards.
+    /// The pages for writing, and the same pages between guards.
     write: *mut u8,
     read: *mut u8,
     bytes: usize,
-    /// The allocation in use, in a sanitized build.
+    /// The current allocation, in a build with a sanitizer.
     heap: Box<[u8]>,
 }
 
 impl Room {
-    /// Room for buffers of up to `max` bytes.
+    /// Allocates space for buffers of up to `max` bytes.
     pub fn new(max: usize) -> Room {
         if SANITIZED {
             return Room {
@@ -41,11 +41,11 @@ impl Room {
         }
         let page = page_bytes();
         let bytes = max.max(1).next_multiple_of(page);
-        // SAFETY: the name is a C string; all else are numbers.
+        // SAFETY: the name is a C string; all other arguments are numbers.
         let file = unsafe { libc::memfd_create(c"room".as_ptr(), 0) };
-        assert!(file >= 0, "a file in memory");
+        assert!(file >= 0, "cannot create a memory file");
         // SAFETY: the file is open.
-        assert_eq!(unsafe { libc::ftruncate(file, bytes as libc::off_t) }, 0, "room in memory");
+        assert_eq!(unsafe { libc::ftruncate(file, bytes as libc::off_t) }, 0, "out of memory");
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         let write = map(ptr::null_mut(), bytes, read_write, libc::MAP_SHARED, file);
         let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -57,27 +57,28 @@ impl Room {
             libc::MAP_SHARED | libc::MAP_FIXED,
             file,
         );
-        // SAFETY: the file is open, and nothing else has it; the maps stay.
+        // SAFETY: the file is open, and only this function has it; the mappings stay.
         unsafe { libc::close(file) };
         Room { write, read, bytes, heap: Box::default() }
     }
 
-    /// Room for results, which the program may write.
+    /// Allocates space for results, which the program may write.
     pub fn for_results(max: usize) -> Room {
         let room = Room::new(max);
         if !SANITIZED {
-            // SAFETY: `bytes` bytes are mapped there, and nothing points to them yet.
+            // SAFETY: `bytes` bytes are mapped there, and no reference to them exists yet.
             let changed = unsafe {
                 libc::mprotect(room.read.cast(), room.bytes, libc::PROT_READ | libc::PROT_WRITE)
             };
-            assert_eq!(changed, 0, "pages to write");
+            assert_eq!(changed, 0, "cannot make the pages writable");
         }
         room
     }
 
-    /// Where a buffer of these bytes begins. It is there until the next call.
+    /// Copies these bytes into the buffer and returns its start, which is valid until the next
+    /// call.
     pub fn place(&mut self, bytes: &[u8], side: Side) -> *mut u8 {
-        assert!(bytes.len() <= self.bytes, "room for {} bytes", bytes.len());
+        assert!(bytes.len() <= self.bytes, "too small for {} bytes", bytes.len());
         if SANITIZED {
             self.heap = bytes.into();
             return self.heap.as_mut_ptr();
@@ -86,32 +87,32 @@ impl Room {
             Side::Start => 0,
             Side::End => self.bytes - bytes.len(),
         };
-        // SAFETY: `at + bytes.len()` is within the map.
+        // SAFETY: `at + bytes.len()` is within the mapping.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.write.add(at), bytes.len()) };
         self.read.wrapping_add(at)
     }
 
-    /// A buffer of these bytes.
+    /// Returns a buffer with these bytes.
     pub fn lend(&mut self, bytes: &[u8], side: Side) -> &[u8] {
         let at = self.place(bytes, side);
-        // SAFETY: `place` has put as many bytes there, and `self` is borrowed as long.
+        // SAFETY: `place` wrote these bytes there, and `self` stays borrowed.
         unsafe { std::slice::from_raw_parts(at, bytes.len()) }
     }
 }
 
 fn page_bytes() -> usize {
-    // SAFETY: it reads a number of the system.
+    // SAFETY: it returns a number of the system.
     (unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) as usize
 }
 
 fn map(at: *mut u8, bytes: usize, protection: i32, flags: i32, file: i32) -> *mut u8 {
-    // SAFETY: it takes free addresses, or those of a map that the caller made to be replaced.
+    // SAFETY: it maps free addresses, or replaces the caller's own mapping.
     let found = unsafe { libc::mmap(at.cast(), bytes, protection, flags, file, 0) };
-    assert_ne!(found, libc::MAP_FAILED, "pages in memory");
+    assert_ne!(found, libc::MAP_FAILED, "cannot map pages");
     found.cast()
 }
 
-/// Pages that a process shares with those that it forks.
+/// Maps pages that a process shares with its children.
 pub fn shared_pages(bytes: usize) -> *mut u8 {
     let anonymous = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
     map(ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, anonymous, -1)

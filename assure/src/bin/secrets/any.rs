@@ -1,4 +1,4 @@
-//! What is done with a MAC of the registry, until all of it is dropped.
+//! The life of a MAC of the registry, until all of it is dropped.
 
 use std::hint::black_box;
 use std::time::UNIX_EPOCH;
@@ -9,10 +9,10 @@ use tagmac_any::{Algorithm, AnyMac, KeyFile, Partial, Session};
 
 use crate::Learn;
 
-/// Bytes of the messages: of no block, of one, of the narrow path, of batches and of long kernels.
+/// Message lengths in bytes: no block, one block, the narrow path, batches and long kernels.
 const LENGTHS: [usize; 6] = [0, 5, 100, 1000, 5000, 20_000];
 
-/// What is done.
+/// The use of a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     Make,
@@ -41,7 +41,7 @@ impl Case {
         Case::KeyFile,
     ];
 
-    /// Whether the MAC can do it.
+    /// Returns whether the MAC supports it.
     pub fn fits(self, algorithm: Algorithm) -> bool {
         let can = algorithm.capabilities();
         match self {
@@ -53,18 +53,18 @@ impl Case {
     }
 }
 
-/// A message of that length, the same in every run.
+/// Returns a message of that length, the same in every run.
 pub fn message(algorithm: Algorithm, length: usize) -> Vec<u8> {
     let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX);
     vec![0x11; length.min(limit as usize)]
 }
 
-/// The messages of a scenario.
+/// Returns the messages of a scenario.
 pub fn messages(algorithm: Algorithm) -> Vec<Vec<u8>> {
     LENGTHS.map(|length| message(algorithm, length)).into()
 }
 
-/// Does it, and returns the MAC: its drop wipes the stack.
+/// Plays the case and returns the MAC: its drop wipes the stack.
 #[inline(never)]
 pub fn play(
     case: Case,
@@ -76,7 +76,7 @@ pub fn play(
 ) -> AnyMac {
     let bits = algorithm.default_tag_bits();
     let nonce = &[9; 16][..*algorithm.nonce_bytes().end()];
-    let mac = AnyMac::with_options(algorithm, key, bits, level).expect("a key of its length");
+    let mac = AnyMac::with_options(algorithm, key, bits, level).expect("a key of the right length");
     learn();
     let long = &messages[messages.len() - 1];
     match case {
@@ -111,7 +111,7 @@ pub fn play(
             drop(fork);
         }
         Case::Part => {
-            let parts = mac.parts().expect("it has them");
+            let parts = mac.parts().expect("it has parts");
             let block = parts.block();
             let blocks = (long.len() - 1) / block;
             let half = blocks / 2 * block;
@@ -140,25 +140,25 @@ pub fn play(
             stream.update(long);
             let saved = stream.save(&sealer).expect("a state");
             drop(stream);
-            let stream = mac.restore(&sealer, &saved).expect("as it was");
+            let stream = mac.restore(&sealer, &saved).expect("the saved stream");
             learn();
             black_box(stream.tag().expect("short"));
         }
         Case::Partial => {
             let sealer = KeyFile::new(algorithm, key, UNIX_EPOCH).expect("a key").sealer();
-            let parts = mac.parts().expect("it has them");
+            let parts = mac.parts().expect("it has parts");
             let half = long.len() / 2 / parts.block() * parts.block();
             let part = parts.new_part(0, &long[..half]).expect("blocks");
             let sealed = Partial::seal(&mac, &sealer, b"o", &part, None).expect("a part");
-            let partial = Partial::parse(&sealed).expect("as it was");
-            let opened = partial.check(&mac, &sealer).expect("as it was").open();
+            let partial = Partial::parse(&sealed).expect("the sealed partial");
+            let opened = partial.check(&mac, &sealer).expect("the sealed partial").open();
             learn();
-            drop(opened.expect("as it was"));
+            drop(opened.expect("the sealed partial"));
         }
         Case::KeyFile => {
             let file = KeyFile::new(algorithm, key, UNIX_EPOCH).expect("a key");
             let text = file.to_text();
-            let read = KeyFile::parse(text.as_bytes()).expect("as it was");
+            let read = KeyFile::parse(text.as_bytes()).expect("the key file");
             assert!(read.key() == key);
         }
     }

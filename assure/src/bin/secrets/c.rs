@@ -1,7 +1,7 @@
-//! The C library: a process that uses a key and frees it has nothing of it any more.
+//! The C library: a process that used a key and freed it must keep no trace of it.
 //!
-//! The process is this program once more. It reads the key into a page of its own, which it clears
-//! once the library has it, and waits after the last call to be looked at.
+//! The process is this program again. It reads the key into a separate page and clears the page
+//! once the library has the key. After the last call it waits while the parent searches its memory.
 
 use std::ffi::{CString, c_char, c_int};
 use std::io::{Read, Write};
@@ -23,11 +23,11 @@ const MISMATCH: c_int = -1;
 /// The first argument of the process.
 pub const CHILD: &str = "--c-child";
 
-/// Bytes of what the child reads: those of a key, or of a key file.
+/// Size of the child's input in bytes: a key, or a key file.
 const PAGE: usize = 4096;
 
-/// Every algorithm, from key bytes, from the text of a key file, from a key file, and with a key for one
-/// call alone.
+/// Tries every algorithm with key bytes, with the text of a key file, with a key file, and with a
+/// key for a single call.
 pub fn run(job: &Job) {
     let mut searched = 0;
     for algorithm in Algorithm::all() {
@@ -37,8 +37,8 @@ pub fn run(job: &Job) {
         let text = file.to_text();
         known.text("the key in hex", hex(&keys[0]).as_bytes());
         let path = std::env::temp_dir().join(format!("tagmac-secrets-{}.key", std::process::id()));
-        std::fs::write(&path, &*text).expect("a key file written");
-        let path = path.to_str().expect("a path that is text");
+        std::fs::write(&path, &*text).expect("cannot write the key file");
+        let path = path.to_str().expect("a UTF-8 path");
         let (key, text) = (&keys[0][..], text.as_bytes());
         for (how, input) in
             [("init", key), ("parse", text), ("load", path.as_bytes()), ("once", key)]
@@ -48,15 +48,15 @@ pub fn run(job: &Job) {
             let hits = look(algorithm, how, input, &known, &mut searched);
             job.check(matches!(&hits, Ok(hits) if hits.is_empty()), || {
                 let found = hits.map_or_else(|error| error, |hits| told(&hits));
-                format!("C, {algorithm}, {how}: expected no secret in the process, found {found}")
+                format!("C, {algorithm}, {how}: secrets in the process: {found}")
             });
         }
-        std::fs::remove_file(path).expect("a key file removed");
+        std::fs::remove_file(path).expect("cannot remove the key file");
     }
     job.note(&format!("{} MiB of processes with the C library were searched", searched >> 20));
 }
 
-/// Lower-case hex.
+/// Encodes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -73,7 +73,7 @@ fn look(
     let mut out = child.stdout.take().expect("a pipe");
     if out.read_exact(&mut done).is_err() || done != *b"d" {
         let status = child.wait().map_err(|error| error.to_string())?;
-        return Err(format!("a process that failed: {status}"));
+        return Err(format!("the process failed: {status}"));
     }
     let pid = child.id() as i32;
     let found = process::open(pid).and_then(|memory| process::search(pid, &memory, known));
@@ -92,7 +92,7 @@ fn start(algorithm: Algorithm, how: &str, input: &[u8]) -> std::io::Result<(Chil
     message[..input.len()].copy_from_slice(input);
     message[PAGE - 8..].copy_from_slice(&(input.len() as u64).to_le_bytes());
     stdin.write_all(&message)?;
-    // It stays open: the child waits for its end.
+    // Left open: the child waits until it is closed.
     Ok((child, stdin))
 }
 
@@ -134,12 +134,12 @@ type SessionInit =
 type SessionTag =
     unsafe extern "C" fn(*mut Words, *mut u8, usize, *mut u8, usize, *const u8, usize) -> c_int;
 
-/// Uses a key and frees it, says so, and waits.
+/// Uses a key and frees it, reports that, and waits.
 pub fn child(algorithm: &str, how: &str) -> ExitCode {
-    let algorithm = Algorithm::from_name(algorithm).expect("a name of the registry");
+    let algorithm = Algorithm::from_name(algorithm).expect("a name in the registry");
     let name = CString::new(algorithm.name()).expect("no NUL");
     let Some(library) = Library::open() else {
-        eprintln!("expected libtagmac.so beside this program, found none");
+        eprintln!("libtagmac.so is not next to this program");
         return ExitCode::from(2);
     };
     let (access, kind) =
@@ -148,7 +148,7 @@ pub fn child(algorithm: &str, how: &str) -> ExitCode {
     let page = unsafe { libc::mmap(null_mut(), PAGE, access, kind, -1, 0) }.cast::<u8>();
     let mut read = 0;
     while read < PAGE {
-        // SAFETY: what is left of the page; no buffer of Rust's sees the key.
+        // SAFETY: within the rest of the page; the key passes through no buffer of Rust's.
         let more =
             unsafe { libc::read(std::io::stdin().as_raw_fd(), page.add(read).cast(), PAGE - read) };
         assert!(more > 0, "expected {PAGE} bytes, found {read}");
@@ -161,14 +161,14 @@ pub fn child(algorithm: &str, how: &str) -> ExitCode {
     let [mut key, mut stream, mut session, mut part] = [[0; 4]; 4];
     let mut tag = [0; 32];
     let mut made = [0; 16];
-    // SAFETY: types and arguments are those of the header, and the memory is as long as it is said to be.
+    // SAFETY: types and arguments match the header, and all lengths are correct.
     unsafe {
         let input = usize::from_le_bytes(page.add(PAGE - 8).cast::<[u8; 8]>().read());
         let (text, length) = (message.as_ptr(), message.len());
         let status = match how {
             "once" => {
                 let bytes = algorithm.default_tag_bits().div_ceil(8);
-                // A right tag, and then a wrong one.
+                // A correct tag, and then a wrong one.
                 let call = |call, tag: &mut [u8; 32]| {
                     let (tag, name) = (tag.as_mut_ptr(), name.as_ptr());
                     let call = library.get::<Once>(call);
@@ -247,10 +247,10 @@ pub fn child(algorithm: &str, how: &str) -> ExitCode {
     }
 }
 
-/// Says that the calls went well, and waits until the parent has looked.
+/// Reports that the calls succeeded, and waits until the parent has searched.
 fn wait(statuses: &[c_int]) -> ExitCode {
     if statuses.iter().any(|&status| status != 0) {
-        eprintln!("expected calls that succeed, found {statuses:?}");
+        eprintln!("a call failed: {statuses:?}");
         return ExitCode::from(2);
     }
     std::io::stdout().write_all(b"d").and_then(|()| std::io::stdout().flush()).expect("a pipe");

@@ -1,4 +1,4 @@
-//! The command `tagmac`: where it is about to end, its memory has nothing of the key any more.
+//! The command `tagmac`: just before it exits, its memory must keep no trace of the key.
 
 use std::ffi::c_long;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::c::hex;
 use crate::known::{Hit, Known, told};
 use crate::{keys, known, process};
 
-/// What is run, each with a key file `k`, a file `f` and what the runs before it made.
+/// The commands, each run with a key file `k`, a file `f` and the results of the previous ones.
 const RUNS: [&[&str]; 12] = [
     &["tag", "-k", "k", "--num-threads", "1", "f"],
     &["tag", "-k", "k", "--num-threads", "2", "f"],
@@ -32,7 +32,7 @@ const RUNS: [&[&str]; 12] = [
     &["tag", "-k", "k", "--checkpoint", "c", "--checkpoint-every", "1", "f"],
 ];
 
-/// All runs under some algorithms.
+/// Runs all commands under some algorithms.
 pub fn run(job: &Job) {
     let names: &[&str] = job.either(
         &["PMAC-AES128", "UMAC-64"],
@@ -40,7 +40,7 @@ pub fn run(job: &Job) {
     );
     let mut searched = 0;
     for name in names {
-        let algorithm = Algorithm::from_name(name).expect("a name of the registry");
+        let algorithm = Algorithm::from_name(name).expect("a name in the registry");
         if let Err(error) = under(job, algorithm, &mut searched) {
             job.check(false, || format!("the command under {name}: {error}"));
         }
@@ -63,7 +63,7 @@ fn under(job: &Job, algorithm: Algorithm, searched: &mut u64) -> Result<(), Stri
     place.write("f", vec![0x11; 300_000]);
     std::fs::create_dir(place.file("d")).map_err(|error| error.to_string())?;
     place.write("d/f", vec![0x11; 5000]);
-    // Readable by its owner alone, or the command warns.
+    // Readable only by its owner, or the command warns.
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(place.file("k"), mode).map_err(|error| error.to_string())?;
     for args in RUNS {
@@ -77,27 +77,24 @@ fn under(job: &Job, algorithm: Algorithm, searched: &mut u64) -> Result<(), Stri
             .map_err(|error| format!("{}: {error}", args.join(" ")))?;
         *searched += bytes;
         let line = args.join(" ");
-        job.check(at == 0, || format!("tagmac {line}: expected status 0, found {at}"));
+        job.check(at == 0, || format!("tagmac {line}: expected exit status 0, found {at}"));
         job.check(hits.is_empty(), || {
-            format!(
-                "tagmac {line}, {algorithm}: expected no secret at its end, found {}",
-                told(&hits)
-            )
+            format!("tagmac {line}, {algorithm}: secrets left at its end: {}", told(&hits))
         });
     }
     Ok(())
 }
 
 fn request(request: libc::c_uint, pid: i32, data: c_long) -> io::Result<()> {
-    // SAFETY: a request about a process that this one traces; it writes nothing here.
+    // SAFETY: a request about a traced process; it writes nothing here.
     match unsafe { libc::ptrace(request, pid, 0, data) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// Runs the command until it is about to end, or until it first writes, and looks at its memory. Gives
-/// the status, and what was found.
+/// Runs the command until its exit, or until its first write, and searches its memory. Returns the
+/// status and the hits.
 fn end_of(
     command: &std::path::Path,
     folder: &std::path::Path,
@@ -116,14 +113,14 @@ fn end_of(
     let pid = child.id() as i32;
     let wait = || {
         let mut status = 0;
-        // SAFETY: a child of this process, and room for its status.
+        // SAFETY: a child of this process, and a place for its status.
         match unsafe { libc::waitpid(pid, &mut status, libc::__WALL) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(status),
         }
     };
     let _ = wait()?;
-    // Opened here, before the command forbids it to those who are not root.
+    // Opened before the command makes its memory unreadable for users other than root.
     let memory = process::open(pid)?;
     let options = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL;
     request(libc::PTRACE_SETOPTIONS, pid, options.into())?;
@@ -144,7 +141,7 @@ fn end_of(
                 found = process::search(pid, &memory, known)?;
             }
         } else if stop == libc::SIGTRAP | 0x80 {
-            // Of the stops at calls the one that sees most: the key lives at some of them.
+            // Keeps the stop with the most hits: the key is in memory at some of the stops.
             let now = process::search(pid, &memory, known)?;
             if now.1.len() > found.1.len() {
                 found = now;

@@ -1,10 +1,10 @@
-//! A heap that keeps what is freed: while it watches, blocks are neither given back nor written to.
+//! A heap that preserves freed blocks: while it watches, they are neither reused nor overwritten.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Mutex;
 
-/// Blocks that one scenario may allocate.
+/// Maximum number of blocks that one scenario may allocate.
 const MAX_BLOCKS: usize = 1 << 14;
 
 /// The allocator of this program.
@@ -37,7 +37,7 @@ impl Block {
     const NONE: Block = Block { at: 0, bytes: 0, align: 1, freed: false };
 
     fn contents(&self) -> &[u8] {
-        // SAFETY: the block was allocated with this length and is not given back before `end`.
+        // SAFETY: the block was allocated with this length and is not freed before `end`.
         unsafe { std::slice::from_raw_parts(self.at as *const u8, self.bytes) }
     }
 }
@@ -46,19 +46,19 @@ fn watching() -> bool {
     WATCHING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// What a block held, and whether it was freed.
+/// The contents of a block, and whether it was freed.
 pub struct Seen {
     pub bytes: Vec<u8>,
     pub freed: bool,
 }
 
-/// Begins to watch this thread.
+/// Starts to watch this thread.
 pub fn begin() {
     BLOCKS.lock().expect("one thread").count = 0;
     WATCHING.set(true);
 }
 
-/// The blocks that are allocated now and were allocated since `begin`.
+/// Returns the live blocks that were allocated since `begin`.
 pub fn live() -> Vec<Vec<u8>> {
     WATCHING.set(false);
     let blocks = BLOCKS.lock().expect("one thread");
@@ -69,7 +69,7 @@ pub fn live() -> Vec<Vec<u8>> {
     live
 }
 
-/// Ends to watch: what each block held when it was freed, or holds now.
+/// Stops watching. Returns each block as it was when it was freed, or as it is now.
 pub fn end() -> Vec<Seen> {
     WATCHING.set(false);
     let mut blocks = BLOCKS.lock().expect("one thread");
@@ -78,8 +78,9 @@ pub fn end() -> Vec<Seen> {
     for block in &mut blocks.blocks[..count] {
         seen.push(Seen { bytes: block.contents().to_vec(), freed: block.freed });
         if block.freed {
-            let layout = Layout::from_size_align(block.bytes, block.align).expect("as it was");
-            // SAFETY: allocated by `System` with this layout, and its owner gave it back.
+            let layout = Layout::from_size_align(block.bytes, block.align)
+                .expect("the layout of its allocation");
+            // SAFETY: allocated by `System` with this layout, and freed by its owner.
             unsafe { System.dealloc(block.at as *mut u8, layout) };
         }
         *block = Block::NONE;
@@ -87,17 +88,18 @@ pub fn end() -> Vec<Seen> {
     seen
 }
 
-// `realloc` is the trait's own: it allocates, copies and frees, so that what it leaves is seen.
-// SAFETY: all memory is that of `System`, and what is freed stays allocated until `end`.
+// `realloc` is the trait's default: it allocates, copies and frees, so that the old block is
+// preserved. SAFETY: all memory is that of `System`, and freed blocks stay allocated until `end`.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's promise.
         let at = unsafe { System.alloc(layout) };
         if watching() && !at.is_null() {
             let mut blocks = BLOCKS.lock().expect("one thread");
             let count = blocks.count;
-            assert!(count < MAX_BLOCKS, "more blocks than a scenario may allocate");
-            // SAFETY: new memory of that length. Nothing old in it is taken for the scenario's.
+            assert!(count < MAX_BLOCKS, "the scenario allocates too many blocks");
+            // SAFETY: new memory of that length. Cleared, so that old contents are not attributed
+            // to the scenario.
             unsafe { at.write_bytes(0, layout.size()) };
             let (at, bytes, align) = (at.addr(), layout.size(), layout.align());
             blocks.blocks[count] = Block { at, bytes, align, freed: false };
@@ -116,7 +118,7 @@ unsafe impl GlobalAlloc for Watched {
                 return;
             }
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's promise.
         unsafe { System.dealloc(at, layout) };
     }
 }

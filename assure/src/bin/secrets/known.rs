@@ -1,45 +1,46 @@
-//! What is looked for: windows of the key and of all that the key's live memory had.
+//! The windows to search for: parts of the key, and of the memory of live keys that depends on it.
 //!
-//! What hangs on the key is found by comparison: a scenario runs under two keys, and where its live
-//! blocks differ there is a secret. Round keys, L and its multiples, NH and polynomial keys and sums are
-//! found this way, whatever their layout.
+//! Dependence is found by comparison: a scenario runs under two keys, and its live blocks contain a
+//! secret where they differ. This finds round keys, L and its multiples, NH and polynomial keys and
+//! sums, in any layout.
 
 use std::collections::HashMap;
 
-/// Windows that are looked for.
+/// Windows to search for.
 #[derive(Clone, Default)]
 pub struct Known {
-    /// Windows of 8 bytes, each with its name.
+    /// Windows of 8 bytes, with their names.
     short: HashMap<u64, String>,
-    /// Windows of 16 bytes, for numbers whose upper bytes are zeros and for text.
+    /// Windows of 16 bytes, for numbers with leading zero bytes and for text.
     long: HashMap<u128, String>,
-    /// The first two bytes of a window.
+    /// The first two bytes of the windows.
     begins: Vec<u64>,
 }
 
-/// Where a window was found.
+/// A place where a window was found.
 pub struct Hit {
     pub at: usize,
     pub what: String,
 }
 
 impl Known {
-    /// Windows of 8 bytes from each byte of a secret on.
+    /// Adds the windows of 8 bytes at each byte of a secret.
     pub fn secret(&mut self, name: &str, secret: &[u8]) {
         for (at, window) in secret.windows(8).enumerate() {
             self.add_short(window, || format!("{name}, byte {at}"));
         }
     }
 
-    /// Windows of 16 bytes from each byte of a text on.
+    /// Adds the windows of 16 bytes at each byte of a text.
     pub fn text(&mut self, name: &str, text: &[u8]) {
         for (at, window) in text.windows(16).enumerate() {
             self.add_long(window, || format!("{name}, byte {at}"));
         }
     }
 
-    /// What differs between two memories of one layout, under two keys: the first of them is looked for.
-    /// Addresses differ in few bytes, so that no window is one. `public` is never a secret.
+    /// Adds the differences between two memories of equal layout, under two keys; the first is
+    /// searched for. Addresses differ in few bytes, so windows never match them. `public` is never
+    /// a secret.
     pub fn differences(&mut self, name: &str, first: &[u8], second: &[u8], public: &[u8]) {
         let differ: Vec<bool> = first.iter().zip(second).map(|(a, b)| a != b).collect();
         let is_public =
@@ -64,7 +65,7 @@ impl Known {
         }
     }
 
-    /// Takes in what another knows.
+    /// Adds the windows of `other`.
     pub fn extend(&mut self, other: &Known) {
         self.short.extend(other.short.clone());
         self.long.extend(other.long.clone());
@@ -72,7 +73,7 @@ impl Known {
         self.begins.iter_mut().zip(&other.begins).for_each(|(word, more)| *word |= more);
     }
 
-    /// How many windows there are.
+    /// Number of windows.
     pub fn len(&self) -> usize {
         self.short.len() + self.long.len()
     }
@@ -95,7 +96,7 @@ impl Known {
         self.begins[first / 64] |= 1 << (first % 64);
     }
 
-    /// The windows that a memory has, from any byte on.
+    /// Returns the windows in a memory, at any byte.
     pub fn hits(&self, memory: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
         if self.begins.is_empty() {
@@ -124,7 +125,8 @@ impl Known {
     }
 }
 
-/// Whether so many bytes differ from each other: masks of ones are no secret to be looked for.
+/// Returns whether a window has at least `different` distinct bytes: masks of ones are not searched
+/// for.
 fn is_random(window: &[u8], different: usize) -> bool {
     let mut bytes = window.to_vec();
     bytes.sort_unstable();
@@ -132,7 +134,7 @@ fn is_random(window: &[u8], different: usize) -> bool {
     bytes.len() >= different
 }
 
-/// Says what was found, in a line.
+/// Describes the hits in one line.
 pub fn told(hits: &[Hit]) -> String {
     let first = hits.first().map(|hit| format!("{} at {}", hit.what, hit.at)).unwrap_or_default();
     format!("{} windows, the first is {first}", hits.len())

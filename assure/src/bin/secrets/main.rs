@@ -1,10 +1,10 @@
-//! Secrets are gone when what held them is dropped: no window of the key, nor of anything that was made
-//! from it, is left in a block of the heap or on the stack.
+//! Secrets are erased when their owner is dropped: no window of the key, or of values derived from
+//! it, may remain in a block of the heap or on the stack.
 //!
-//! What is looked for comes from the memory of live keys (`known.rs`). The heap keeps what is freed
-//! (`heap.rs`), and a scenario has a stack of its own (`stack.rs`), so that both can be read as they were
-//! left. The C library and the command are other processes, whose memory is read from outside.
-//! Registers are not looked at.
+//! The windows come from the memory of live keys (`known.rs`). The heap preserves freed blocks
+//! (`heap.rs`), and a scenario has a separate stack (`stack.rs`), so that both can be read as they
+//! were left. The C library and the command run in other processes, and their memory is read from
+//! outside. Registers are not searched.
 
 mod any;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -30,7 +30,7 @@ use any::Case;
 use known::{Known, told};
 use stack::Stack;
 
-/// Each leaves a secret where one of the searches has to find it.
+/// Each leaves a secret where one of the searches must find it.
 const PLANTS: [&str; 8] = [
     "row-without-stack",
     "block-freed-with-the-key",
@@ -42,10 +42,10 @@ const PLANTS: [&str; 8] = [
     "command-stopped-before-its-end",
 ];
 
-/// Called where a scenario holds secrets: what its blocks hold then is looked for later.
+/// Called while a scenario holds secrets, to record the contents of its blocks.
 type Learn<'a> = dyn FnMut() + 'a;
 
-/// Runs scenarios and looks at what they leave.
+/// Runs scenarios and searches the memory afterwards.
 struct Search<'a> {
     job: &'a Job,
     stack: Stack,
@@ -87,16 +87,16 @@ fn main() -> ExitCode {
     job.finish()
 }
 
-/// Bytes of the longest key that is played: more than a block of SHA-256.
+/// Length of the longest key in bytes: more than a block of SHA-256.
 const LONGEST: usize = 131;
 
-/// Bytes of an algorithm's keys: those of new ones, and of one that HMAC hashes first.
+/// Returns the key lengths of an algorithm in bytes: new keys, and one that HMAC hashes first.
 fn lengths(algorithm: Algorithm) -> impl Iterator<Item = usize> {
     let long = algorithm.key_bytes().contains(&LONGEST).then_some(LONGEST);
     std::iter::once(algorithm.new_key_bytes()).chain(long)
 }
 
-/// Two new keys of an algorithm, the same in every run.
+/// Returns two new keys of an algorithm, the same in every run.
 fn keys(algorithm: Algorithm) -> [Vec<u8>; 2] {
     keys_of(algorithm, algorithm.new_key_bytes())
 }
@@ -107,9 +107,9 @@ fn keys_of(algorithm: Algorithm, length: usize) -> [Vec<u8>; 2] {
     [(); 2].map(|()| random.bytes(length))
 }
 
-/// All that a key of the registry holds when it has tagged messages.
+/// Returns all windows of a key of the registry that has tagged messages.
 fn known(algorithm: Algorithm, keys: &[Vec<u8>; 2]) -> Known {
-    let id = AnyMac::new(algorithm, &keys[0]).expect("a key of its length").key_id();
+    let id = AnyMac::new(algorithm, &keys[0]).expect("a key of the right length").key_id();
     let messages = any::messages(algorithm);
     let mut known = Known::default();
     for case in [Case::Tag, Case::Stream] {
@@ -121,14 +121,14 @@ fn known(algorithm: Algorithm, keys: &[Vec<u8>; 2]) -> Known {
     known
 }
 
-/// What a scenario's blocks hold under the first key and not under the second.
+/// Returns the contents of a scenario's blocks that depend on the key.
 fn learned(
     stack: &mut Stack,
     keys: &[Vec<u8>; 2],
     public: &[u8],
     play: &dyn Fn(&[u8], &mut Learn<'_>),
 ) -> Known {
-    // Once before, because of what a process makes once: verdicts on levels.
+    // One run before, for values that a process computes only once, such as verdicts on levels.
     play(&keys[0], &mut || ());
     let seen = [&keys[0], &keys[1]].map(|key| {
         let mut seen = Vec::with_capacity(64);
@@ -150,7 +150,7 @@ fn learned(
 
 impl Search<'_> {
     fn any(&mut self, algorithm: Algorithm, level: Level, keys: &[Vec<u8>; 2]) {
-        let id = AnyMac::new(algorithm, &keys[0]).expect("a key of its length").key_id();
+        let id = AnyMac::new(algorithm, &keys[0]).expect("a key of the right length").key_id();
         let messages = any::messages(algorithm);
         for case in Case::ALL {
             if !case.fits(algorithm) {
@@ -188,7 +188,7 @@ impl Search<'_> {
         self.scenario(&format!("{} on {level}", typed.name), &keys, &[], &play);
     }
 
-    /// Learns what there is to look for, runs once more, and looks.
+    /// Learns the windows, runs once more, and searches.
     fn scenario(
         &mut self,
         name: &str,
@@ -200,7 +200,7 @@ impl Search<'_> {
         known.text("the key in hex", c::hex(&keys[0]).as_bytes());
         self.windows += known.len();
         let more = known.len() - keys[0].windows(8).len() - (2 * keys[0].len() - 15);
-        self.job.check(more > 0, || format!("{name}: expected secrets in live blocks, found none"));
+        self.job.check(more > 0, || format!("{name}: no secrets in live blocks"));
         heap::begin();
         self.stack.run(&mut || play(&keys[0], &mut || ()));
         let blocks = heap::end();
@@ -208,7 +208,7 @@ impl Search<'_> {
         for (what, blocks) in [("freed", freed), ("live", live)] {
             let hits: Vec<_> = blocks.iter().flat_map(|block| known.hits(&block.bytes)).collect();
             self.job.check(hits.is_empty(), || {
-                format!("{name}: expected no secret in {what} blocks, found {}", told(&hits))
+                format!("{name}: secrets in {what} blocks: {}", told(&hits))
             });
         }
         let hits = known.hits(self.stack.bytes());
@@ -218,7 +218,7 @@ impl Search<'_> {
             let near = hits.last().map_or(0, |hit| top - hit.at);
             let far = hits.first().map_or(0, |hit| top - hit.at);
             let told = told(&hits);
-            format!("{name}: expected no secret on the stack, found {told}; {near} to {far} deep")
+            format!("{name}: secrets on the stack: {told}; {near} to {far} deep")
         });
     }
 }
@@ -239,7 +239,7 @@ fn plant(job: &Job, algorithm: Algorithm, key: &[u8]) {
     }
 }
 
-/// What a row with `stack: 0` does: the key is wiped, and the stack of its calls is not.
+/// Handles a row with `stack: 0`: wipes the key, but not the stack of its calls.
 fn drop_elsewhere(mac: AnyMac) {
     let mut mac = Some(mac);
     Stack::new().run(&mut || drop(mac.take()));

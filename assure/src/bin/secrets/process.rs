@@ -1,4 +1,4 @@
-//! The memory of another process, and what is looked for in it.
+//! Reads and searches the memory of another process.
 
 use std::fs::File;
 use std::io;
@@ -6,12 +6,12 @@ use std::os::unix::fs::FileExt;
 
 use crate::known::{Hit, Known};
 
-/// Opens the memory of a process: before it forbids that, where it will.
+/// Opens the memory of a process, before the process forbids that.
 pub fn open(pid: i32) -> io::Result<File> {
     File::open(format!("/proc/{pid}/mem"))
 }
 
-/// What a process has in all memory that it may write: its heaps, stacks and data.
+/// Searches all writable memory of a process: heaps, stacks and data.
 pub fn search(pid: i32, memory: &File, known: &Known) -> io::Result<(u64, Vec<Hit>)> {
     let (mut hits, mut searched) = (Vec::new(), 0);
     for line in std::fs::read_to_string(format!("/proc/{pid}/maps"))?.lines() {
@@ -25,7 +25,7 @@ pub fn search(pid: i32, memory: &File, known: &Known) -> io::Result<(u64, Vec<Hi
         let number = |hex| u64::from_str_radix(hex, 16).unwrap_or(0);
         let (start, end) = (number(start), number(end));
         let mut contents = vec![0; (end - start) as usize];
-        // What cannot be read is memory that was never touched, or a device.
+        // Unreadable memory was never touched, or belongs to a device.
         if memory.read_exact_at(&mut contents, start).is_err() {
             continue;
         }

@@ -1,40 +1,39 @@
-//! A stack of our own to run a scenario on: when that returns, nothing writes over what it left.
+//! A separate stack to run a scenario on: after it returns, nothing overwrites it.
 
 use std::arch::asm;
 use std::ffi::c_void;
 
-/// Bytes of the stack.
+/// Size of the stack in bytes.
 const BYTES: usize = 1 << 20;
 
-/// Memory that a scenario has for its stack.
+/// Memory for a scenario's stack.
 pub struct Stack {
     start: *mut u8,
 }
 
 impl Stack {
-    /// A new one.
     pub fn new() -> Stack {
         let (access, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping, which nobody else has.
+        // SAFETY: a new mapping, which nothing else uses.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), BYTES, access, kind, -1, 0) };
-        assert_ne!(start, libc::MAP_FAILED, "expected memory for a stack");
+        assert_ne!(start, libc::MAP_FAILED, "cannot map a stack");
         Stack { start: start.cast() }
     }
 
-    /// Runs `scenario` on the stack, which is zeros before.
+    /// Runs `scenario` on the stack, which is cleared before.
     pub fn run(&mut self, mut scenario: &mut dyn FnMut()) {
         extern "sysv64" fn enter(scenario: *mut c_void) {
             // SAFETY: the address of the reference below, which outlives the call.
             let scenario = unsafe { &mut *scenario.cast::<&mut dyn FnMut()>() };
             scenario();
         }
-        // SAFETY: the mapping has that many bytes, and nothing runs on it now.
+        // SAFETY: the mapping has `BYTES` bytes, and nothing runs on it now.
         unsafe { self.start.write_bytes(0, BYTES) };
         let top = self.start.wrapping_add(BYTES);
         let scenario: *mut &mut dyn FnMut() = &mut scenario;
-        // SAFETY: the new stack is aligned and large; r12 keeps the old one, since callees save it; a panic
-        // ends the process, because it finds no frame above `enter`.
+        // SAFETY: the new stack is aligned and large enough. The old one is kept in r12, which
+        // callees save. A panic ends the process, because it finds no frame above `enter`.
         unsafe {
             asm!(
                 "xchg rsp, r12",
@@ -48,13 +47,13 @@ impl Stack {
         }
     }
 
-    /// What is on it.
+    /// Returns the contents of the stack.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping has that many bytes, and nothing runs on it now.
+        // SAFETY: the mapping has `BYTES` bytes, and nothing runs on it now.
         unsafe { std::slice::from_raw_parts(self.start, BYTES) }
     }
 
-    /// How deep the scenario went.
+    /// Returns the depth that the scenario used, in bytes.
     pub fn depth(&self) -> usize {
         BYTES - self.bytes().iter().position(|&byte| byte != 0).unwrap_or(BYTES)
     }

@@ -1,4 +1,4 @@
-//! What is done with the library's types, each in a block of the heap of its own, until all is dropped.
+//! The life of the library's types, each in a separate heap block, until all is dropped.
 
 use std::hint::black_box;
 
@@ -14,14 +14,13 @@ use tagmac_papers::{Cbc3, Rc6, Umac99, Umac99Set, WideBlock};
 
 use crate::Learn;
 
-/// A type and what is done with a value of it.
+/// A type, and the use of a value of it.
 pub struct Typed {
     pub name: &'static str,
     pub key: usize,
     pub play: fn(&[u8], Level, &mut Learn<'_>),
 }
 
-/// All of them.
 pub const ALL: [Typed; 26] = [
     Typed { name: "PmacAes128", key: 16, play: pmac::<cipher::Aes128> },
     Typed { name: "PmacAes192", key: 24, play: pmac::<cipher::Aes192> },
@@ -101,7 +100,7 @@ pub const ALL: [Typed; 26] = [
 ];
 
 fn bytes<const N: usize>(key: &[u8]) -> &[u8; N] {
-    key.try_into().expect("a key of its length")
+    key.try_into().expect("a key of the right length")
 }
 
 fn pmac<C>(key: &[u8], level: Level, learn: &mut Learn<'_>)
@@ -110,7 +109,7 @@ where
     C::Key: Copy,
     for<'a> &'a C::Key: TryFrom<&'a [u8], Error: std::fmt::Debug>,
 {
-    let key = <&C::Key>::try_from(key).expect("a key of its length");
+    let key = <&C::Key>::try_from(key).expect("a key of the right length");
     all(Box::new(Pmac::<C>::with_level(key, level)), learn);
 }
 
@@ -120,8 +119,8 @@ where
     for<'a> &'a C::Key: TryFrom<&'a [u8], Error: std::fmt::Debug>,
 {
     let (first, second) = key.split_at(key.len() / 2);
-    let first = <&C::Key>::try_from(first).expect("a key of its length");
-    let second = <&C::Key>::try_from(second).expect("a key of its length");
+    let first = <&C::Key>::try_from(first).expect("a key of the right length");
+    let second = <&C::Key>::try_from(second).expect("a key of the right length");
     all(Box::new(LightMac::<C>::with_level(first, second, 32, level).expect("a counter")), learn);
 }
 
@@ -135,7 +134,7 @@ where
     C: cipher::Cipher<Block: cipher::Field>,
     for<'a> &'a C::Key: TryFrom<&'a [u8], Error: std::fmt::Debug>,
 {
-    let key = <&C::Key>::try_from(key).expect("a key of its length");
+    let key = <&C::Key>::try_from(key).expect("a key of the right length");
     let mac = Box::new(Cmac::<C>::with_level(key, level));
     learn();
     black_box(mac.tag(&[0x11; 1000]));
@@ -159,7 +158,7 @@ fn poly1305(key: &[u8], level: Level, learn: &mut Learn<'_>) {
     black_box(mac.tag(&[0x11; 1000]).expect("short"));
 }
 
-#[allow(clippy::boxed_local, reason = "a block of the heap is what is looked at")]
+#[allow(clippy::boxed_local, reason = "the search covers heap blocks")]
 fn hash<U: Universal>(hash: Box<U>, learn: &mut Learn<'_>) {
     learn();
     let value = Box::new(hash.value(&[0x11; 5000][..]).expect("short"));
@@ -176,8 +175,8 @@ fn wide_block(key: &[u8], level: Level, learn: &mut Learn<'_>) {
     black_box(&message);
 }
 
-/// What every MAC can do. Each step has a frame of its own, and the stack is wiped before it: the padding of
-/// what goes to the heap takes along what is there.
+/// Does everything that a MAC supports. Each step has a separate frame, and the stack is wiped
+/// before: padding of values that move to the heap would take old stack contents along.
 fn all<M: Mac>(mac: Box<M>, learn: &mut Learn<'_>) {
     learn();
     let nonce = M::Nonce::from_slice(&[9; 16][..*M::Nonce::BYTES.end()]).expect("a nonce");

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-/// Any of the objects: zeros at first.
+/// Any of the objects, initially zeros.
 pub type Words = [usize; 4];
 
 unsafe extern "C" {

@@ -1,7 +1,7 @@
-//! Sequences of calls of the C interface, against a model of what the headers say: 0 or another status
-//! for each call, the right tag for each 0, `TAGMAC_MISMATCH` for wrong tags alone, and a line that says
-//! why for each other status. Objects are in any state, sizes may be
-//! wrong, pointers null.
+//! Sequences of calls of the C interface, checked against a model of the headers' contract. Each
+//! call must have the correct status, and each 0 the correct tag. Only wrong tags give
+//! `TAGMAC_MISMATCH`, and other statuses come with an error line. Objects may be in any state,
+//! sizes may be wrong, and pointers may be null.
 
 mod functions;
 mod sessions;
@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_int};
 use std::ops::RangeInclusive;
 use std::ptr::{null, null_mut};
 
-// The calls are linked from it, as a C program links them.
+// Links the calls, as a C program does.
 use capi_as_rust as _;
 use tagmac::Tag;
 use tagmac::isa::Level;
@@ -20,7 +20,7 @@ use crate::input::{Input, pattern};
 use crate::plant::Plant;
 use functions::*;
 
-/// Those that are made in microseconds.
+/// Algorithms with keys that are made in microseconds.
 const NAMES: [&CStr; 7] = [
     c"PMAC-AES128",
     c"POLY1305-AES",
@@ -31,7 +31,7 @@ const NAMES: [&CStr; 7] = [
     c"NONE",
 ];
 
-/// What a stream is: its MAC, the message under way, the last nonce and whether a tag was made.
+/// A stream's MAC, the current message, the last nonce, and whether a tag was made.
 struct Stream {
     mac: AnyMac,
     message: Option<AnyStream>,
@@ -39,7 +39,7 @@ struct Stream {
     tagged: bool,
 }
 
-/// The objects, and what they have to be. Boxed, since they may not move.
+/// The objects, and their expected states. Boxed, because objects must not move.
 #[derive(Default)]
 struct State {
     keys: Box<[Words; 2]>,
@@ -63,7 +63,7 @@ pub fn run(data: &[u8]) {
         state.call(input);
     }
     for i in 0..2 {
-        // SAFETY: objects that the calls made, or zeros.
+        // SAFETY: objects made by the calls, or zeros.
         unsafe {
             assert_eq!(tagmac_key_free(&mut state.keys[i]), 0);
             assert_eq!(tagmac_stream_free(&mut state.streams[i]), 0);
@@ -87,7 +87,7 @@ const MISMATCH: c_int = -1;
 /// `TAGMAC_INPUT` to `TAGMAC_MISUSE`.
 const REFUSED: RangeInclusive<c_int> = -4..=-2;
 
-/// Holds a call's status against what it has to be.
+/// Checks a call's status; `can` if it must succeed.
 fn answered(call: &str, status: c_int, can: bool) {
     let right = if can { status == 0 } else { REFUSED.contains(&status) };
     assert!(right, "{call}: found {status}, {}", why());
@@ -99,12 +99,12 @@ fn answered(call: &str, status: c_int, can: bool) {
 
 fn why() -> String {
     let mut line = [0; 4096];
-    // SAFETY: room of that size, which ends in NUL then.
+    // SAFETY: a buffer of that size, which the call ends with NUL.
     let line = unsafe { CStr::from_ptr(tagmac_error_string(line.as_mut_ptr(), line.len())) };
     line.to_str().expect("text").into()
 }
 
-/// Holds the status of a call that verifies against the verdict; `None` if nothing can be verified.
+/// Checks the status of a verification against the verdict; `None` if verification is impossible.
 fn verified(call: &str, status: c_int, verdict: Option<bool>) {
     match verdict {
         Some(false) => assert_eq!(status, MISMATCH, "{call}: {}", why()),
@@ -112,7 +112,7 @@ fn verified(call: &str, status: c_int, verdict: Option<bool>) {
     }
 }
 
-/// The nonce of a MAC, now and then of another length.
+/// Returns a nonce for a MAC, sometimes with a wrong length.
 fn nonce(mac: Option<&AnyMac>, input: &mut Input<'_>) -> Vec<u8> {
     let choice = input.byte();
     let right = mac.map_or(0, |mac| *mac.algorithm().nonce_bytes().end());
@@ -132,12 +132,12 @@ impl State {
         match operation & 31 {
             0 | 1 => self.key_init(k, input),
             2 if input.byte() & 3 == 0 => {
-                // SAFETY: an object of the calls.
+                // SAFETY: an object made by the calls.
                 answered("key_free", unsafe { tagmac_key_free(&mut self.keys[k]) }, true);
                 self.key[k] = None;
             }
             3 => {
-                // SAFETY: an object of the calls.
+                // SAFETY: an object made by the calls.
                 let (size, name) = unsafe {
                     (tagmac_key_tag_size(&self.keys[k]), tagmac_key_algorithm(&self.keys[k]))
                 };
@@ -166,7 +166,7 @@ impl State {
                 let nonce = nonce(mac, input);
                 let message = mac.and_then(|mac| mac.stream(&nonce).ok());
                 let can = message.is_some() && self.stream[i].is_none();
-                // SAFETY: objects of the calls, memory of that size.
+                // SAFETY: objects made by the calls, memory of that size.
                 let status = unsafe {
                     let (stream, key) = (&mut self.streams[i], &self.keys[k]);
                     tagmac_stream_init(stream, key, nonce.as_ptr(), nonce.len())
@@ -183,7 +183,7 @@ impl State {
                 let planted = Plant::UpdateAfterFinal.is_set()
                     && self.stream[i].as_ref().is_some_and(|stream| stream.tagged);
                 let at = if null_data { null() } else { data.as_ptr() };
-                // SAFETY: an object of the calls, memory of that size or a null pointer.
+                // SAFETY: an object made by the calls, memory of that size or a null pointer.
                 let status = unsafe { tagmac_stream_update(&mut self.streams[i], at, data.len()) };
                 let message = self.stream[i].as_mut().and_then(|stream| stream.message.as_mut());
                 let can = message.is_some() && (!null_data || data.is_empty());
@@ -196,7 +196,7 @@ impl State {
                 let stream = self.stream[i].as_mut();
                 let size = stream.as_ref().map_or(0, |stream| stream.mac.tag_bits().div_ceil(8));
                 let size = size + wrong_size;
-                // SAFETY: an object of the calls, room of that size.
+                // SAFETY: an object made by the calls, a buffer of that size.
                 let status =
                     unsafe { tagmac_stream_final(&mut self.streams[i], tag.as_mut_ptr(), size) };
                 let right = stream.filter(|_| wrong_size == 0);
@@ -214,7 +214,7 @@ impl State {
             12 | 13 => {
                 let stream = self.stream[i].as_mut();
                 let nonce = nonce(stream.as_ref().map(|stream| &stream.mac), input);
-                // SAFETY: an object of the calls, memory of that size.
+                // SAFETY: an object made by the calls, memory of that size.
                 let status = unsafe {
                     tagmac_stream_next(&mut self.streams[i], nonce.as_ptr(), nonce.len())
                 };
@@ -231,7 +231,7 @@ impl State {
                 }
             }
             14 if input.byte() & 3 == 0 => {
-                // SAFETY: an object of the calls.
+                // SAFETY: an object made by the calls.
                 answered("stream_free", unsafe { tagmac_stream_free(&mut self.streams[i]) }, true);
                 self.stream[i] = None;
             }
@@ -245,7 +245,7 @@ impl State {
                     Some((mac.parts()?.new_part(start, &blocks).ok()?, mac.clone()))
                 });
                 let can = part.is_some() && self.part[i].is_none();
-                // SAFETY: objects of the calls, memory of that size.
+                // SAFETY: objects made by the calls, memory of that size.
                 let status = unsafe {
                     let (part, key) = (&mut self.parts[i], &self.keys[k]);
                     tagmac_part_init(part, key, start, blocks.as_ptr(), blocks.len())
@@ -257,7 +257,7 @@ impl State {
             }
             17 => {
                 let [left, right] = &mut *self.parts;
-                // SAFETY: objects of the calls.
+                // SAFETY: objects made by the calls.
                 let status = unsafe { tagmac_part_join(left, right, &self.keys[k]) };
                 let own = |part: &Option<(AnyPart, AnyMac)>| {
                     part.as_ref()
@@ -278,7 +278,7 @@ impl State {
             18 | 19 => {
                 let nonce = nonce(mac, input);
                 let rest = pattern(operation, input.up_to(100));
-                // SAFETY: objects of the calls, memory of those sizes.
+                // SAFETY: objects made by the calls, memory of those sizes.
                 let status = unsafe {
                     let (n, r) = (&nonce, &rest);
                     let (part, key) = (&mut self.parts[i], &self.keys[k]);
@@ -313,7 +313,7 @@ impl State {
             }
             20 => {
                 let (mut start, mut end) = (7, 7);
-                // SAFETY: an object of the calls, room for the numbers.
+                // SAFETY: an object made by the calls, space for the numbers.
                 let status = unsafe { tagmac_part_range(&self.parts[i], &mut start, &mut end) };
                 answered("part_range", status, self.part[i].is_some());
                 if let Some((part, _)) = &self.part[i] {
@@ -321,7 +321,7 @@ impl State {
                 }
             }
             21 if input.byte() & 3 == 0 => {
-                // SAFETY: an object of the calls.
+                // SAFETY: an object made by the calls.
                 answered("part_free", unsafe { tagmac_part_free(&mut self.parts[i]) }, true);
                 self.part[i] = None;
             }
@@ -331,7 +331,7 @@ impl State {
             27 => self.session_save(i, wrong_size),
             28 => self.session_counts(i),
             29 if input.byte() & 3 == 0 => {
-                // SAFETY: an object of the calls.
+                // SAFETY: an object made by the calls.
                 answered(
                     "session_free",
                     unsafe { tagmac_session_free(&mut self.sessions[i]) },
@@ -340,7 +340,7 @@ impl State {
                 self.session[i] = None;
             }
             30 => {
-                // Copies are no objects, unless they are of zeros.
+                // Copies are invalid objects, except copies of zeros.
                 let mut copies = [self.keys[k], self.streams[i], self.parts[i], self.sessions[i]];
                 let mut number = 0;
                 // SAFETY: memory of the objects' size and alignment.
@@ -374,7 +374,7 @@ impl State {
             AnyMac::with_options(algorithm, &key, bits, Level::best()).ok()
         });
         let can = mac.is_some() && self.key[k].is_none();
-        // SAFETY: an object of the calls, memory of that size.
+        // SAFETY: an object made by the calls, memory of that size.
         let status = unsafe {
             tagmac_key_init(&mut self.keys[k], name.as_ptr(), key.as_ptr(), key.len(), bits)
         };
@@ -384,14 +384,14 @@ impl State {
         }
     }
 
-    /// The right tag, and one with a bit flipped.
+    /// Verifies the correct tag, and one with a flipped bit.
     fn verify(&self, k: usize, nonce: &[u8], message: &[u8], input: &mut Input<'_>) {
         let Some(Ok(tag)) = self.key[k].as_ref().map(|mac| mac.tag(nonce, message)) else { return };
         let mut bytes = tag.as_bytes().to_vec();
         let wrong = input.byte() & 1 == 1;
         let last = bytes.len() - 1;
         bytes[last] ^= u8::from(wrong) << 7;
-        // SAFETY: an object of the calls, memory of those sizes.
+        // SAFETY: an object made by the calls, memory of those sizes.
         let status = unsafe {
             let (n, m) = (nonce, message);
             let (key, at) = (&self.keys[k], bytes.as_ptr());
@@ -404,14 +404,14 @@ impl State {
         let stream = self.stream[i].as_mut();
         let message = stream.as_ref().and_then(|stream| stream.message.as_ref());
         let begun = message.is_some() && wrong_size == 0;
-        // None is right if the message is too long.
+        // No tag is correct for a message that is too long.
         let tag: Option<Tag> = message.and_then(|message| message.fork().tag().ok());
         let size = stream.as_ref().map_or(8, |stream| stream.mac.tag_bits().div_ceil(8));
         let mut bytes = tag.as_ref().map_or(vec![0; size], |tag| tag.as_bytes().to_vec());
         let wrong = input.byte() & 1 == 1;
         bytes[0] ^= u8::from(wrong) << 7;
         bytes.resize(size + wrong_size, 0);
-        // SAFETY: an object of the calls, memory of that size.
+        // SAFETY: an object made by the calls, memory of that size.
         let status =
             unsafe { tagmac_stream_verify(&mut self.streams[i], bytes.as_ptr(), bytes.len()) };
         verified("stream_verify", status, begun.then_some(tag.is_some() && !wrong));

@@ -1,4 +1,4 @@
-//! Sessions: nonces of their own and a budget.
+//! Sessions, with their own nonces and a budget.
 
 use tagmac::{Assurance, Tag};
 use tagmac_any::{AnyMac, Session};
@@ -22,7 +22,7 @@ impl State {
         let (status, made) = if how & 16 == 0 {
             let nonce = nonce(mac.as_ref(), input);
             let nonce = if how & 32 == 0 { nonce } else { vec![255; nonce.len()] };
-            // SAFETY: objects of the calls, memory of that size.
+            // SAFETY: objects made by the calls, memory of that size.
             let status = unsafe {
                 tagmac_session_init(
                     session,
@@ -42,7 +42,7 @@ impl State {
                 let place = input.up_to(saved.len() - 1);
                 saved[place] ^= 1 << (how >> 6);
             }
-            // SAFETY: objects of the calls, memory of that size.
+            // SAFETY: objects made by the calls, memory of that size.
             let status = unsafe {
                 let at = saved.as_ptr();
                 tagmac_session_restore(session, key, at, saved.len(), max_message, probability)
@@ -63,7 +63,7 @@ impl State {
             (mac.tag_bits().div_ceil(8) + wrong_size, session.nonce_bytes())
         });
         let (mut tag, mut nonce) = ([0; 80], [0; 16]);
-        // SAFETY: an object of the calls, memory of those sizes.
+        // SAFETY: an object made by the calls, memory of those sizes.
         let status = unsafe {
             let (t, n, m) = (tag.as_mut_ptr(), nonce.as_mut_ptr(), &message);
             let session = &mut self.sessions[i];
@@ -80,14 +80,14 @@ impl State {
         }
     }
 
-    /// The tag that was just made, whole and by its words, as it is and changed.
+    /// Verifies the tag that was just made, whole and by words, unchanged and altered.
     fn session_verify(&mut self, i: usize, tag: &[u8], nonce: &[u8], message: &[u8]) {
         let Some((session, mac)) = &self.session[i] else { return };
         let words = message.len() % 6;
         let mut other = tag.to_vec();
         other[message.len() % tag.len()] ^= 1;
         for tag in [tag, &other] {
-            // SAFETY: an object of the calls, memory of those sizes.
+            // SAFETY: an object made by the calls, memory of those sizes.
             let status = unsafe {
                 let (t, n, m) = (tag.as_ptr(), nonce.as_ptr(), message.as_ptr());
                 let session = &mut self.sessions[i];
@@ -119,7 +119,7 @@ impl State {
             254 => 1 << 40,
             few => few.into(),
         };
-        // SAFETY: an object of the calls.
+        // SAFETY: an object made by the calls.
         let status = unsafe { tagmac_session_reserve(&mut self.sessions[i], messages) };
         let session = self.session[i].as_mut();
         let can = session.is_some_and(|(session, _)| session.reserve(messages).is_ok());
@@ -129,7 +129,7 @@ impl State {
     pub fn session_save(&mut self, i: usize, wrong_size: usize) {
         let mut tag = [0; Session::BYTES];
         let size = tag.len() - wrong_size;
-        // SAFETY: an object of the calls, room of that size.
+        // SAFETY: an object made by the calls, a buffer of that size.
         let status = unsafe { tagmac_session_save(&mut self.sessions[i], tag.as_mut_ptr(), size) };
         let session = self.session[i].as_mut().filter(|_| wrong_size == 0);
         let saved = session.and_then(|(session, _)| session.save().ok());
@@ -143,7 +143,7 @@ impl State {
     pub fn session_counts(&mut self, i: usize) {
         let mut counts = [0; 3];
         let [used, left, reserved] = &mut counts;
-        // SAFETY: an object of the calls, room for the numbers.
+        // SAFETY: an object made by the calls, space for the numbers.
         let status = unsafe { tagmac_session_counts(&self.sessions[i], used, left, reserved) };
         answered("session_counts", status, self.session[i].is_some());
         if let Some((session, _)) = &self.session[i] {

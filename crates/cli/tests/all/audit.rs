@@ -194,8 +194,7 @@ fn a_report_takes_the_place_of_nothing() {
     fs::hard_link(place.path("m"), place.path("l")).unwrap();
     for name in ["m", "l", "k", "key", "link", "text", "t/a/f", "t", "pipe", "/dev/null"] {
         let old = place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap());
-        let said =
-            format!("--combined: {name}: expected an empty file or no file, found something else");
+        let said = format!("--combined: {name}: the file exists and is not an empty file");
         audit(&place, &["--combined", name]).exits(4).prints("").says(&[&said]);
         assert_eq!(old, place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap()));
     }

@@ -235,25 +235,25 @@ fn checkpoints_of_others() {
     place.run(&["keygen", "-o", "k2"]).exits(0);
     let ran = place.run(&["tag", "-k", "k2", "--checkpoint", "s", "f"]).exits(3).prints("");
     ran.says(&[
-        "tagmac: f: s: expected a checkpoint sealed under this key (id ",
-        "), found one sealed under the key with id ",
+        "tagmac: f: s: the checkpoint is sealed under another key: expected key id ",
+        ", found ",
     ]);
     fs::copy(place.path("f"), place.path("g")).unwrap();
     let ran = place.keyed("tag", &["--checkpoint", "s", "g"]).exits(1).prints("");
-    ran.says(&["tagmac: g: s: expected a checkpoint of /", "/g, found one of /", "/f\n"]);
+    ran.says(&["tagmac: g: s: the checkpoint is for /", "/f, not for /", "/g\n"]);
     // The same file by another name of the command line.
     let ran = place.keyed("tag", &["--checkpoint", "s", "./f"]).exits(0);
     assert!(resumed_at(&ran.err) > Some(0));
     // A list, and the file itself.
     for text in ["text", ""] {
         place.file("s", text);
-        resume(&place).exits(1).says(&["tagmac: f: s: expected a checkpoint of this version"]);
+        resume(&place).exits(1).says(&["tagmac: f: s: not a checkpoint of this version"]);
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
     }
     place
         .keyed("tag", &["--checkpoint", "f", "f"])
         .exits(1)
-        .says(&["f: f: expected a checkpoint of this"]);
+        .says(&["f: f: not a checkpoint of this version"]);
     place.file("s", good);
 }
 
@@ -319,7 +319,7 @@ fn nothing_beside_the_checkpoint_is_touched() {
     resume(&place).exits(0);
     assert_eq!(fs::read_to_string(place.path("s.new")).unwrap(), "a file of the user");
     symlink("nowhere", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(!place.path("nowhere").exists());
 }
 
@@ -369,7 +369,7 @@ fn what_takes_the_checkpoints_name_stays() {
             after += 1;
         } else if ran.code == Some(0) {
             tagged += 1;
-            let held = "warning: s: expected the file that this run holds, found another: ";
+            let held = "warning: s: the file was replaced while this run was using it: ";
             ran.prints(&whole).says(&[held, "another: not removed\n"]);
         } else {
             ran.prints("");
@@ -385,7 +385,7 @@ fn what_takes_the_checkpoints_name_stays() {
     interrupted(&place);
     fs::rename(place.path("s"), place.path("t")).unwrap();
     symlink("t", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(place.path("t").exists());
 }
 
@@ -408,5 +408,5 @@ fn a_checkpoint_is_not_read_further_than_it_can_go() {
     checkpoint.set_len(1 << 40).unwrap();
     resume(&place).exits(1).says(&["the checkpoint is damaged"]);
     sparse(&place, "s", 1 << 40);
-    resume(&place).exits(1).says(&["found something else"]);
+    resume(&place).exits(1).says(&["not a checkpoint of this version"]);
 }

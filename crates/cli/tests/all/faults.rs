@@ -208,7 +208,7 @@ fn what_has_come_to_the_name_meanwhile_stays() {
     sparse(&place, "t/0", 1 << 20);
     // While a file is read, and just before the manifest gets its name.
     for (call, code, says) in [
-        ("read:1", 4, "tagmac: m: expected a manifest or no file, found something else\n"),
+        ("read:1", 4, "tagmac: m: the file exists and is not a manifest\n"),
         ("name:1", 4, "tagmac: m: "),
     ] {
         let ran = run_at(&place, call, "printf 'a photo' > m", &["seal", "t", "-o", "m"]);
@@ -276,7 +276,7 @@ fn what_a_kill_leaves_in_the_tree_is_not_sealed() {
     // A file that no run made is kept and left out.
     fs::create_dir(place.path("t").join(&left[0])).unwrap();
     let said =
-        format!("tagmac: t/{}: left out: it has the name of a manifest in the making\n", left[0]);
+        format!("tagmac: t/{}: left out: it has the name of an unfinished manifest\n", left[0]);
     place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
     place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
 }

@@ -37,7 +37,7 @@ fn keygen_never_overwrites() {
         ran.says(&["the file exists"]);
     }
     let ran = place.run(&["keygen", "-o", "."]).exits(4).prints("");
-    ran.says(&[".: expected the name of a file, found none"]);
+    ran.says(&[".: the path does not name a file"]);
     assert_eq!(fs::read(place.path("k")).unwrap(), before);
     place
         .run(&["keygen", "-o", "no/k"])
@@ -124,13 +124,13 @@ fn foreign_keys_need_their_format_and_algorithm() {
     foreign(&hex(16), &["--key-format", "hex", "-a", "pmac-aes128"]).exits(0).in_silence();
     let wrong = [
         ("hex", hex(20), "expected a key of 16 bytes, found 20"),
-        ("hex", b"c0ffee0".to_vec(), "expected an even number of hex digits"),
-        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected lines of one length"),
+        ("hex", b"c0ffee0".to_vec(), "not hex: expected an even number of hex digits"),
+        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "the lines of the key differ in length"),
         ("hex", [b"\xef\xbb\xbf".to_vec(), hex(16)].concat(), "found a byte order mark (BOM)"),
-        ("base64", b"c0ffee0".to_vec(), "expected base64 with padding"),
+        ("base64", b"c0ffee0".to_vec(), "not base64 with padding"),
         ("base64", b"\xff\xfec\x000\x00".to_vec(), "found a text in UTF-16"),
         ("raw", b"c0ffee\n".to_vec(), "expected a key of 16 bytes, found 7"),
-        ("raw", vec![7; 70_000], "expected at most 64 KiB, found more"),
+        ("raw", vec![7; 70_000], "longer than 64 KiB"),
         ("raw", vec![], "expected a key of 16 bytes, found 0"),
     ];
     for (format, key, text) in wrong {
@@ -169,7 +169,7 @@ fn keys_in_several_lines() {
     tag("h", "hex").exits(0).in_silence().prints(&expected);
     // Two keys in one file are an error.
     place.shell("base64 -w 64 key > b; cat b b > two").exits(0);
-    tag("two", "base64").exits(3).prints("").says(&["expected lines of one length"]);
+    tag("two", "base64").exits(3).prints("").says(&["the lines of the key differ in length"]);
 }
 
 #[test]
@@ -473,7 +473,7 @@ fn sources_that_fail() {
         ("$T tag --key-fd 1 f >&-", "--key-fd 1: Bad file descriptor"),
         ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: the command failed: "),
         ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: the command failed: "),
-        ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),
+        ("$T tag --key-cmd 'yes' f", "--key-cmd: longer than 64 KiB"),
         ("$T tag --key-cmd true f", "--key-cmd: empty; expected a key file from"),
         ("$T check -k missing list", "key file missing: No such file or directory"),
     ];

@@ -50,7 +50,7 @@ fn a_missing_file_with_the_name_of_a_url_has_a_hint() {
     let place = listed();
     place.file("urls", list(&place).replace("(a)", "(s3n://b/k)").replace("(b)", "(https://h/k)"));
     check(&place, &["urls"]).exits(1).says(&[
-        "s3n://b/k: No such file or directory; expected s3://BUCKET/KEY",
+        "s3n://b/k: No such file or directory; write this URL as s3://BUCKET/KEY",
         "https://h/k: No such file or directory; expected a file, or s3://",
     ]);
 }
@@ -94,13 +94,13 @@ fn malformed_lines() {
         .exits(1)
         .says(&["found '\\u{1b}[1mx'", "WARNING: 1 line is improperly"]);
     for (name, why) in
-        [("", "expected a name, found none"), ("a\0b", "expected a name without zero bytes")]
+        [("", "expected a name that is not empty"), ("a\0b", "expected a name without zero bytes")]
     {
         place.file("mixed", format!("{text}PMAC-AES128 ({name}) = 00\n"));
         check(&place, &["mixed"]).exits(1).says(&[&format!("line 3: {why}")]);
     }
     place.file("zero", format!("{}\0PMAC-AES128 () = 00\0", text.lines().next().unwrap()));
-    check(&place, &["-z", "zero"]).exits(1).says(&["line 2: expected a name, found none"]);
+    check(&place, &["-z", "zero"]).exits(1).says(&["line 2: expected a name that is not empty"]);
     let long = [text.as_bytes(), &vec![b'x'; 70_000], b"\n"].concat();
     place.file("mixed", long);
     check(&place, &["mixed"]).exits(1).prints("a: OK\nb: OK\n").says(&["at most 64 KiB"]);

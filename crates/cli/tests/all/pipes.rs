@@ -70,7 +70,7 @@ fn what_a_pipe_cannot_have() {
     part(&["0", "--last", "--at", "0"]).exits(2).says(&["--at: only for files; standard input"]);
     place.file("empty", "");
     let ran = place.shell("$T part -k k --object o --start 16 --last - -o p < empty");
-    ran.exits(2).says(&["expected a range of at least 1 byte, found an empty one"]);
+    ran.exits(2).says(&["the range is empty; expected at least 1 byte"]);
     let key_too =
         ["part", "--key-fd", "0", "--object", "o", "--start", "0", "--last", "-", "-o", "p"];
     place.feed(&key_too, &bytes).exits(2).says(&["standard input can be used only once"]);

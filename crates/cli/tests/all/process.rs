@@ -75,14 +75,13 @@ fn files_of_proc_say_that_they_are_empty() {
     place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
     // A file without a size would look empty, and so get the tag of the empty message.
     let range = ["--object", "v", "--start", "0", "--last", "/proc/version", "-o", "v"];
-    place
-        .keyed("part", &range)
-        .exits(4)
-        .says(&["/proc/version: expected a file with a known size"]);
+    place.keyed("part", &range).exits(4).says(&["/proc/version: the file's size is unknown"]);
     place.keyed("tag", &["--checkpoint", "s", "/proc/version"]).exits(4);
     // A file that is too long to read.
     let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
-    ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
+    ran.says(&[
+        "/proc/self/pagemap: longer than 64 MiB, the limit for files that do not report their size",
+    ]);
     place.file("P", "PMAC-AES128 (/proc/self/pagemap) = 00112233445566778899aabbccddeeff\n");
     place.keyed("check", &["P"]).exits(4);
     let direct = place.keyed("tag", &["/proc/version"]).exits(0).out;
@@ -337,7 +336,7 @@ fn all_manual_pages_at_once() {
     // Only manual pages are replaced.
     place.file("new/man1/tagmac-tag.1", "a file of yours");
     let ran = place.run(&["man", "--output", "new/man1"]).exits(4);
-    ran.says(&["new/man1/tagmac-tag.1: expected a manual page of tagmac or no file"]);
+    ran.says(&["new/man1/tagmac-tag.1: the file exists and is not a manual page of tagmac"]);
     fs::remove_file(place.path("new/man1/tagmac-tag.1")).unwrap();
     place.run(&["man", "--output", "new/man1"]).exits(0);
     assert!(page("tagmac-tag.1").contains(".TH tagmac-tag 1"));

@@ -131,7 +131,7 @@ fn a_path_that_is_too_long_is_unreadable() {
         "mkdir t; cd t; for i in $(seq 300); do mkdir '{name}'; cd -P '{name}'; echo x > f; done"
     ));
     let folder = [&*name; 16].join("/");
-    let why = "expected paths of at most 4096 bytes, found 1 longer in it\n";
+    let why = "paths in it that are longer than 4096 bytes: 1\n";
     let said = format!("tagmac: t/{folder}: {why}");
     let ran = place.keyed("seal", &["t", "-o", "m"]).exits(4);
     ran.says(&[&said, "tagmac: m: not written, as 1 entry could not be sealed;"]);
@@ -169,14 +169,12 @@ fn where_the_manifest_cannot_be() {
     symlink("elsewhere", place.path("link")).unwrap();
     let seal = |folder: &str, output: &str| place.keyed("seal", &[folder, "-o", output]);
     seal("t", "-").exits(2).says(&["-o: expected a file, found '-'"]);
-    seal("t", "..").exits(2).says(&["-o: expected a file to write"]);
-    seal("t", "t").exits(4).says(&["t: expected a manifest or no file, found something else"]);
-    seal("t", "link")
-        .exits(4)
-        .says(&["link: expected a manifest or no file, found something else"]);
+    seal("t", "..").exits(2).says(&["-o: a manifest must be written to a file"]);
+    seal("t", "t").exits(4).says(&["t: the file exists and is not a manifest"]);
+    seal("t", "link").exits(4).says(&["link: the file exists and is not a manifest"]);
     for name in ["k", "t/a/f"] {
         let old = fs::read(place.path(name)).unwrap();
-        let said = format!("{name}: expected a manifest or no file, found something else");
+        let said = format!("{name}: the file exists and is not a manifest");
         seal("t", name).exits(4).says(&[&said]);
         assert_eq!(fs::read(place.path(name)).unwrap(), old);
     }
@@ -223,6 +221,6 @@ fn what_another_run_left_over_is_no_part_of_the_tree() {
     let draft = format!("t/.tagmac-{hash}-12345");
     place.file(&draft, "half of a manifest");
     let ran = place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
-    ran.says(&[&format!("{draft}: left out: it has the name of a manifest in the making\n")]);
+    ran.says(&[&format!("{draft}: left out: it has the name of an unfinished manifest\n")]);
     assert!(!String::from_utf8_lossy(&place.read("t/m")).contains(".tagmac-"));
 }

@@ -223,8 +223,8 @@ fn what_takes_the_sidecars_name_stays() {
         }
         assert!(place.read("f.tagmac") == b"a photo", "{n}: something else");
         ran.exits(4).prints("").says(&[
-            "warning: the sidecar stays larger than it could be: f.tagmac: expected the file that \
-             this run holds, found another",
+            "warning: unused space in the sidecar was not freed: f.tagmac: the file was replaced while \
+             this run was using it",
             "tagmac: f.tagmac: the sidecar was removed or replaced while this run was using it; the \
              file may have been edited",
         ]);
@@ -454,7 +454,8 @@ fn a_header_that_cannot_be_read() {
     place.file("f", Random(8).bytes(5000));
     let line = place.keyed("update", &["f"]).exits(0).out;
     let sidecar = place.read("f.tagmac");
-    let warning = "tagmac: warning: f.tagmac: Input/output error; the header's other copy is whole";
+    let warning =
+        "tagmac: warning: f.tagmac: Input/output error; the header's other copy is intact";
     // The prelude is read before the headers.
     for (number, other) in [(2, HEADERS[1].clone()), (3, HEADERS[0].clone())] {
         let fault = format!("read:{number}:fail=5");

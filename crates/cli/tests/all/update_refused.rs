@@ -70,7 +70,7 @@ fn a_file_that_has_another_length() {
     place.flip("f", 2999);
     place.update(1, &["--append"]).says(&["f: bytes 2992 to 3000 have changed since"]);
     let ran = place.update(1, &["--range", "2999:1"]);
-    ran.says(&[" as they are, unchecked", "found 3001: --append"]);
+    ran.says(&[" unchecked", "found 3001: --append"]);
     place.follows(&["--append"]);
 }
 
@@ -85,10 +85,10 @@ fn a_sidecar_of_something_else() {
         .run(&["update", "-k", "other", "f"])
         .exits(3)
         .prints("")
-        .says(&["f.tagmac: expected a sidecar sealed under this key", "found one sealed"]);
+        .says(&["f.tagmac: the sidecar is sealed under another key: expected key id "]);
     place.file("g", "text");
     place.file("g.tagmac", &sidecar);
-    let what = "g.tagmac: expected the sidecar of g, found that of f";
+    let what = "g.tagmac: the sidecar belongs to f, not to g";
     place.keyed("update", &["g"]).exits(1).prints("").says(&[what]);
     // The file and its sidecar can move together.
     fs::create_dir(place.path("d")).unwrap();
@@ -96,9 +96,9 @@ fn a_sidecar_of_something_else() {
     place.file("d/f.tagmac", &sidecar);
     place.keyed("update", &["d/f"]).exits(0);
     for (bytes, what) in [
-        (&b"something else"[..], "expected what this key sealed, found it altered"),
+        (&b"something else"[..], "the sidecar is damaged: it is not as this key sealed it"),
         (&[b'x'; 50], "not a sidecar from 'tagmac update'"),
-        (&sidecar[..9000], "expected what this key sealed, found it altered"),
+        (&sidecar[..9000], "the sidecar is damaged: it is not as this key sealed it"),
     ] {
         place.file("f.tagmac", bytes);
         place.update(1, &[]).prints("").says(&["f.tagmac: ", what]);
@@ -107,8 +107,7 @@ fn a_sidecar_of_something_else() {
         let mut other = sidecar.clone();
         other[12] = version;
         place.file("f.tagmac", other);
-        let what =
-            "f.tagmac: expected a sidecar of version 3, found another: the file was not checked";
+        let what = "f.tagmac: not a sidecar of version 3, so the file was not checked";
         place.update(1, &[]).says(&[what]);
     }
 }
@@ -146,7 +145,7 @@ fn an_altered_sidecar() {
         let mut altered = sidecar.clone();
         wrong.iter().for_each(|at| altered[*at] ^= 1);
         place.file("f.tagmac", altered);
-        place.update(1, &["--patch", "0", "p"]).says(&["expected what this key sealed"]);
+        place.update(1, &["--patch", "0", "p"]).says(&["the sidecar is damaged"]);
     }
 }
 
@@ -167,7 +166,7 @@ fn an_old_box_in_a_new_ones_place() {
     assert_eq!(last.start, before);
     sidecar.copy_within(first, last.start);
     place.file("f.tagmac", sidecar);
-    let what = "expected what this key sealed, found it altered";
+    let what = "the sidecar is damaged: it is not as this key sealed it";
     place.update(1, &["--patch", "0", "p"]).prints("").says(&[what]);
 }
 
@@ -204,7 +203,7 @@ fn what_was_rolled_back() {
 fn what_no_new_sidecar_can_hold() {
     let other = place("UMAC-64");
     other.file("f", "text");
-    let what = "--expect: expected a sidecar, found none, and a new tag has a new nonce";
+    let what = "--expect: no tag can be expected of a new sidecar, as it gets a new nonce";
     other.update(2, &["--expect", "0011223344556677"]).prints("").says(&[what]);
     assert!(!other.path("f.tagmac").exists());
     let small = place("LIGHTMAC-AES128-S8");
@@ -219,10 +218,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place.file("f", "text");
     place.file("p", "patch");
     for args in [&["--patch", "0", "p"][..], &["--append"], &["--range", "0:1"]] {
-        place
-            .update(2, args)
-            .prints("")
-            .says(&["f.tagmac: expected the file's sidecar, found none"]);
+        place.update(2, args).prints("").says(&["f.tagmac: the sidecar does not exist"]);
     }
     for leaf in ["67108865", "2^60", "15EiB"] {
         let most = "--leaf: expected at most 67108864 bytes (64 MiB), found ";
@@ -242,8 +238,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place
         .update(2, &["--truncate", "5"])
         .says(&["--truncate: expected at most the file's 4 bytes"]);
-    let past =
-        "--patch: expected bytes within the file's 4, found some past them; --append accepts";
+    let past = "--patch: the patch ends after the file's 4 bytes; --append accepts";
     place.update(2, &["--patch", "0", "p"]).prints("").says(&[past]);
     assert_eq!(place.read("f"), b"text");
 }
@@ -259,7 +254,7 @@ fn files_that_cannot_be_used() {
     place.update(4, &["--append"]).says(&["f: No such file or directory"]);
     fs::create_dir(place.path("f")).unwrap();
     place.update(4, &[]).says(&["f: expected a file, found a directory"]);
-    let what = "/proc/version: expected a file with a known size";
+    let what = "/proc/version: the file's size is unknown";
     place.keyed("update", &["/proc/version"]).exits(4).prints("").says(&[what]);
     place.file("g", "text");
     // Users other than root are also limited by modes.
@@ -341,7 +336,7 @@ fn pipes_and_links_are_refused() {
     place.update(4, &["--patch", "0", "f.pipe"]).prints("").says(&[&what("f.pipe")]);
     fs::rename(place.path("f.tagmac"), place.path("s")).unwrap();
     symlink("s", place.path("f.tagmac")).unwrap();
-    let link = "f.tagmac: expected the file itself, found a symbolic link";
+    let link = "f.tagmac: this is a symbolic link; name the file itself";
     place.update(4, &[]).prints("").says(&[link]);
     // Even if the link is dangling, no sidecar is created there.
     fs::remove_file(place.path("f.tagmac")).unwrap();

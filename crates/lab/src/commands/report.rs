@@ -26,8 +26,8 @@ impl Report {
     pub fn run(&self) -> super::Exit {
         let speeds = self.record.read()?;
         // Before the minutes that the attacks take.
-        for name in ["design", "guide", "pictures"] {
-            folder(&self.output.join("docs").join(name))?;
+        for name in ["docs/design", "docs/guide", "docs/pictures", "bench/record"] {
+            folder(&self.output.join(name))?;
         }
         let mut number = 0;
         let outcomes = attack_all(|attack| {

@@ -23,6 +23,7 @@ pub struct File {
 
 /// The pages' texts around what is made here.
 const LAB: &str = include_str!("lab.md");
+const PAPERS: &str = include_str!("papers.md");
 const CHOOSING: &str = include_str!("choosing-a-mac.md");
 
 /// All files, the page first. Of those in `docs` nothing depends on when or where it runs.
@@ -37,7 +38,6 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     }
     let lab = template::fill(LAB, &|mark| match mark.split_once(' ') {
         None => match mark {
-            "tables" => Some(tables(speeds)),
             "comparators" => Some(results::comparators()),
             "pmac-curve" => Some(results::pmac_curve()),
             "lightmac-curve" => Some(results::lightmac_curve()),
@@ -50,9 +50,11 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
         Some(("found", which)) => results::found(outcomes, which),
         Some(_) => None,
     })?;
+    let papers = template::fill(PAPERS, &|mark| (mark == "tables").then(|| tables(speeds)))?;
     let choosing = template::fill(CHOOSING, &|mark| choosing::part(mark, speeds))?;
     let mut files =
         vec![File { path: "lab.html".into(), text: page::of(speeds, outcomes, &drawings) }];
+    files.push(File { path: "bench/record/papers.md".into(), text: papers });
     let mut add = |name: String, text| files.push(File { path: format!("docs/{name}"), text });
     add("design/lab.md".into(), lab);
     add("guide/choosing-a-mac.md".into(), choosing);
@@ -71,7 +73,7 @@ fn shown(name: &str, title: &str, drawing: &Drawing) -> String {
 fn tables(speeds: &[Speeds]) -> String {
     let one = |table: &crate::tables::Table| {
         let grid = table.fill(speeds).markdown();
-        format!("### {}\n\n`{}`: {}.\n\n{grid}", table.title, table.name, table.source)
+        format!("## {}\n\n`{}`: {}.\n\n{grid}", table.title, table.name, table.source)
     };
     TABLES.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }

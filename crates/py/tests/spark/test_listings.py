@@ -115,7 +115,7 @@ def test_a_listing_of_what_was_not_asked_for_is_refused(keys, line):
 def test_a_listing_has_a_limit():
     bucket, url = Names([f"{n:04}" for n in range(100)]), Url("b", "")
     assert len(list(list_range(bucket, url, NameRange("", None), max_objects=100))) == 100
-    line = "s3://b/: expected at most 99 objects in the listing, found more; max_objects .--max-objects. raises the limit"
+    line = "s3://b/: the listing has more than 99 objects; max_objects .--max-objects. raises the limit"
     with pytest.raises(ObjectError, match=line):
         list(list_range(bucket, url, NameRange("", None), max_objects=99))
     # One that never ends, and one of pages without objects.

@@ -57,7 +57,7 @@ fn a_cut_and_a_file_that_grew() {
             let says = if text.len() > OLD { GROWN } else { CHANGED };
             cell.update(1, &["--undo"], &text).says(&[says]);
             let range = cell.place.keyed("update", &["--range", "12345:7655", "f"]);
-            range.says(&[" as they are, unchecked"]);
+            range.says(&[" unchecked"]);
             cell.update(0, &["--append"], &text).in_silence();
         }
     }

@@ -21,7 +21,7 @@ fn a_patch_and_a_file_that_stayed() {
             cell.update(0, &[], &old()).in_silence();
         }
         cell.set(&torn()).update(0, &["--truncate", "12345"], &new()[..CUT]).says(&finished);
-        let what = "f: --undo: expected an interrupted edit, found none";
+        let what = "f: --undo: no edit was interrupted";
         cell.update(2, &["--undo"], &new()[..CUT]).says(&[what]);
         cell.update(0, &["--finish"], &new()[..CUT]);
     }
@@ -42,7 +42,7 @@ fn a_patch_that_a_disk_has_in_another_order() {
     cell.set(&text).update(0, &[], &new);
     // Old and new bytes, in an order that no write leaves.
     text[25 * 512 + 100] = new[25 * 512 + 100];
-    let found = "f: expected bytes 12800 to 13312 as before or after the patch, found";
+    let found = "f: bytes 12800 to 13312 are neither as before the patch nor as after it";
     cell.refuses(&text, &[found, PATCHED]);
 }
 
@@ -91,7 +91,9 @@ fn a_patch_and_a_change_inside_of_it() {
             let text = changed(torn(), at);
             let start = (at / 512 * 512).max(OFFSET);
             let end = (at / 512 * 512 + 512).min(OFFSET + PATCH);
-            let found = format!("f: expected bytes {start} to {end} as before or after the patch");
+            let found = format!(
+                "f: bytes {start} to {end} are neither as before the patch nor as after it"
+            );
             cell.refuses(&text, &[&found, PATCHED]);
             // The other program's byte is kept, with its sector.
             for (decision, mut others) in [("--finish", new()), ("--undo", old())] {
@@ -101,12 +103,15 @@ fn a_patch_and_a_change_inside_of_it() {
                 let (_, way) =
                     ran.err.split_once("; the interrupted edit is settled, and --range ").unwrap();
                 let (leaves, _) = way.split_once(" accepts the current bytes").unwrap();
-                cell.update(0, &["--range", leaves], &others).says(&[" as they are, unchecked"]);
+                cell.update(0, &["--range", leaves], &others).says(&[" unchecked"]);
                 cell.update(0, &[], &others).in_silence();
             }
         }
         let text = added(&changed(torn(), 9000), 5);
-        cell.refuses(&text, &["f: expected bytes 8704 to 9216 as before or after the patch"]);
+        cell.refuses(
+            &text,
+            &["f: bytes 8704 to 9216 are neither as before the patch nor as after it"],
+        );
     }
 }
 
@@ -241,7 +246,8 @@ fn a_header_of_an_edit_that_cannot_be_read() {
         {
             cell.set(&old());
             let ran = cell.place.faulty(&fault, "update", &[args, &["f"]].concat());
-            let ran = ran.says(&["f.tagmac: Input/output error; the header's other copy is whole"]);
+            let ran =
+                ran.says(&["f.tagmac: Input/output error; the header's other copy is intact"]);
             if read == 2 && args.is_empty() {
                 ran.exits(0).says(&["tagmac: warning: "]);
             } else {
@@ -265,9 +271,9 @@ fn a_patch_and_a_file_that_was_renamed() {
     cell.place.shell("mv f g; mv f.tagmac g.tagmac").exits(0);
     for args in [&["g"][..], &["--finish", "g"], &["--undo", "g"], &["--append", "g"]] {
         let ran = cell.place.keyed("update", args).exits(1).prints("");
-        ran.says(&["g.tagmac: expected the sidecar of g, found that of f, with an interrupted \
-                    edit. Keep it, rename both back to f and f.tagmac, and finish the edit or undo \
-                    it with --undo"]);
+        ran.says(&["g.tagmac: the sidecar belongs to f, not to g, and has an interrupted edit. \
+                    Keep it, rename both back to f and f.tagmac, and finish the edit or undo it \
+                    with --undo"]);
     }
     cell.place.shell("mv g f; mv g.tagmac f.tagmac").exits(0);
     cell.update(0, &["--undo"], &old());

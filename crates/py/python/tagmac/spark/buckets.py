@@ -83,7 +83,7 @@ def check_count(prefix: Url, objects: int, most: int) -> None:
     if objects > most:
         raise ObjectError(
             prefix,
-            f"expected at most {most} objects in the listing, found more; max_objects "
+            f"the listing has more than {most} objects; max_objects "
             "(--max-objects) raises the limit",
         )
 
