@@ -4,7 +4,7 @@
 pub struct Topic {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is about.
+    /// Its line in the list of topics.
     pub about: &'static str,
     /// At most 80 columns.
     pub text: &'static str,

@@ -192,7 +192,7 @@ fn input_that_is_none_is_no_empty_one() {
             assert!(!ran.out.contains("(-)") && !ran.out.contains("\"tagged\""), "{}", ran.out);
             ran.says(&["Bad file descriptor\n"]);
         }
-        // The runtime's /dev/null would be opened by its name.
+        // These names would open the runtime's /dev/null.
         for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
             for line in ["tag -k k", "check -k k"] {
                 place.shell(&format!("$T {line} {name} <&-")).exits(4);

@@ -50,7 +50,7 @@ fn a_manifest_in_the_tree_leaves_itself_out() {
         assert!(!manifest.contains("\ta/m\n") && !manifest.contains(".tagmac-"));
         place.keyed("audit", &["t/a/m", "t"]).exits(0).prints("").says(&[out]);
     }
-    // The manifest is recognized by its path, in any spelling.
+    // Any path to the manifest identifies it.
     let manifest = place.path("t/a/../a/m");
     let options = [OsStr::new("t"), OsStr::new("-o"), manifest.as_os_str()];
     place.keyed("seal", &options).exits(0).says(&[out]);

@@ -168,7 +168,7 @@ fn others_come_between() {
         }
         refused += 1;
         assert!(found == changed(old(), 9000), "{n}");
-        ran.exits(1).prints("").says(&["expected bytes 8704 to 9216 as before or after", PATCHED]);
+        ran.exits(1).prints("").says(&["f: bytes 8704 to 9216 are neither as before", PATCHED]);
         place.keyed("update", &["--undo", "f"]).exits(1);
         place.file("f", old());
         place.keyed("update", &["f"]).exits(0).prints(&line);
