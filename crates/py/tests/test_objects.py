@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_named():
     _, record = sealed(NAMES, number=1)
     with pytest.raises(ValueError, match="^shard 1: expected shard 0, found shard 1$"):
         _tagmac.root_seal(KEY, [record])
-    with pytest.raises(ValueError, match="^a shard's record: expected more columns$"):
+    with pytest.raises(ValueError, match="^record of a shard: expected more columns$"):
         _tagmac.shard_name(record[:1])
     with pytest.raises(TypeError):
         _tagmac.root_seal(b"key", [record])
@@ -109,7 +109,7 @@ def test_shards_follow_each_other():
     last = _tagmac.shard_seal(KEY, 1, names[count:], [1], [one])
     root = _tagmac.root_seal(KEY, [first[1], last[1]])
     assert _tagmac.root_open(KEY, root) == [first[1], last[1]]
-    # One of the same manifest in the other's place.
+    # A shard of the same manifest in place of another.
     with pytest.raises(tagmac.InvalidTag):
         _tagmac.shard_open(KEY, last[1], first[0])
 
@@ -132,7 +132,7 @@ def test_nothing_else_is_read(put, at, over):
 
 
 def found(key, readings, new):
-    """What readings of new objects come to, given by their contents."""
+    """The readings of new objects, given their contents."""
     for number, nonce in readings:
         content = new[number]
         yield number, (len(content), nonce, key.tag(content, nonce))
@@ -150,7 +150,7 @@ def test_renamed_objects_are_found(alg):
     assert readings[0] == (0, nonces[0])
     read = list(found(key, readings, new))
     assert _tagmac.rename_pairs(key, missing, read) == [(n + 1, n) for n in range(20)]
-    # Some could not be read.
+    # Some objects could not be read.
     assert _tagmac.rename_pairs(key, missing, read[:20]) == [
         (number, number - 1) for number in sorted({number for number, _ in readings[:20]} - {0})
     ]

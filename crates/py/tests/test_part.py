@@ -1,4 +1,4 @@
-"""Parts of objects: hashed in any pieces, joined in any order, and what is refused."""
+"""Parts of objects: hashed in any pieces, joined in any order, and refusals."""
 
 import random
 import threading
@@ -23,7 +23,7 @@ def pieces(data: bytes, length: int) -> list[bytes]:
 
 
 def sealed(key, message, start, end, length=1 << 30, **name) -> bytes:
-    """The partial of a range, from pieces of that length."""
+    """The partial of a range, hashed in pieces of `step` bytes."""
     name = name or {"object": "o", "version": "1"}
     part = tagmac.Part(key, start=start, last=end == len(message), **name)
     for piece in pieces(message[start:end], length):
@@ -127,7 +127,7 @@ def test_misplaced_ranges():
     part.update(bytes(17))
     with pytest.raises(ValueError, match="not the object's last: .*block of 16 bytes, found 17"):
         part.seal()
-    # What was refused is not lost.
+    # A refusal loses nothing.
     assert tagmac.Part.open(KEY, part.update(bytes(15)).seal()).end == 32
     with pytest.raises(ValueError, match="at least 1 byte"):
         tagmac.Part(KEY, object="o", version="1", start=16, last=True).seal()
@@ -138,7 +138,7 @@ def test_a_part_is_sealed_once():
     part.seal()
     for again in (part.seal, lambda: part.update(b"more")):
         with pytest.raises(
-            ValueError, match="expected a new part for another range, found one that"
+            ValueError, match="the part was sealed; use a new one"
         ):
             again()
 
@@ -187,7 +187,10 @@ def test_what_is_no_whole():
             "bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2) do not adjoin: they overlap",
         ),
         ([second, third], "the range from byte 0 is missing; no range precedes bytes 32 to 64 (blob 0)"),
-        ([first, second], "expected a last range (last=True), found bytes 32 to 64 (blob 1)"),
+        (
+            [first, second],
+            "the last range (last=True) is missing; the others end with bytes 32 to 64 (blob 1)",
+        ),
         ([first, other_last, third], "(blob 2) do not adjoin: the first is the object's last range"),
     ]:
         with pytest.raises(tagmac.IncompleteObject) as error:
@@ -265,7 +268,7 @@ def test_what_holds_blobs():
 
 
 def test_many_threads():
-    """A part that several threads add to has their bytes in some order, and loses none."""
+    """A part that several threads update has their bytes in some order, and all of them."""
     part = tagmac.Part(KEY, object="o", version="1", last=True)
     threads = [
         threading.Thread(target=lambda: [part.update(bytes(5000)) for _ in range(20)])
@@ -301,7 +304,7 @@ def test_the_commands_files_are_ours(saved, command, tmp_path):
             (tmp_path / name).write_bytes(blob)
         line = command("combine", "-k", path, "--object", "o@1", "b", "a")
         assert line == f"PMAC-AES128 (o@1) = {tag.hex()}\n"
-    # What the command names without a version has none.
+    # Partials that the command made without a version have the version None.
     command("part", "-k", path, "--object", "o", "file", "--start", 0, "--last", "-o", "whole")
     whole = (tmp_path / "whole").read_bytes()
     assert tagmac.Part.open(key, whole).version is None

@@ -1,4 +1,4 @@
-"""Tags that follow the edits of a file, and what is refused."""
+"""Tags that are updated with the edits of a file, and refusals."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ def file(tmp_path):
 
 
 def test_a_tree_whose_callback_leads_back_to_it_goes(file):
-    """And its key with it."""
+    """Its key is released too."""
 
     class Job:
         def __init__(self):
@@ -68,7 +68,7 @@ def test_a_tag_follows_edits(alg, file):
         out.write(b"beside")
     expected[9000:9006] = b"beside"
     tag = same(tree.range(9000, 6))
-    # Another object of the same file.
+    # Another Tree of the same file.
     tree = tagmac.Tree(str(file), key, threads=2)
     expected[:5] = bytes(5)
     same(tree.patch(0, bytearray(5)))
@@ -168,7 +168,7 @@ def test_progress_and_stopping(file):
     def stop(done, total):
         raise KeyError("enough")
 
-    # It is asked twenty times a second: a file of zeros, which takes no room, takes longer than that.
+    # Signals are checked twenty times a second. A sparse file of zeros takes longer than that.
     os.truncate(file, 1 << 36)
     with pytest.raises(KeyError, match="enough"):
         tagmac.Tree.create(file, key, progress=stop)

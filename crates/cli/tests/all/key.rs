@@ -250,7 +250,7 @@ fn damaged_key_files() {
             text.trim_end().to_string(),
             "line 6: expected 'checksum: ' and 16 hex digits, found the end",
         ),
-        (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
+        (text.replace("created: 2", "created: 3"), "line 6: the checksum does not match"),
         (
             text.replace("key-2", "key-1"),
             "line 1: expected 'tagmac-key-2', found version '1', which is",

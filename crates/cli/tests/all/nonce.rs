@@ -170,12 +170,15 @@ fn a_given_nonce_is_for_one_input_of_an_algorithm_that_takes_it() {
         ("tag -k u --nonce-hex 0 a", "expected two hex digits for each byte"),
         ("tag -k u --nonce-hex 0g a", "expected two hex digits for each byte"),
         ("tag -k u --nonce-hex= a", "expected two hex digits for each byte"),
-        ("tag -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: expected no nonce, found one"),
+        ("tag -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: this MAC does not use a nonce"),
         ("tag -k k --raw a", "--raw: POLY1305-AES needs a nonce; use --nonce-hex"),
         ("tag -k u --untagged a", "--untagged: UMAC-128 needs a nonce; use --nonce-hex"),
         ("check -k k --raw-tag b a", "--raw-tag: POLY1305-AES needs a nonce; use --nonce-hex"),
         ("check -k k --nonce-hex NONCE a b", "--nonce-hex: expected one list, found 2"),
-        ("check -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: expected no nonce, found"),
+        (
+            "check -k p --nonce-hex NONCE a",
+            "--nonce-hex: PMAC-AES128: this MAC does not use a nonce",
+        ),
     ];
     for (line, text) in cases {
         let line = line.replace("NONCE", NONCE).replace("LONG", &long);

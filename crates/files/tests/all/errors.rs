@@ -313,7 +313,7 @@ fn partials_say_why_they_make_no_object() {
         (
             C::Refused { partial: partial(), error: PartialError::NotAPartial },
             Mismatch,
-            "p: expected a partial, found something else",
+            "p: not a partial",
         ),
         (
             apart(Between::Gap(16)),
@@ -405,7 +405,7 @@ fn a_key_says_what_is_wrong_with_it() {
         (KeyError::NotAKeyFile.to_string(), "not a key file"),
         (
             KeyError::File(KeyFileError::Checksum).to_string(),
-            "line 6: expected the checksum of the lines above, found another: the file is damaged",
+            "line 6: the checksum does not match: the file is damaged",
         ),
         (
             KeyError::OtherAlgorithm { expected: umac, found: algorithm }.to_string(),
