@@ -55,7 +55,7 @@ pub fn derive(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 3
     with_stack_wiped(|| derive_only(purpose, algorithm, key))
 }
 
-/// As [`derive`], for callers that wipe the stack themselves.
+/// As [`derive()`], for callers that wipe the stack themselves.
 pub fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
     hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
 }
