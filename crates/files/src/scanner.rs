@@ -14,8 +14,8 @@ use tagmac_any::AnyMac;
 use crate::manifest::entry::{Content, Entry};
 use crate::manifest::header::ManifestOptions;
 
-/// Minimum size in bytes of a file that all threads read together. Smaller ones are read by one
-/// thread each.
+/// Minimum size in bytes of a file that all threads read together. A single thread reads a smaller
+/// file.
 const LARGE: u64 = 2 << 20;
 
 /// Reads entries of a tree.

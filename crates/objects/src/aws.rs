@@ -1,7 +1,7 @@
 //! AWS settings that AWS's tools support and tagmac does not.
 //!
 //! Each changes where a request goes or how it is signed. If they were ignored, a request for a
-//! private store could go to AWS, signed with that store's key. So each is refused by its name.
+//! private store could go to AWS, signed with that store's key. So each is rejected, with its name.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;

@@ -217,7 +217,7 @@ def test_a_zero_byte_in_a_key_makes_no_line(place):
         Rule("status", path="list-type", status=200, body=body.encode(), times=None),
         Rule("status", status=200, body=b"", answer=answer, times=None),
     ]
-    place.keyed("tag", "-z", "-r", place.url).exits(4).prints("").says("without zero bytes")
+    place.keyed("tag", "-z", "-r", place.url).exits(4).prints("").says("contains a zero byte")
     # Escaped, it is one line.
     assert len(place.keyed("tag", "-r", place.url).exits(0).out.splitlines()) == 1
 

@@ -110,7 +110,7 @@ def test_a_manifest_that_is_no_longer_what_was_sealed(sealed):
 def test_a_manifest_is_not_among_its_objects(place):
     place.put("a", b"a")
     for what in (["seal", place.url, "-o", place.url + "m"], ["audit", place.url + "m", place.url]):
-        place.keyed(*what).exits(2).says("expected a manifest outside of")
+        place.keyed(*what).exits(2).says("a manifest cannot be below the objects")
 
 
 def test_a_manifest_that_is_not_there(place):
@@ -124,7 +124,7 @@ def test_what_an_object_does_not_have(place):
     for option in ("--mode", "--mtime", "--special", "--one-file-system"):
         place.keyed("seal", option, place.url, "-o", "m").exits(2).says(option)
     place.folder.joinpath("d").mkdir()
-    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: expected a file")
+    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: the manifest of a directory")
     place.keyed("audit", place.url + "m", "d").exits(2)
 
 

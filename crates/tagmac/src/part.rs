@@ -30,7 +30,7 @@ pub enum PartError {
         /// Where it starts.
         found: u64,
     },
-    /// A part was made by another kind of MAC, or under another key.
+    /// A part is of another kind of MAC, or was made under another key.
     ForeignPart,
     /// The MAC treats the last block differently, so at least one byte must be left for the finish.
     NoLastBlock,

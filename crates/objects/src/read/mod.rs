@@ -165,7 +165,7 @@ impl<'a> ObjectReader<'a> {
     /// Passes the bytes of a range, which arrives over one connection at a time, to `take` with a
     /// hash.
     ///
-    /// The hash is updated by the task that receives the bytes. A separate thread would be woken
+    /// The task that receives the bytes updates the hash. A separate thread would be woken
     /// for every piece and would find it in another core's cache.
     fn one_by_one<H: Send + 'static>(
         &self,

@@ -1,5 +1,5 @@
-//! The parameters of a UMAC of 1999, and its keys: K and L of the hash, and the PRF's key. Keys are
-//! derived by a primitive of the PRF, or given.
+//! The parameters of a UMAC of 1999, and its keys: K and L of the hash, and the PRF's key. A
+//! primitive of the PRF derives them, or the caller supplies them.
 
 use alloc::vec;
 
@@ -44,8 +44,8 @@ impl From<Umac99Set> for Umac99Parameters {
 }
 
 impl Umac99Parameters {
-    /// Returns parameters with a hash and a PRF. All messages are hashed, and keys are derived by
-    /// the PRF's own primitive.
+    /// Returns parameters with a hash and a PRF. All messages are hashed, and the
+    /// PRF's own primitive derives the keys.
     pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
         Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
     }

@@ -4,7 +4,7 @@
 //! An answer is the xor of the tags of three messages with the lengths [`LENGTHS`]. Their byte i is
 //! 167 i + floor(i / 256). Together they cover every path of the kernels: whole bitsliced batches
 //! of PRESENT, and tails of each kind. The bytes of keys count from 0, and those of nonces from 32.
-//! The answers are computed by `reference/`.
+//! `reference/` computes the answers.
 
 use crate::error::Error;
 use crate::isa::{KnownAnswer, Level};

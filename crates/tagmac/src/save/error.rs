@@ -19,7 +19,7 @@ pub enum SaveError {
     NoMemory,
     /// The MAC's state within a message cannot be saved.
     NoSavedState,
-    /// A part was made by another kind of MAC, or under another key.
+    /// A part is of another kind of MAC, or was made under another key.
     ForeignPart,
     /// An error of the MAC.
     Mac(Error),

@@ -35,7 +35,7 @@ def pinned(ref: tagmac.KeyRef) -> tuple[tagmac.KeyRef, tagmac.Key]:
 
 
 def _not_shown(name: str) -> None:
-    """Refuses an environment variable that is set by a Spark property, which makes the key public.
+    """Rejects an environment variable that a Spark property sets, because properties make the key public.
     """
     from pyspark.sql import SparkSession
 

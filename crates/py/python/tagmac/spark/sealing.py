@@ -1,4 +1,4 @@
-"""Seals buckets: the workers read all objects, and each shard is written by the task that made it.
+"""Seals buckets: the workers read all objects, and the task that made a shard writes it.
 
 Stages, with ═ for a shuffle:
 

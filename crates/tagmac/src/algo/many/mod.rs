@@ -161,7 +161,7 @@ fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
     all < first.len() * (step + 4) && all != first.len() * first[0].len()
 }
 
-/// [`tags`] of a MAC whose terms are computed by the cipher C, where batches are faster.
+/// [`tags`] of a MAC that computes its terms with the cipher C, where batches are faster.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     isa: I,
