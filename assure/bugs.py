@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Historical bugs: planted here, each fault of another project must be found by a named test.
+"""Historical bugs: planted here, a named test must find each fault of another project.
 
 `bugs/NN-name.toml` describes a fault of another project (`source`) as changes to our functions
 (`anchors.py`), with the test that must find it (`test = "PACKAGE TARGET NAME"`; TARGET is `lib` or

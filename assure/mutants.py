@@ -129,7 +129,7 @@ class Ledger:
     def read(self):
         recorded, now = read_json(LEDGER, {}), sorted({one["file"] for one in self.found})
         self.digests = {}
-        # A file that moved is recognised by its functions or by its module's name.
+        # Its functions, or its module's name, identify a file that moved.
         moved = [path for path in recorded if path not in now and not (self.tree.root / path).exists()]
         free = [path for path in now if path not in recorded]
         self.files = {path: row for path, row in recorded.items() if path not in moved}

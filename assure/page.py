@@ -1,4 +1,4 @@
-"""Renders docs/design/assurance.md from the jobs and the results of their last runs."""
+"""Renders docs/design/assurance.md and assure/runs.md from the jobs and the results of their last runs."""
 
 import re
 
@@ -10,8 +10,13 @@ This page lists the jobs that try to find this library wrong, their results and 
     scripts/assure              # in full, hours
 
 Each job counts its checks and must reach a fixed minimum. Each also has planted bugs: the job runs again with
-each of them and must fail. The failures are listed below. `scripts/assure --page` writes this page from
-`assure/record.json`.
+each of them and must fail. [The last runs](../../assure/runs.md) list the failures. `scripts/assure --page` writes
+both pages from `assure/record.json`.
+"""
+RUNS = """# The last runs of each job
+
+[Assurance](../docs/design/assurance.md) has the claims that these runs support. A planted bug must make its job
+fail; the tables show the first failure. `scripts/assure --page` writes this page from `assure/record.json`.
 """
 
 
@@ -61,6 +66,7 @@ def not_done(jobs, record, fuzzed):
 
 
 def page(jobs, record, fuzzed):
+    """Renders the page of claims."""
     lines = [HEAD]
     lines.append("| job | what it tests | checked | failed | planted bugs found | minutes |")
     lines.append("|---|---|---:|---:|---:|---:|")
@@ -73,7 +79,7 @@ def page(jobs, record, fuzzed):
         mark = "" if kind == "full" else " (quick)"
         minutes = f"{found['seconds'] / 60:.1f}"
         lines.append(
-            f"| `{job.name}`{mark} | {job.what} | {number(found['checked'])} | 0 "
+            f"| [`{job.name}`](../../assure/runs.md#{job.name}){mark} | {job.what} | {number(found['checked'])} | 0 "
             f"| {len(found['planted'])} of {len(found['planted'])} | {minutes} |"
         )
     if missing:
@@ -84,12 +90,17 @@ def page(jobs, record, fuzzed):
     for job in jobs:
         lines.append(f"| {job.claim} | `{job.name}` | {job.caveat} |")
     lines.append(not_done(jobs, record, fuzzed))
-    lines.append("\n## The runs\n")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def runs(jobs, record):
+    """Renders the page of the last runs."""
+    lines = [RUNS]
     for job in jobs:
         kind, found = last(job, record)
         if found is None:
             continue
-        lines.append(f"### {job.name}\n")
+        lines.append(f"## {job.name}\n")
         lines.append(
             f"{found['date']}, {found['cpu']}, {found['cores']} cores, {found['compiler']}; {kind} run, "
             f"{number(found['checked'])} checks.\n"

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""asyncssh against a real sshd, with tagmac's UMAC.
+"""Connects asyncssh to a real sshd with tagmac's UMAC.
 
-    asyncssh_umac.py                    by the Python module
-    asyncssh_umac.py --nettle LIBRARY   by a shared library with nettle's symbols, those of 3 or of 4
+    asyncssh_umac.py                    uses the Python module
+    asyncssh_umac.py --nettle LIBRARY   uses a shared library with the symbols of nettle 3 or 4
 
-asyncssh has UMAC only where it finds the C library nettle, which pip cannot install. Here it gets
-tagmac's. The script starts an sshd on loopback with a key and a configuration of its own, connects
-with each of OpenSSH's UMACs, sends data through `cat`, and compares what comes back. At last it
-spoils a tag, to see that the server checks them.
+asyncssh supports UMAC only if it finds the C library nettle, which pip cannot install. Here it gets
+tagmac's instead. The script starts a separate sshd on loopback with a new key and configuration.
+It connects with each of OpenSSH's UMACs, sends data through `cat`, and compares what comes back.
+Finally it corrupts a tag, to check that the server verifies tags.
 
-Needs asyncssh and OpenSSH's server. It changes nothing outside a temporary directory, but that
-root makes /run/sshd where there is none.
+Needs asyncssh and OpenSSH's server. It changes nothing outside a temporary directory, except that root
+creates /run/sshd if it is missing.
 """
 
 import argparse
@@ -34,16 +34,16 @@ MACS = [
     "umac-64-etm@openssh.com",
     "umac-128-etm@openssh.com",
 ]
-# A cipher that has no MAC of its own.
+# The cipher must not include a MAC.
 CIPHER = "aes256-ctr"
 
 calls: Counter[str] = Counter()
-# Whether the next tag is to be wrong.
+# True if the next tag must be wrong.
 spoil = False
 
 
 def by_module() -> None:
-    """Puts a module with tagmac's UMACs where asyncssh looks for the one that wraps nettle."""
+    """Replaces the module in which asyncssh wraps nettle with one that has tagmac's UMACs."""
     import tagmac
 
     class Spoiled:
@@ -66,15 +66,15 @@ def by_module() -> None:
 
 
 def by_library(path: Path) -> None:
-    """Lets asyncssh find another library when it looks for nettle."""
+    """Makes asyncssh load another library instead of nettle."""
     find, load = ctypes.util.find_library, ctypes.cdll.LoadLibrary
     ctypes.util.find_library = lambda name: str(path) if name == "nettle" else find(name)
     ctypes.cdll.LoadLibrary = lambda name: as_nettle_3(load(name))
 
 
 def as_nettle_3(library: ctypes.CDLL) -> ctypes.CDLL:
-    """A library that takes calls as asyncssh makes them, `digest(context, length, digest)`. nettle 4
-    has no length there: it would write the tag to the address 8."""
+    """Adapts a library to the calls of asyncssh, `digest(context, length, digest)`. In nettle 4 the call
+    has no length, so it would write the tag to the address 8."""
     if library.nettle_version_major() >= 4:
         for bits in (32, 64, 96, 128):
             name = f"nettle_umac{bits}_digest"
@@ -85,7 +85,7 @@ def as_nettle_3(library: ctypes.CDLL) -> ctypes.CDLL:
 
 @contextlib.contextmanager
 def server(directory: Path, sshd: str, host_key, user_key):
-    """An sshd that takes one user with one key. Gives its port and its log."""
+    """Starts an sshd that accepts one user with one key. Yields its port, its log and its process."""
     private = directory / "host_key"
     private.touch(mode=0o600)
     private.write_bytes(host_key.export_private_key())
@@ -106,7 +106,7 @@ Ciphers {CIPHER}
 MACs {",".join(MACS)}
 """)
     if os.getuid() == 0:
-        # Where sshd, run by root, locks up the process that talks to strangers.
+        # The directory that sshd, as root, uses to confine its unprivileged process.
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     log = directory / "log"
     command = [sshd, "-D", "-e", "-f", directory / "config"]
@@ -118,10 +118,10 @@ MACs {",".join(MACS)}
 
 
 async def wait_for(process: subprocess.Popen, log: Path, words: str) -> None:
-    """Waits as long as sshd runs, which says it in the end or fails."""
+    """Waits until sshd has logged `words`; fails if sshd ends first."""
     while words not in log.read_text():
         if process.poll() is not None:
-            sys.exit(f"expected '{words}' in sshd's log, found its end:\n{log.read_text()}")
+            sys.exit(f"sshd ended without '{words}' in its log:\n{log.read_text()}")
         await asyncio.sleep(0.1)
 
 
@@ -182,7 +182,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.sshd is None:
         sys.exit(
-            "expected OpenSSH's server in /usr/sbin, found none: apt-get install openssh-server"
+            "OpenSSH's server is not in /usr/sbin: apt-get install openssh-server"
         )
     if args.nettle:
         by_library(args.nettle.resolve(strict=True))

@@ -4,16 +4,16 @@
     restic_check.py --repo DIRECTORY --password-file FILE
     restic_check.py --demo
 
-restic encrypts with AES-256 in counter mode and authenticates with Poly1305-AES: each file but the
-packs, each blob in a pack and the header of each pack is IV || ciphertext || MAC, where the MAC is
-that of the ciphertext under the nonce IV. This script verifies all of them. It decrypts no data:
-from the password it gets the master key, and with it only the packs' headers, which say where the
-blobs are. It names what is wrong, and ends with status 1 then.
+restic encrypts with AES-256 in counter mode and authenticates with Poly1305-AES. Each file except the
+packs, each blob in a pack and the header of each pack is IV || ciphertext || MAC. The MAC is that of
+the ciphertext under the nonce IV. This script verifies all of them. It decrypts no user data: it gets
+the master key from the password, and decrypts only the headers of the packs, which list the blobs. It
+names what is wrong, and then exits with status 1.
 
---demo makes a repository with the command restic, checks it, changes one byte of each kind of file
-in turn and sees that the check finds it.
+--demo creates a repository with the command restic and checks it. Then it changes one byte in each
+kind of file in turn, and checks that the change is found.
 
-Needs cryptography (for AES in counter mode). The format is in restic's doc/design.rst.
+Needs cryptography (for AES in counter mode). restic's doc/design.rst describes the format.
 """
 
 import argparse
@@ -35,8 +35,8 @@ import tagmac
 
 IV = 16
 MAC = 16
-# Kind of a blob, and the bytes of its entry in a header: kind, length, plain length if it is
-# compressed, id.
+# The kind of a blob, and the size of its entry in a header: kind, length, plain length if it is
+# compressed, ID.
 ENTRIES = {
     0: ("data blob", 1 + 4 + 32),
     1: ("tree blob", 1 + 4 + 32),
@@ -47,7 +47,7 @@ ENTRIES = {
 
 @dataclass
 class Keys:
-    """Keys of a repository: for AES, and for Poly1305-AES as k || r."""
+    """The keys of a repository: for AES, and for Poly1305-AES as k || r."""
 
     encrypt: bytes
     mac: tagmac.Key
@@ -57,20 +57,20 @@ class Keys:
         return cls(encrypt, tagmac.Key(mac, "POLY1305-AES"))
 
     def verify(self, sealed: bytes | memoryview) -> None:
-        """Checks IV || ciphertext || MAC."""
+        """Verifies IV || ciphertext || MAC."""
         if len(sealed) < IV + MAC:
             raise tagmac.InvalidTag(f"expected at least {IV + MAC} bytes, found {len(sealed)}")
         self.mac.verify(sealed[IV:-MAC], sealed[-MAC:], nonce=sealed[:IV])
 
     def open(self, sealed: bytes | memoryview) -> bytes:
-        """Checks, then decrypts."""
+        """Verifies, then decrypts."""
         self.verify(sealed)
         aes = Cipher(algorithms.AES(self.encrypt), modes.CTR(bytes(sealed[:IV]))).decryptor()
         return aes.update(sealed[IV:-MAC])
 
 
 def unlock(repo: Path, password: bytes) -> Keys:
-    """The master key, from the first key file that the password opens."""
+    """Returns the master key, from the first key file that the password opens."""
     for path in sorted(repo.glob("keys/*")):
         key = json.loads(path.read_text())
         n, r, p = key["N"], key["r"], key["p"]
@@ -88,7 +88,7 @@ def unlock(repo: Path, password: bytes) -> Keys:
 
 
 def blobs(header: bytes) -> Iterator[tuple[str, int, int]]:
-    """What a pack has, from its header: kind, first byte, byte after the last."""
+    """Yields the blobs that a pack's header lists: kind, first byte, byte after the last."""
     place = start = 0
     while place < len(header):
         kind, entry = ENTRIES[header[place]]
@@ -98,7 +98,7 @@ def blobs(header: bytes) -> Iterator[tuple[str, int, int]]:
 
 
 def check_pack(keys: Keys, pack: memoryview, count: Counter[str]) -> Iterator[str]:
-    """What is wrong with a pack: blobs || header || length of the header."""
+    """Yields the damaged parts of a pack: blobs || header || length of the header."""
     end = len(pack) - 4
     start = end - int.from_bytes(pack[end:], "little")
     if not 0 <= start <= end:
@@ -119,7 +119,7 @@ def check_pack(keys: Keys, pack: memoryview, count: Counter[str]) -> Iterator[st
 
 
 def check(repo: Path, keys: Keys) -> tuple[Counter[str], list[str]]:
-    """What was verified, and what is wrong with which file."""
+    """Returns the number of objects verified, by kind, and the damaged files."""
     count: Counter[str] = Counter()
     wrong = []
     kinds = {"config": "config", "index/*": "index", "snapshots/*": "snapshot"}
@@ -137,7 +137,7 @@ def check(repo: Path, keys: Keys) -> tuple[Counter[str], list[str]]:
 
 
 def demo() -> None:
-    """A fresh repository, checked whole and with one changed byte."""
+    """Creates a repository and checks it unchanged and with one changed byte."""
     with tempfile.TemporaryDirectory() as name:
         repo, files, password = Path(name, "repo"), Path(name, "files"), Path(name, "password")
         password.write_text("correct horse battery staple\n")

@@ -1,5 +1,6 @@
-//! Chooses Nettle's ABI by the package, since two have this source, and names the shared library for
-//! the dynamic linker. The number goes up when a program that was linked before can no longer run.
+//! Chooses Nettle's ABI by the name of the package, because two packages share this source. Sets
+//! the soname of the library. Raise ABI when programs linked to an earlier version can no longer
+//! run.
 
 const ABI: u32 = 0;
 
@@ -11,7 +12,7 @@ fn main() {
     println!("cargo::rustc-cfg=nettle=\"{nettle}\"");
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,lib{name}.so.{ABI}");
-        // Rust's thread-locals do not live through an unloading.
+        // Rust's thread-locals do not survive unloading.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
 }

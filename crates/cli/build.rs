@@ -1,5 +1,5 @@
-//! Packs the vectors of the self-test, says what is built of what, and leaves symbols out of the command:
-//! profiles of a workspace do not reach `cargo install`.
+//! Packs the self-test's vectors, records the target and the commit, and strips symbols from the
+//! command. Profiles of a workspace do not apply to `cargo install`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 
-/// Files of `vectors/` whose rows name no MAC of the registry. `tagmac selftest` holds each level against all
-/// others.
+/// Files in `vectors/` that contain no MAC of the registry. `tagmac selftest` compares each level
+/// with all others.
 const OTHERS: &[&str] = &["aes", "parameters", "poly1305", "present", "rc6"];
 
 fn main() {
@@ -16,7 +16,7 @@ fn main() {
     pack_vectors();
     println!("cargo:rustc-env=TAGMAC_TARGET={}", env::var("TARGET").expect("cargo sets it"));
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // Tests, whose commit is known, would be built anew after each.
+    // Debug builds omit the commit: otherwise every commit would rebuild the tests.
     if is("PROFILE", "release") {
         if let Some(commit) = packaged_commit().or_else(commit) {
             println!("cargo:rustc-env=TAGMAC_COMMIT={commit}");
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// The commit that cargo packaged, which it writes beside the sources.
+/// Returns the commit that cargo recorded next to the sources when it packaged them.
 fn packaged_commit() -> Option<String> {
     let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let (_, rest) = text.split_once("\"sha1\"")?;
@@ -35,8 +35,8 @@ fn packaged_commit() -> Option<String> {
     Some(commit.into()).filter(|commit: &String| is_commit(commit))
 }
 
-/// The commit that is checked out, if these sources are a repository of their own and not a folder in
-/// somebody else's.
+/// Returns the commit that is checked out, if these sources are the root of a repository and not a
+/// folder in another one.
 fn commit() -> Option<String> {
     let git = |args: &[&str]| {
         let ran = Command::new("git").args(args).output().ok()?;
@@ -57,7 +57,7 @@ fn is_commit(text: &str) -> bool {
     text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Writes `vectors.z`: an array of the files' arrays, as zlib packs it.
+/// Writes `vectors.z`: a zlib-compressed array of the arrays in the files.
 fn pack_vectors() {
     println!("cargo:rerun-if-changed=vectors");
     let entries = fs::read_dir("vectors").unwrap_or_else(|error| panic!("vectors: {error}"));
@@ -66,7 +66,7 @@ fn pack_vectors() {
     paths.retain(|path| {
         !path.file_stem().is_some_and(|stem| OTHERS.iter().any(|other| stem == *other))
     });
-    // The same program from the same sources.
+    // Reproducible builds need a fixed order.
     paths.sort();
     let array = |path: &PathBuf| {
         fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -74,5 +74,5 @@ fn pack_vectors() {
     let arrays: Vec<String> = paths.iter().map(array).collect();
     let packed = compress_to_vec_zlib(format!("[{}]", arrays.join(",")).as_bytes(), 10);
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
-    fs::write(Path::new(&out).join("vectors.z"), packed).expect("cargo's folder takes a file");
+    fs::write(Path::new(&out).join("vectors.z"), packed).expect("OUT_DIR is writable");
 }

@@ -1,5 +1,5 @@
-//! Keeps the provider in memory once it is loaded: Rust's thread-locals, and the tables that OpenSSL
-//! was given, do not live through an unloading.
+//! Keeps the provider loaded: Rust's thread-locals, and the tables that OpenSSL has, do not survive
+//! unloading.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

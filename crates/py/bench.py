@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""tagmac beside other MACs in Python, on one thread.
+"""Compares tagmac with other MACs in Python, on one thread.
 
     bench.py [--seconds S] [--parts]
 
-Prints a table: microseconds for a message of 64 bytes, GB/s for 4 KiB and 2 MiB. Contenders take
-turns, and the best turn counts. Where two have the same MAC, their tags are compared first. With
---parts, what a part of an object costs beside the tag of the same bytes, in microseconds.
+Prints a table: microseconds for a message of 64 bytes, GB/s for 4 KiB and 2 MiB. The contenders
+take turns, and each one's best turn counts. Tags of the same MAC are compared first. With --parts,
+it compares the time of a part of an object with that of tagging the same bytes, in microseconds.
 
-pip install blake3 cryptography pycryptodome; what is missing is left out.
+Needs pip install blake3 cryptography pycryptodome; missing packages are left out.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import tagmac
 KEY = bytes(range(32))
 NONCE = bytes(range(16))
 SIZES = [64, 4096, 2 << 20]
-# Seconds of a turn: less than the system's slices of time, so that some turns are undisturbed.
+# Seconds of a turn: shorter than the scheduler's time slices, so that some turns are undisturbed.
 BURST = 0.001
 
 Tagger = Callable[[bytes], bytes]
@@ -43,7 +43,7 @@ def ours() -> dict[str, Tagger]:
         rows[f"tagmac Key.tag, {alg}"] = lambda msg, tag=tag: tag(msg, NONCE)
     for alg, size in [("PMAC-AES128", 16), ("UMAC-64", 16)]:
         session = tagmac.Session(tagmac.Key(KEY[:size], alg), max_message_bytes=4 << 20)
-        # Each tag is under a nonce of its own, so that none can be compared.
+        # Each tag has a different nonce, so they cannot be compared.
         rows[f"tagmac Session.tag of {alg}"] = lambda msg, tag=session.tag: tag(msg)[1]
     key = KEY[:16]
     rows["tagmac new, PMAC-AES128"] = lambda msg: tagmac.new(key, msg).digest()
@@ -106,7 +106,7 @@ def contenders() -> dict[str, Tagger]:
 
 
 def prove(rows: dict[str, Tagger]) -> None:
-    """Whoever names one MAC of the registry gives one tag."""
+    """Checks that all contenders with the same MAC make the same tags."""
     for size in SIZES:
         msg, tags = bytes(i % 251 for i in range(size)), {}
         for name, tag in rows.items():
@@ -116,7 +116,7 @@ def prove(rows: dict[str, Tagger]) -> None:
 
 
 def seconds(tag: Callable[[bytes], object], msg: bytes, times: int) -> float:
-    """Of one call."""
+    """Returns the mean time of one call."""
     start = time.perf_counter()
     for _ in range(times):
         tag(msg)
@@ -124,7 +124,7 @@ def seconds(tag: Callable[[bytes], object], msg: bytes, times: int) -> float:
 
 
 def parts(budget: float) -> None:
-    """What a part costs, and where that goes."""
+    """Prints the time of a part, and of each step."""
     key = tagmac.Key(KEY[:16])
 
     def begun(msg: bytes) -> tagmac.Part:

@@ -1,5 +1,5 @@
-/* Writes tags of messages of 0 to 300 bytes, as a program for Linux on an ARM CPU without a C
-   library: scripts/test-thumb runs it under qemu and compares them with the reference's. */
+/* Writes tags of messages of 0 to 300 bytes. It is a program for Linux on an ARM CPU, without a C
+   library: scripts/test-thumb runs it under qemu and compares the tags with the reference's. */
 #include "tagmac_embedded.h"
 
 enum { EXIT = 1, WRITE = 4, LENGTHS = 301 };

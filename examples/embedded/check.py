@@ -1,4 +1,4 @@
-"""Compares the tags that check.c writes with those of reference/."""
+"""Compares the tags from check.c with those of reference/."""
 
 import sys
 from pathlib import Path
@@ -17,4 +17,4 @@ for n in range(len(MESSAGE)):
 failed = [i // 2 for i, tags in enumerate(zip(expected, found)) if len(set(tags)) > 1]
 print(f"{len(found)} tags checked, {len(failed)} failed")
 if len(found) != len(expected) or failed:
-    sys.exit(f"expected {len(expected)} tags of the reference, wrong at lengths {failed[:9]}")
+    sys.exit(f"expected {len(expected)} tags as in the reference; wrong at lengths {failed[:9]}")

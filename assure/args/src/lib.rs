@@ -11,7 +11,7 @@ mod diagnostic;
 mod given;
 #[path = "../../../crates/cli/src/harden.rs"]
 mod harden;
-#[path = "../../../crates/cli/src/help.rs"]
+#[path = "../../../crates/cli/src/help/mod.rs"]
 mod help;
 #[path = "../../../crates/cli/src/json.rs"]
 mod json;

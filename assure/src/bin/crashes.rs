@@ -368,7 +368,7 @@ impl Bench {
         // write.
         let old = match ran.code {
             Some(0) => is_old && ran.out != recorded.out,
-            Some(1) => is_old && ran.err.contains("--append accepts what was added"),
+            Some(1) => is_old && ran.err.contains("--append accepts the added bytes"),
             _ => false,
         };
         if !old {

@@ -3,7 +3,7 @@
 //! shortens, extends, mixes, repeats and delays datagrams.
 //!
 //! ```console
-//! $ cargo run --release -p tagmac --example sensor
+//! $ cargo run --release -p tagmac-any --example sensor
 //! ```
 //!
 //! It prints what the server accepted and why it refused the rest. It exits with 1 if the server
@@ -13,15 +13,15 @@
 //! datagram:   counter, 2 bytes || temperature, 2 bytes || tag, 8 bytes
 //! ```
 //!
-//! `Sensor` and `Server` are the parts to copy. The counter is there against replays; it shows the
-//! order of readings and not their age. It has 16 bits because the key has room for 65,535 tags,
-//! with which a forgery still has a probability of at most 2^-32: a reading every ten minutes for
-//! 15 months. LightMAC takes no nonce. A sensor that forgets its counter gives nothing away, but
-//! the server refuses its readings until the counter is above the last one again.
+//! `Sensor` and `Server` are the parts to copy. The counter prevents replays; it proves the order
+//! of readings and not their age. It has 16 bits, because 65,535 tags keep the probability of a
+//! forgery below 2^-32: enough for a reading every ten minutes for 15 months. LightMAC needs no
+//! nonce. If a sensor loses its counter, nothing leaks, but the server refuses its readings until
+//! the counter exceeds the last one again.
 //!
-//! `Sensor` needs no heap and no operating system. On a Cortex-M4 LightMAC-PRESENT128 takes 10 KB
-//! of flash, and 2 KB of RAM for the keys; `examples/embedded` shows how to build a library for
-//! it.
+//! `Sensor` needs neither a heap nor an operating system. On a Cortex-M4, LightMAC-PRESENT128 needs
+//! 10 KB of flash, and 2 KB of RAM for the keys. `examples/embedded` shows how to build a library
+//! for it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -43,7 +43,7 @@ const DATAGRAM_BYTES: usize = READING_BYTES + TAG_BYTES;
 /// Bits of LightMAC's own counter of blocks, the fewest that whole bytes allow.
 const S: usize = 8;
 
-/// Two keys of PRESENT, known to one sensor and the server. A device has them from its maker.
+/// The two PRESENT keys that one sensor shares with the server. The manufacturer installs them.
 type Key = [[u8; 16]; 2];
 
 fn lightmac([k1, k2]: &Key) -> LightMac<Present128> {
@@ -52,7 +52,7 @@ fn lightmac([k1, k2]: &Key) -> LightMac<Present128> {
 
 struct Sensor {
     mac: LightMac<Present128>,
-    /// Of the last datagram; a device keeps it in flash, and writes it before it sends.
+    /// The counter of the last datagram. A device keeps it in flash, and writes it before it sends.
     counter: u16,
 }
 
@@ -61,7 +61,7 @@ impl Sensor {
         Sensor { mac: lightmac(key), counter: 0 }
     }
 
-    /// The next datagram, for a temperature in hundredths of a degree. None once the key is used
+    /// The next datagram, for a temperature in hundredths of a degree. `None` once the key is used
     /// up.
     fn datagram(&mut self, temperature: i16) -> Option<[u8; DATAGRAM_BYTES]> {
         self.counter = self.counter.checked_add(1)?;
@@ -81,7 +81,7 @@ struct Reading {
 }
 
 struct Server {
-    /// Counts wrong tags, and stops before one of them could pass by luck.
+    /// Counts wrong tags, and stops before one could pass by chance.
     mac: Metered<LightMac<Present128>>,
     /// The counter of the last reading that was accepted; a server stores it.
     last: u16,
@@ -92,7 +92,7 @@ struct Server {
 enum Refusal {
     Length,
     Tag(MeteredVerifyError),
-    /// Its counter is not above the last one: it was seen before, or a later one was.
+    /// The counter is not above the last one: this datagram or a later one was accepted already.
     Late,
 }
 
@@ -114,7 +114,8 @@ impl Server {
         Ok(Server { mac, last: 0 })
     }
 
-    /// The reading of a datagram. It looks at nothing in it before the tag is checked.
+    /// Accepts a datagram and returns its reading. The tag is checked before anything else is
+    /// parsed.
     fn accept(&mut self, datagram: &[u8]) -> Result<Reading, Refusal> {
         let datagram: &[u8; DATAGRAM_BYTES] = datagram.try_into().map_err(|_| Refusal::Length)?;
         let (reading, tag) = datagram.split_at(READING_BYTES);
@@ -130,12 +131,12 @@ impl Server {
     }
 }
 
-/// What the sensor sent, and what the server made of it.
+/// The readings sent and accepted, and the datagrams refused.
 #[derive(Default)]
 struct Report {
     sent: Vec<Reading>,
     accepted: Vec<Reading>,
-    /// How many datagrams for each reason.
+    /// Number of refused datagrams by reason.
     refused: BTreeMap<String, usize>,
 }
 
@@ -147,14 +148,14 @@ impl Report {
         }
     }
 
-    /// Whether the server accepted what the sensor sent and nothing else, in that order and once.
+    /// True if the server accepted only readings that the sensor sent, in that order and once each.
     fn is_right(&self) -> bool {
         let mut sent = self.sent.iter();
         self.accepted.iter().all(|accepted| sent.any(|reading| reading == accepted))
     }
 }
 
-/// What the attacker lets arrive once it has seen these datagrams, the last of them just now.
+/// The datagrams that the attacker delivers after seeing `seen`, where the last one is new.
 fn attack(seen: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some((latest, earlier)) = seen.split_last() else { return Vec::new() };
     match earlier.len() % 3 {
@@ -164,12 +165,13 @@ fn attack(seen: &[Vec<u8>]) -> Vec<Vec<u8>> {
             arriving
         }
         1 => Vec::new(),
-        // All that was ever sent, the latest first.
+        // All datagrams so far, latest first.
         _ => seen.iter().rev().cloned().collect(),
     }
 }
 
-/// Each bit flipped, each shorter length, one byte more, and the tag of the datagram before.
+/// The datagram with each bit flipped, with each shorter length, with an extra byte, and with the
+/// tag of the previous datagram.
 fn forgeries(datagram: &[u8], before: &[u8]) -> Vec<Vec<u8>> {
     let flipped = (0..8 * datagram.len()).map(|bit| {
         let mut flipped = datagram.to_vec();
@@ -182,18 +184,18 @@ fn forgeries(datagram: &[u8], before: &[u8]) -> Vec<Vec<u8>> {
     flipped.chain(shorter).chain([longer, mixed]).collect()
 }
 
-/// Two sockets of this machine, the first of which sends to the second.
+/// Two sockets on this machine; the first sends to the second.
 fn link() -> io::Result<(UdpSocket, UdpSocket)> {
     let [from, to] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)));
     let (from, to) = (from?, to?);
     from.connect(to.local_addr()?)?;
     to.connect(from.local_addr()?)?;
-    // What was sent is already there; the limit is only for a system that drops it.
+    // The datagram has arrived already. The limit matters only if the system drops it.
     to.set_read_timeout(Some(Duration::from_secs(10)))?;
     Ok((from, to))
 }
 
-/// Receives a datagram. Of one that is too long, the byte that is too much is enough.
+/// Receives a datagram. If it is too long, one extra byte suffices to show it.
 fn receive(socket: &UdpSocket) -> io::Result<Vec<u8>> {
     let mut datagram = vec![0; DATAGRAM_BYTES + 1];
     let length = socket.recv(&mut datagram)?;
@@ -241,7 +243,7 @@ mod tests {
     fn every_attack_is_refused() {
         let report = run(12).expect("sockets");
         assert!(report.is_right());
-        // Two of three arrive as they were sent.
+        // The attacker delivers two of three datagrams unchanged.
         let counters: Vec<_> = report.accepted.iter().map(|reading| reading.counter).collect();
         assert_eq!(counters, [1, 3, 4, 6, 7, 9, 10, 12]);
     }

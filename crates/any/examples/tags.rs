@@ -1,9 +1,10 @@
-//! Tags of lines `ALGORITHM KEY NONCE BITS MESSAGE` on standard input, bytes in hex and `-` for
-//! none: what `scripts/compare-languages` holds the other languages against.
+//! Reads lines `ALGORITHM KEY NONCE BITS MESSAGE` on standard input, with bytes in hex and `-` for
+//! empty ones, and prints each message's tag. `scripts/compare-languages` compares the other
+//! languages with it.
 //!
 //! ```console
 //! $ echo PMAC-AES128 000102030405060708090a0b0c0d0e0f - 128 616263 |
-//!     cargo run --release -p tagmac --features dynamic --example tags
+//!     cargo run --release -p tagmac-any --example tags
 //! dbd0b134c556c3779d5f113fd277b3d8
 //! ```
 

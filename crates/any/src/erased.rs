@@ -1,4 +1,4 @@
-//! MACs, streams, parts and nonces in sequence without their types.
+//! Type-erased MACs, streams, parts and nonce sequences.
 
 use core::ops::Range;
 use std::any::Any;
@@ -12,13 +12,14 @@ use tagmac::{Bits, Error, Tag};
 
 use crate::nonce::AnyNonce;
 
-/// A MAC under a key. A nonce is empty for a deterministic one.
+/// A MAC under a key. The nonces of a deterministic MAC are empty.
 pub(crate) trait DynMac: Send + Sync {
-    /// With its type again.
+    /// Access to the concrete type.
     fn as_any(&self) -> &dyn Any;
-    /// The level in use; `None` if another library chooses.
+    /// The level in use; `None` if another library chooses it.
     fn level(&self) -> Option<Level>;
-    /// The most bits of a message, as [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) says it.
+    /// Maximum bits of a message, as [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) defines
+    /// it.
     fn limit_bits(&self) -> u64;
     fn tag_bits(&self) -> usize;
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
@@ -29,13 +30,14 @@ pub(crate) trait DynMac: Send + Sync {
         tags: &mut [Tag],
     ) -> Result<(), BatchError>;
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error>;
-    /// What tags messages under nonces that count up from `next`, or without them if it is empty.
+    /// Returns a tagger of messages whose nonces count up from `next`, or are all empty if `next`
+    /// is.
     fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error>;
-    /// The calls on parts; `None` if the MAC's hash is no product of parts.
+    /// The operations on parts; `None` if the MAC's hash cannot be split into parts.
     fn parts(&self) -> Option<&dyn DynParts> {
         None
     }
-    /// The stream that was [saved](DynStream::save).
+    /// Restores a [saved](DynStream::save) stream.
     fn restore(
         self: Arc<Self>,
         _: &Sealer,
@@ -46,7 +48,7 @@ pub(crate) trait DynMac: Send + Sync {
     }
 }
 
-/// A message that comes in pieces.
+/// A message in pieces.
 pub(crate) trait DynStream: Send + Sync {
     fn update(&mut self, data: &[u8]);
     fn fork(&self) -> Box<dyn DynStream>;
@@ -56,15 +58,15 @@ pub(crate) trait DynStream: Send + Sync {
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
-/// What tags messages one after the other.
+/// Tags messages one after the other.
 pub(crate) trait DynSequence: Send + Sync {
-    /// The next nonce; `None` if there is none to count.
+    /// The next nonce; `None` for a deterministic MAC.
     fn peek(&self) -> Result<Option<AnyNonce>, Error>;
-    /// The tag, and the nonce that goes with it in its place.
+    /// Returns the tag and writes its nonce to `nonce`.
     fn tag(&mut self, message: &[u8], nonce: &mut AnyNonce) -> Result<Tag, Error>;
 }
 
-/// Without nonces.
+/// A sequence without nonces, for a deterministic MAC.
 pub(crate) struct Deterministic<M>(pub(crate) Arc<M>);
 
 impl<M: DynMac> DynSequence for Deterministic<M> {
@@ -77,10 +79,10 @@ impl<M: DynMac> DynSequence for Deterministic<M> {
     }
 }
 
-/// A [`Part`](tagmac::hazmat::Part) without its type.
+/// A type-erased [`Part`](tagmac::hazmat::Part).
 pub(crate) type ErasedPart = Box<dyn Any + Send + Sync>;
 
-/// The calls on parts.
+/// The operations on parts.
 pub(crate) trait DynParts: Send + Sync {
     fn block(&self) -> usize;
     fn last_block_distinct(&self) -> bool;

@@ -8,18 +8,18 @@ use crate::mac::AnyMac;
 use crate::meter::{MeterError, Metered, MeteredVerifyError};
 use crate::registry::Algorithm;
 
-/// Why a check of a tag's first words gave no "yes".
+/// An error of a check of a tag's first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GradeError {
-    /// The words are wrong. A meter has counted this.
+    /// The words are wrong. A meter counts the failure.
     Mismatch,
-    /// Tags of this MAC are checked as a whole.
+    /// Only whole tags of this MAC can be checked.
     NoGrades {
         /// The MAC.
         algorithm: Algorithm,
     },
-    /// Nothing was checked: [`MeterError::BudgetExhausted`].
+    /// Refused before any check: [`MeterError::BudgetExhausted`].
     Refused(MeterError),
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for GradeError {
         match self {
             GradeError::Mismatch => Mismatch.fmt(f),
             GradeError::NoGrades { algorithm } => {
-                write!(f, "{algorithm}: tags are checked as a whole; those of UMAC-128 have grades")
+                write!(f, "{algorithm}: only whole tags can be checked; UMAC-128 has grades")
             }
             GradeError::Refused(error) => error.fmt(f),
         }
@@ -53,13 +53,14 @@ impl From<MeteredVerifyError> for GradeError {
 }
 
 impl AnyMac {
-    /// Checks the first words of a tag, see [`Umac::verify_prefix`](tagmac::Umac::verify_prefix) for what
-    /// such answers give away: [`Session::verify_prefix`](super::Session::verify_prefix) counts them.
+    /// Checks the first words of a tag. [`Umac::verify_prefix`](tagmac::Umac::verify_prefix)
+    /// describes what the answers reveal; [`Session::verify_prefix`](super::Session::verify_prefix)
+    /// counts failures.
     ///
     /// # Errors
     ///
-    /// [`GradeError::Mismatch`] unless `tag` has 128 bits and begins as the tag of the message,
-    /// [`GradeError::NoGrades`] for all algorithms but UMAC-128.
+    /// [`GradeError::Mismatch`] unless `tag` has 128 bits and its first words are those of the
+    /// message's tag, [`GradeError::NoGrades`] for all algorithms except UMAC-128.
     pub fn verify_prefix<'m>(
         &self,
         nonce: &[u8],
@@ -71,13 +72,13 @@ impl AnyMac {
         Ok(self.graded()?.verify_prefix(&nonce?, message, tag, grade)?)
     }
 
-    /// The MAC with its type, if that has grades.
+    /// The concrete MAC, if it has grades.
     fn graded(&self) -> Result<&Umac128, GradeError> {
         self.mac.as_any().downcast_ref().ok_or(GradeError::NoGrades { algorithm: self.algorithm })
     }
 }
 
-/// A check that a meter of the MAC's key counts.
+/// A check of first words that the meter of the MAC's key counts.
 pub(crate) fn verify_metered<M>(
     meter: &Metered<M>,
     mac: &AnyMac,

@@ -9,10 +9,10 @@
 //! checksum: 8 bytes in hex
 //! ```
 //!
-//! The checksum is the first 8 bytes of SHA-256 of all lines above it. It finds damage, not
-//! attacks: anyone who can write the file can write a key of their own. `docs/formats/key-file.md` has the
-//! format to the byte. This module reads and writes text only, so that every binding shares it;
-//! opening files is the caller's part.
+//! The checksum is the first 8 bytes of SHA-256 of all lines above it. It detects damage and not
+//! attacks: anyone who can write the file can write another key. `docs/formats/key-file.md`
+//! specifies the format byte by byte. This module only converts text, so that all bindings share
+//! it; the caller reads and writes the files.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,12 +27,12 @@ use tagmac::save::Sealer;
 use crate::key_id::KeyId;
 use crate::registry::{Algorithm, UnknownAlgorithm};
 
-/// What the first line of every version begins with.
+/// The beginning of the first line in every version.
 const MAGIC: &str = "tagmac-key-";
 const VERSION: &str = "2";
 const HEX: &str = "lower-case hex digits";
 
-/// A key with its algorithm. The key is wiped on drop and silent in `Debug`.
+/// A key and its algorithm. The key is wiped on drop and hidden in `Debug`.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -56,33 +56,33 @@ impl fmt::Debug for KeyFile {
     }
 }
 
-/// What is wrong with a key file. No variant holds anything that could be of the key.
+/// An error in a key file. No variant contains anything that could be part of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyFileError {
-    /// The first line is not that of a key file.
+    /// The first line does not begin like that of a key file.
     NotAKeyFile,
-    /// A key file of a version that is not known here.
+    /// The key file has an unknown version.
     Version {
         /// The version.
         found: String,
     },
-    /// A line is not what it has to be.
+    /// A line is malformed.
     Line {
         /// The number of the line, from 1.
         line: usize,
-        /// What has to be there.
+        /// The required content.
         expected: &'static str,
-        /// What is there.
+        /// A description of the content found.
         found: &'static str,
     },
-    /// The checksum is not that of the lines above it.
+    /// The checksum does not match the lines above it.
     Checksum,
     /// The algorithm is not in the registry.
     Algorithm(UnknownAlgorithm),
-    /// The algorithm takes no key of that length.
+    /// The algorithm has no keys of that length.
     KeyLength(Error),
-    /// The id is not that of the key.
+    /// The id does not match the key.
     Id {
         /// The key's id.
         expected: KeyId,
@@ -99,17 +99,19 @@ impl fmt::Display for KeyFileError {
             }
             KeyFileError::Version { found } => {
                 write!(f, "line 1: expected '{MAGIC}{VERSION}', found version '{found}'")?;
-                let old =
-                    if found == "1" { ", which is no longer read: make a new key" } else { "" };
+                let old = if found == "1" {
+                    ", which is no longer supported: make a new key"
+                } else {
+                    ""
+                };
                 f.write_str(old)
             }
             KeyFileError::Line { line, expected, found } => {
                 write!(f, "line {line}: expected {expected}, found {found}")
             }
-            KeyFileError::Checksum => f.write_str(
-                "line 6: expected the checksum of the lines above, found another: \
-                 the file is damaged",
-            ),
+            KeyFileError::Checksum => {
+                f.write_str("line 6: the checksum does not match: the file is damaged")
+            }
             KeyFileError::Algorithm(unknown) => write!(f, "line 2: {unknown}"),
             KeyFileError::KeyLength(wrong) => write!(f, "line 5: {wrong}"),
             KeyFileError::Id { expected, found } => {
@@ -122,37 +124,37 @@ impl fmt::Display for KeyFileError {
 impl std::error::Error for KeyFileError {}
 
 impl KeyFile {
-    /// A longer file is no key file: there is no need to read more of it.
+    /// Maximum length of a key file in bytes. A longer file cannot be one.
     pub const MAX_BYTES: usize = 64 << 10;
 
-    /// A file for a key that exists.
+    /// Makes a key file for an existing key.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyLength`] if the algorithm takes no key of that length.
+    /// [`Error::KeyLength`] if the algorithm has no keys of that length.
     pub fn new(algorithm: Algorithm, key: &[u8], created: SystemTime) -> Result<Self, Error> {
         algorithm.check_key(key.len())?;
         let key = Zeroizing::new(key.to_vec());
         Ok(KeyFile { algorithm, created: date(created), key })
     }
 
-    /// What seals sums that belong to the key.
+    /// Returns the sealer of states under this key.
     pub fn sealer(&self) -> Sealer {
         Sealer::new(self.algorithm.name(), &self.key)
     }
 
-    /// A file with a new key from the operating system.
+    /// Makes a key file with a new random key from the operating system.
     ///
     /// # Errors
     ///
-    /// If the operating system has no random bytes to give.
+    /// [`getrandom::Error`] if the operating system's random generator fails.
     pub fn generate(algorithm: Algorithm, now: SystemTime) -> Result<Self, getrandom::Error> {
         let mut key = Zeroizing::new(vec![0; algorithm.new_key_bytes()]);
         getrandom::fill(&mut key)?;
         Ok(KeyFile { algorithm, created: date(now), key })
     }
 
-    /// The algorithm that the key is for.
+    /// The key's algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -167,18 +169,19 @@ impl KeyFile {
         self.algorithm.key_id(&self.key)
     }
 
-    /// When the key was made, as `2026-11-21T10:00:00Z`.
+    /// The time when the key was made, such as `2026-11-21T10:00:00Z`.
     pub fn created(&self) -> &str {
         &self.created
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn to_text(&self) -> Zeroizing<String> {
         with_stack_wiped(|| self.write())
     }
 
     fn write(&self) -> Zeroizing<String> {
-        // Room for all at once: a string that grows leaves copies of the key behind.
+        // Reserve the capacity at once: a growing string would leave copies of the key in freed
+        // memory.
         let mut text = Zeroizing::new(String::with_capacity(256 + 2 * self.key.len()));
         let key = Zeroizing::new(hex(&self.key));
         for part in [MAGIC, VERSION, "\nalgorithm: ", self.algorithm.name(), "\nid: "] {
@@ -194,11 +197,11 @@ impl KeyFile {
         text
     }
 
-    /// Reads the text of a file. Only what [`to_text`](KeyFile::to_text) writes is taken.
+    /// Parses the text of a file. Accepts only what [`to_text`](KeyFile::to_text) writes.
     ///
     /// # Errors
     ///
-    /// [`KeyFileError`] says what is wrong on which line.
+    /// [`KeyFileError`] names the line and the reason.
     pub fn parse(text: &[u8]) -> Result<KeyFile, KeyFileError> {
         with_stack_wiped(|| KeyFile::read(text))
     }
@@ -206,7 +209,7 @@ impl KeyFile {
     fn read(text: &[u8]) -> Result<KeyFile, KeyFileError> {
         let mut lines = Lines { rest: text, line: 0 };
         let version = lines.next("'tagmac-key-2'", MAGIC).map_err(|wrong| match wrong {
-            // A file that stops within the first line may still be one of ours.
+            // A file that ends within the first line may still be a key file.
             KeyFileError::Line { found: Lines::CUT, .. } if text.starts_with(MAGIC.as_bytes()) => {
                 wrong
             }
@@ -239,7 +242,7 @@ impl KeyFile {
             return Err(KeyFileError::Checksum);
         }
         lines.line = 2;
-        // The message about an unknown name repeats it, so it has to be fit for a message.
+        // The message about an unknown name quotes it, so check it first.
         if name.len() > 64 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(lines.wrong("a name of letters, digits and dashes", "another text"));
         }
@@ -256,10 +259,10 @@ impl KeyFile {
     }
 }
 
-/// The lines of a file that are not read yet.
+/// The unread lines of a file.
 struct Lines<'a> {
     rest: &'a [u8],
-    /// The number of the line read last, from 1.
+    /// The number of the last line read, from 1.
     line: usize,
 }
 
@@ -270,7 +273,7 @@ impl<'a> Lines<'a> {
         KeyFileError::Line { line: self.line, expected, found }
     }
 
-    /// What follows `start` on the next line.
+    /// Reads the next line, which must begin with `start`, and returns the rest of it.
     fn next(&mut self, expected: &'static str, start: &str) -> Result<&'a str, KeyFileError> {
         self.line += 1;
         let end = self.rest.iter().position(|&byte| byte == b'\n');
@@ -298,18 +301,18 @@ pub(crate) fn checksum(above: &[u8]) -> [u8; 8] {
     *Sha256::digest(above).first_chunk().expect("32 bytes")
 }
 
-/// Lower-case hex, without a branch or a table lookup that depends on the bytes.
+/// Encodes in lower-case hex, without branches or table lookups that depend on the bytes.
 fn hex(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 
-/// `2026-11-21T10:00:00Z`, from the days since 1970 by the calendar's 400-year cycle.
+/// Formats a time as `2026-11-21T10:00:00Z`, by the 400-year cycle of the calendar.
 fn date(time: SystemTime) -> String {
-    // The format has four digits for the year: a clock that is out of them stops at the last.
+    // The year has four digits, so later times become the last second of year 9999.
     const LAST: u64 = 253_402_300_799;
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).min(LAST);
     let (days, second) = (seconds / 86400, seconds % 86400);
-    // Years that begin in March end with the leap day, so no month needs a case of its own.
+    // Counted from March, years end with the leap day, so no month is a special case.
     let since_march_0 = days + 719_468;
     let (cycle, day) = (since_march_0 / 146_097, since_march_0 % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

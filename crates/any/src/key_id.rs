@@ -1,12 +1,12 @@
-//! What tells keys apart and says nothing about them.
+//! Public ids, which distinguish keys and reveal nothing about them.
 
 use core::fmt;
 
 use tagmac::internals::derive_only;
 use tagmac::save::Purpose;
 
-/// The public id of a key: the first 8 bytes of what is [derived](tagmac::save::derive()) from it for
-/// [`Purpose::KeyId`]. It covers the algorithm, and is no tag of anything. `Display` writes
+/// The public id of a key: the first 8 bytes of the key [derived](tagmac::save::derive()) from it
+/// for [`Purpose::KeyId`]. It depends on the algorithm too, and is never a tag. `Display` writes
 /// lower-case hex.
 ///
 /// ```
@@ -25,19 +25,19 @@ impl KeyId {
     /// Bytes of an id.
     pub const BYTES: usize = 8;
 
-    /// The id of the key of the MAC of this name.
+    /// The id of `key` for the algorithm with this name.
     pub(crate) fn new(algorithm: &str, key: &[u8]) -> KeyId {
         let derived = derive_only(Purpose::KeyId, algorithm, key);
         KeyId(*derived.first_chunk().expect("32 bytes"))
     }
 
-    /// The bytes, as files have them.
+    /// The bytes, as stored in files.
     pub fn as_bytes(&self) -> &[u8; KeyId::BYTES] {
         &self.0
     }
 }
 
-/// An id that was read somewhere, of whatever key.
+/// An id from a file; nothing is checked.
 impl From<[u8; KeyId::BYTES]> for KeyId {
     fn from(bytes: [u8; KeyId::BYTES]) -> KeyId {
         KeyId(bytes)

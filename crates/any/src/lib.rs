@@ -1,5 +1,5 @@
-//! The MACs of [`tagmac`] and [`tagmac_papers`] by their names, but for one-time Poly1305, `Cbc3`, `Umac99Graded` and
-//! parameters without a name: what the command and the bindings for other languages drive.
+//! All MACs of [`tagmac`] and [`tagmac_papers`] by name, for the command and the bindings to other
+//! languages. One-time Poly1305, `Cbc3`, `Umac99Graded` and parameters without a name are left out.
 //!
 //! ```
 //! use tagmac_any::{Algorithm, AnyMac};
@@ -10,10 +10,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Algorithm`] is the table of all MACs, and [`AnyMac`] one of them under a key: it has [`Parts`] and
-//! [streams](AnyStream), which can be saved. [`KeyFile`] is a key as text, [`Session`] a key with its
-//! nonces and its budget, and [`Partial`] the sealed hash of a range of an object. Where a MAC's type is
-//! known, [`meter::Metered`] keeps its key to a budget.
+//! [`Algorithm`] is the table of all MACs. [`AnyMac`] is one of them under a key; it has [`Parts`]
+//! and [streams](AnyStream), which can be saved. [`KeyFile`] is a key as text, [`Session`] a key
+//! with its nonces and its budget, and [`Partial`] the encrypted hash of a range of an object. For
+//! a MAC of a known type, [`meter::Metered`] enforces the key's budget.
 
 #![forbid(unsafe_code)]
 

@@ -22,7 +22,7 @@ pub struct AnyMac {
     pub(crate) mac: Arc<dyn DynMac>,
 }
 
-/// Silent about the key.
+/// Shows nothing of the key.
 impl fmt::Debug for AnyMac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AnyMac(..)")
@@ -30,28 +30,29 @@ impl fmt::Debug for AnyMac {
 }
 
 impl Drop for AnyMac {
-    /// Wipes what calls have left on this thread's stack. The key itself is wiped with the last of its
-    /// clones, streams and sessions.
+    /// Wipes secrets that calls left on this thread's stack. The key itself is wiped with the last
+    /// of the MAC's clones, streams and sessions.
     fn drop(&mut self) {
         self.algorithm.wipe_calls();
     }
 }
 
 impl AnyMac {
-    /// The MAC under a key, with its full tag, on the best level of this CPU.
+    /// Creates the MAC with its longest tag, on the best level of this CPU.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyLength`] if the algorithm takes no key of that length.
+    /// [`Error::KeyLength`] if the algorithm has no keys of that length.
     pub fn new(algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
         AnyMac::with_options(algorithm, key, algorithm.default_tag_bits(), Level::best())
     }
 
-    /// The MAC under a key, with tags of `tag_bits` bits, on a level of your choice.
+    /// Creates the MAC with tags of `tag_bits` bits, on a level of your choice.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyLength`] or [`Error::TagBits`] if the algorithm has no such key or tag.
+    /// [`Error::KeyLength`] or [`Error::TagBits`] if the algorithm has no keys or tags of that
+    /// length.
     pub fn with_options(
         algorithm: Algorithm,
         key: &[u8],
@@ -82,38 +83,38 @@ impl AnyMac {
         self.mac.tag_bits()
     }
 
-    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    /// Maximum length of a message in bytes; `None` if no message can reach the limit.
     pub fn max_message_bytes(&self) -> Option<u64> {
         max_bytes(self.mac.limit_bits())
     }
 
-    /// The level in use; `None` for HMAC, which chooses its own.
+    /// The level in use; `None` for HMAC, whose crate chooses it.
     pub fn level(&self) -> Option<Level> {
         self.mac.level()
     }
 
-    /// The tag of a message. `nonce` is empty for deterministic MACs.
+    /// Returns the tag of `message`. `nonce` is empty for deterministic MACs.
     ///
     /// # Errors
     ///
     /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
-    /// is over the limit, [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes
-    /// alone.
+    /// exceeds the limit, [`Error::PartialByte`] if it ends within a byte and the MAC accepts only
+    /// whole bytes.
     pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
         self.mac.tag(nonce, message.into())
     }
 
-    /// The tags of many messages, a nonce for each, empty for deterministic MACs. Short messages
-    /// share vectors where the MAC can, see [`batch`](tagmac::batch).
+    /// Writes the tags of many messages, with a nonce for each (empty for deterministic MACs).
+    /// Short messages share vectors if the MAC supports it, see [`batch`](tagmac::batch).
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if a nonce has the wrong length or a message is over the limit. Those before it
-    /// may have their tags.
+    /// [`BatchError`] if a nonce has the wrong length or a message exceeds the limit. The tags of
+    /// earlier messages may be written.
     ///
     /// # Panics
     ///
-    /// If `nonces` and `tags` do not have one entry per message.
+    /// If `nonces` and `tags` do not have one entry for each message.
     pub fn tag_many(
         &self,
         nonces: &[&[u8]],
@@ -125,11 +126,11 @@ impl AnyMac {
         self.mac.tag_many(nonces, messages, tags)
     }
 
-    /// Checks a tag in constant time.
+    /// Checks the tag of `message` in constant time.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's own length.
+    /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's tag length.
     pub fn verify<'m>(
         &self,
         nonce: &[u8],
@@ -140,7 +141,7 @@ impl AnyMac {
     }
 
     /// Checks the tags of many messages, each in constant time, and writes a verdict for each. A
-    /// message that is refused does not verify.
+    /// message that the MAC refuses does not verify.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl AnyMac {
     ///
     /// # Panics
     ///
-    /// If `nonces`, `tags` and `verdicts` do not have one entry per message.
+    /// If `nonces`, `tags` and `verdicts` do not have one entry for each message.
     pub fn verify_many(
         &self,
         nonces: &[&[u8]],
@@ -166,7 +167,7 @@ impl AnyMac {
         })
     }
 
-    /// A stream of one message. `nonce` is empty for deterministic MACs.
+    /// Starts a message in pieces. `nonce` is empty for deterministic MACs.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl AnyMac {
         Ok(AnyStream { id: self.id, inner })
     }
 
-    /// The calls on parts; `None` if the MAC's hash is no product of parts.
+    /// The operations on parts; `None` if the MAC's hash cannot be split into parts.
     pub fn parts(&self) -> Option<Parts<'_>> {
         self.mac.parts().map(|mac| Parts { mac, id: self.id })
     }

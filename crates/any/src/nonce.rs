@@ -5,19 +5,19 @@ use core::fmt;
 use tagmac::Error;
 use tagmac::internals::{MAX_NONCE_BYTES, check_nonce_length, zero_filled};
 
-/// A nonce of any MAC, of 0 to 16 bytes: none for a deterministic one.
+/// A nonce of any MAC, of 0 to 16 bytes. That of a deterministic MAC is empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AnyNonce {
-    /// Zeros after the nonce.
+    /// The nonce, padded with zeros.
     block: [u8; MAX_NONCE_BYTES],
     bytes: usize,
 }
 
 impl AnyNonce {
-    /// No nonce.
+    /// The empty nonce.
     pub(crate) const NONE: AnyNonce = AnyNonce { block: [0; MAX_NONCE_BYTES], bytes: 0 };
 
-    /// The nonce of these bytes.
+    /// Copies a nonce.
     ///
     /// # Errors
     ///
@@ -34,19 +34,19 @@ impl AnyNonce {
         &self.block[..self.bytes]
     }
 
-    /// The nonce and zeros behind it.
+    /// The nonce, padded with zeros.
     pub(crate) fn block(&self) -> [u8; MAX_NONCE_BYTES] {
         self.block
     }
 
-    /// The nonces of this length that are over this one.
+    /// Number of larger nonces of this length.
     pub(crate) fn over(&self) -> u128 {
-        // Those that come after it if it is filled up by ones.
+        // The complement of a nonce is the number of larger ones.
         let unused = 8 * (MAX_NONCE_BYTES - self.bytes) as u32;
         (!u128::from_be_bytes(self.block)).checked_shr(unused).unwrap_or(0)
     }
 
-    /// The nonce that is `n` over this one.
+    /// The nonce `n` steps after this one.
     pub(crate) fn plus(&self, n: u64) -> Result<AnyNonce, Error> {
         let unused = 8 * (MAX_NONCE_BYTES - self.bytes) as u32;
         let number = u128::from_be_bytes(self.block).checked_shr(unused).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Partials: parts of an object as files, made anywhere and joined later.
+//! Partials: the hashes of ranges of an object as files, made on any machine and joined later.
 //!
 //! ```text
 //! "tagmac-partial-2"  key id (8)  start (8)  end (8)  last (1)
@@ -6,10 +6,10 @@
 //! sealed part and tail
 //! ```
 //!
-//! Numbers are little-endian. The header is public. It has a seal of its own, so that nobody has to
-//! believe it to find out how long the rest may be, and it is bound to the rest besides.
-//! `docs/formats/partials.md` has the format to the byte. As with key files, opening files is the caller's
-//! part.
+//! Numbers are little-endian. The header is public. It has its own seal, so that a reader can check
+//! it before it trusts the length of the rest, and the rest is bound to it.
+//! `docs/formats/partials.md` specifies the format byte by byte. As with key files, the caller
+//! reads and writes the files.
 
 use core::fmt;
 use core::ops::Deref;
@@ -24,15 +24,14 @@ use crate::key_id::KeyId;
 use crate::mac::AnyMac;
 use crate::parts::{AnyPart, Parts};
 
-/// What every version begins with, and this one.
+/// The beginning of every version, and this version.
 const MAGIC: &[u8] = b"tagmac-partial-";
 const VERSION: u8 = b'2';
-/// What headers are sealed for, and what comes after them.
+/// Associated data of the header's seal, and of the rest's.
 const HEADER: &[u8] = b"partial header 2";
 const PURPOSE: &[u8] = b"partial 2";
 
-/// A range of an object, as its file says it. Nothing of that is sure before it is
-/// [checked](Partial::check).
+/// The header of a partial. It is not trusted before it is [checked](Partial::check).
 ///
 /// ```
 /// use tagmac_any::{Algorithm, AnyMac, Partial};
@@ -65,8 +64,8 @@ pub struct Partial<'a> {
     object: &'a [u8],
 }
 
-/// A [`Partial`] whose header was made under the key: the range that it claims is one that somebody
-/// with the key claimed. What comes after the header is not sure before it is opened.
+/// A [`Partial`] with a header that was made under the key: someone with the key claimed this
+/// range. The rest is verified when it is opened.
 #[derive(Clone, Copy)]
 pub struct CheckedPartial<'a> {
     partial: Partial<'a>,
@@ -75,42 +74,42 @@ pub struct CheckedPartial<'a> {
     max_len: u64,
 }
 
-/// Why a partial cannot be made or used.
+/// An error in making or using a partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartialError {
-    /// It begins as no partial does.
+    /// It does not begin like a partial.
     NotAPartial,
-    /// A partial of a version that is not known here.
+    /// The partial has an unknown version.
     Version,
-    /// The header is cut off, its seal included, or is nothing that a partial says.
+    /// The header or its seal is cut off, or the header is malformed.
     Header,
-    /// It is of another algorithm or key.
+    /// It belongs to another algorithm or key.
     Foreign,
-    /// The name of an object is too long.
+    /// The object's name is too long.
     ObjectName {
-        /// The most bytes.
+        /// The maximum length in bytes.
         max: usize,
-        /// The bytes given.
+        /// The length found in bytes.
         found: usize,
     },
-    /// What the object has after its last part is more than a block.
+    /// The tail of the object, after its last part, is longer than a block.
     TailLength {
-        /// The most bytes.
+        /// The maximum length in bytes.
         max: usize,
-        /// The bytes given.
+        /// The length found in bytes.
         found: usize,
     },
-    /// A part, a seal or what is under it.
+    /// An error of a part, of a seal, or of sealed content.
     Save(SaveError),
 }
 
 impl fmt::Display for PartialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PartialError::NotAPartial => f.write_str("expected a partial, found something else"),
+            PartialError::NotAPartial => f.write_str("not a partial"),
             PartialError::Version => {
-                f.write_str("expected a partial of version 2, found one of another")
+                f.write_str("the partial has an unknown version; this program reads version 2")
             }
             PartialError::Header => f.write_str("the partial's header is damaged or cut off"),
             PartialError::Foreign => f.write_str("the partial belongs to another algorithm or key"),
@@ -118,7 +117,7 @@ impl fmt::Display for PartialError {
                 write!(f, "expected an object's name of at most {max} bytes, found {found}")
             }
             PartialError::TailLength { max, found } => {
-                write!(f, "expected a block of 0 to {max} bytes, found {found}")
+                write!(f, "expected a tail of at most {max} bytes, found {found}")
             }
             PartialError::Save(SaveError::Seal) => {
                 f.write_str("the partial is damaged, or was not sealed under this key")
@@ -144,10 +143,10 @@ impl From<SaveError> for PartialError {
 }
 
 impl<'a> Partial<'a> {
-    /// The most bytes of an object's name.
+    /// Maximum length of an object's name in bytes.
     pub const MAX_OBJECT: usize = u16::MAX as usize;
-    /// The most bytes of a header with its seal: as many of a file are enough for
-    /// [`parse`](Partial::parse) and [`check`](Partial::check).
+    /// Maximum length of a header with its seal in bytes. [`parse`](Partial::parse) and
+    /// [`check`](Partial::check) need no more of a file.
     pub const MAX_HEADER: usize = MAGIC.len()
         + 1
         + KeyId::BYTES
@@ -160,16 +159,18 @@ impl<'a> Partial<'a> {
         + Partial::MAX_OBJECT
         + Sealer::OVERHEAD;
 
-    /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
-    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) needs it. `None`
-    /// stands for a part that is not the last.
+    /// Returns the file of a partial. `tail` is the end of the object after its last part, at most
+    /// a block, which [`Parts::finish`](super::Parts::finish) needs. It is `None` unless the part
+    /// is the last.
     ///
     /// # Errors
     ///
-    /// [`PartialError::ObjectName`] if the name is too long, [`PartialError::TailLength`] if the tail
-    /// is longer than a block, [`PartialError::Save`] with [`SaveError::ForeignPart`] if the part is
-    /// of another MAC or key or the MAC has none, with [`Error::TooLong`] if no range ends there, with
-    /// [`Error::NoRandomBytes`] if the system has none for the seals.
+    /// [`PartialError::ObjectName`] if the name is too long, [`PartialError::TailLength`] if the
+    /// tail is longer than a block.
+    ///
+    /// [`PartialError::Save`] with [`SaveError::ForeignPart`] if the part belongs to another MAC or
+    /// key or the MAC has no parts, or with [`Error::TooLong`] if the range ends beyond the MAC's
+    /// limit. The same with [`Error::NoRandomBytes`] if the system's random generator fails.
     pub fn seal(
         mac: &AnyMac,
         sealer: &Sealer,
@@ -205,7 +206,7 @@ impl<'a> Partial<'a> {
         parts.save(part, &mut secret)?;
         secret.length_prefixed(tail);
         let secret = secret.as_bytes();
-        // One call of the system makes both nonces, which differ in a bit.
+        // One system call makes both nonces, which differ in one bit.
         let mut nonces = [[0; SEAL_NONCE]; 2];
         fill_random(&mut nonces[0]).map_err(SaveError::from)?;
         nonces[1] = nonces[0];
@@ -217,12 +218,11 @@ impl<'a> Partial<'a> {
         Ok(out)
     }
 
-    /// Reads what is public, and believes none of it. What comes after the header's seal may be
-    /// cut off.
+    /// Parses the header without trusting it. Bytes after the header's seal may be cut off.
     ///
     /// # Errors
     ///
-    /// [`PartialError`] says what is wrong.
+    /// [`PartialError::NotAPartial`], [`PartialError::Version`] or [`PartialError::Header`].
     pub fn parse(bytes: &'a [u8]) -> Result<Partial<'a>, PartialError> {
         let input = &mut Reader::new(bytes);
         if input.bytes(MAGIC.len()) != Some(MAGIC) {
@@ -249,12 +249,12 @@ impl<'a> Partial<'a> {
         Some(Partial { header, seal, sealed, id, start, end, last: last == 1, algorithm, object })
     }
 
-    /// Checks the header's seal. Before that, allocate nothing by what the header says.
+    /// Checks the header's seal. Do not allocate memory by the header's lengths before this.
     ///
     /// # Errors
     ///
-    /// [`PartialError::Foreign`] if the partial is of another algorithm or key,
-    /// [`PartialError::Save`] with [`SaveError::Seal`] if the header was altered.
+    /// [`PartialError::Foreign`] if the partial belongs to another algorithm or key,
+    /// [`PartialError::Save`] with [`SaveError::Seal`] if the header was changed.
     pub fn check(
         self,
         mac: &'a AnyMac,
@@ -272,7 +272,7 @@ impl<'a> Partial<'a> {
         Ok(CheckedPartial { partial: self, parts, sealer, max_len })
     }
 
-    /// The name of the algorithm, known here or not.
+    /// The name of the algorithm, which may be unknown.
     pub fn algorithm(&self) -> &'a str {
         self.algorithm
     }
@@ -287,28 +287,28 @@ impl<'a> Partial<'a> {
         self.object
     }
 
-    /// The first byte of the range.
+    /// The offset of the range's first byte.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The byte after the range.
+    /// The offset after the range's last byte.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Whether the object ends with the range.
+    /// True if the object ends with this range.
     pub fn is_last(&self) -> bool {
         self.last
     }
 
-    /// The bytes of the header with its seal.
+    /// The length of the header with its seal in bytes.
     pub fn header_len(&self) -> usize {
         self.header.len() + self.seal.len()
     }
 }
 
-/// What the header says.
+/// The fields of the header.
 impl<'a> Deref for CheckedPartial<'a> {
     type Target = Partial<'a>;
 
@@ -318,24 +318,24 @@ impl<'a> Deref for CheckedPartial<'a> {
 }
 
 impl CheckedPartial<'_> {
-    /// The most bytes that the file of a partial with this header has, so that no more of an
-    /// outsider's file is read than there can be. The UMAC of 1999 has a 256th of the range,
-    /// all others less than 70 KiB.
+    /// Maximum length in bytes of the file of a partial with this header. Reading no more protects
+    /// against oversized files. For the UMAC of 1999 it includes 1/256 of the range; for all others
+    /// it is below 70 KiB.
     pub fn max_len(&self) -> u64 {
         self.max_len
     }
 
-    /// The part, and the bytes of the object that come after it: none unless it is the last.
+    /// Decrypts the part and the object's tail, which is empty unless the part is the last.
     ///
     /// # Errors
     ///
-    /// [`PartialError::Save`] with [`SaveError::Seal`] if what comes after the header was altered.
+    /// [`PartialError::Save`] with [`SaveError::Seal`] if the bytes after the header were changed.
     pub fn open(&self) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
         self.open_in_place(&mut Zeroizing::new(self.sealed.to_vec()))
     }
 
-    /// The same with the bytes after the header and its seal, `sealed`, opened where they are, so
-    /// that there is no second copy of them. They become secret by it: wipe them after use.
+    /// [`open`](CheckedPartial::open) with the bytes after the header and its seal, `sealed`,
+    /// decrypted in place without a copy. They are secret afterwards: wipe them after use.
     ///
     /// # Errors
     ///

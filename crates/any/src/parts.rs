@@ -1,4 +1,4 @@
-//! Parts of messages, and the calls on them.
+//! Hashes of parts of messages, and the operations on them.
 
 use core::fmt;
 
@@ -9,7 +9,8 @@ use tagmac::save::{Reader, SaveError, Writer};
 use crate::erased::{DynParts, ErasedPart};
 use crate::key_id::KeyId;
 
-/// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
+/// The hash of a part of a message, for any MAC that has parts. It is secret: wiped on drop and
+/// hidden in `Debug`.
 pub struct AnyPart {
     id: KeyId,
     start: u64,
@@ -24,23 +25,23 @@ impl fmt::Debug for AnyPart {
 }
 
 impl AnyPart {
-    /// The id of the key that it is under.
+    /// The id of the part's key.
     pub fn key_id(&self) -> KeyId {
         self.id
     }
 
-    /// The first byte of the range.
+    /// The offset of the range's first byte.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The byte after the range.
+    /// The offset after the range's last byte.
     pub fn end(&self) -> u64 {
         self.end
     }
 }
 
-/// The calls on parts of a MAC that has them, see [`Part`](tagmac::hazmat::Part).
+/// The operations on parts, for a MAC that has them, see [`Part`](tagmac::hazmat::Part).
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
     pub(crate) mac: &'a dyn DynParts,
@@ -48,18 +49,18 @@ pub struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Bytes of a block: parts start and end at multiples of it.
+    /// The length of a block in bytes. Parts start and end at multiples of it.
     pub fn block(self) -> usize {
         self.mac.block()
     }
 
-    /// Whether the last block is treated differently, so that at least one byte of a message that is
-    /// not empty must be left for [`finish`](Parts::finish).
+    /// True if the hash treats the last block differently. Then at least one byte of a nonempty
+    /// message must be left for [`finish`](Parts::finish).
     pub fn last_block_distinct(self) -> bool {
         self.mac.last_block_distinct()
     }
 
-    /// The part of whole blocks that starts at byte `start`.
+    /// Hashes the part that starts at byte `start` and consists of whole blocks.
     ///
     /// # Errors
     ///
@@ -69,12 +70,12 @@ impl Parts<'_> {
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }
 
-    /// Adds the whole blocks that follow to a part.
+    /// Appends whole blocks to a part.
     ///
     /// # Errors
     ///
-    /// As [`Part::extend`](tagmac::hazmat::Part::extend); [`PartError::ForeignPart`] also if the part is
-    /// of another key. The part is then as it was.
+    /// As [`Part::extend`](tagmac::hazmat::Part::extend), and [`PartError::ForeignPart`] also if
+    /// the part belongs to another key. On an error the part is unchanged.
     pub fn extend(self, part: &mut AnyPart, blocks: &[u8]) -> Result<(), PartError> {
         if part.id != self.id {
             return Err(PartError::ForeignPart);
@@ -84,12 +85,12 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// Two neighbouring parts as one.
+    /// Joins two adjacent parts.
     ///
     /// # Errors
     ///
-    /// [`PartError::Gap`] if they are no neighbours, [`PartError::ForeignPart`] if one is of another
-    /// MAC or key.
+    /// [`PartError::Gap`] if they are not adjacent, [`PartError::ForeignPart`] if one belongs to
+    /// another MAC or key.
     pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, PartError> {
         if left.id != self.id || right.id != self.id {
             return Err(PartError::ForeignPart);
@@ -98,12 +99,12 @@ impl Parts<'_> {
         Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
     }
 
-    /// Checks in constant time that a part is of these blocks.
+    /// Checks in constant time that a part is the hash of these blocks.
     ///
     /// # Errors
     ///
-    /// As [`Part::check`](tagmac::hazmat::Part::check); [`PartError::ForeignPart`] if the part is of
-    /// another MAC or key.
+    /// As [`Part::check`](tagmac::hazmat::Part::check), and [`PartError::ForeignPart`] if the part
+    /// belongs to another MAC or key.
     pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), PartError> {
         if part.id != self.id {
             return Err(PartError::ForeignPart);
@@ -111,13 +112,14 @@ impl Parts<'_> {
         self.mac.check(&part.part, blocks)
     }
 
-    /// The tag of the message that `part` begins and `rest` ends.
+    /// Returns the tag of the message that consists of `part` and `rest`. The part must start at
+    /// byte 0.
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`](tagmac::hazmat::Part::finish), [`PartError::Mac`] with
-    /// [`Error::NonceLength`](tagmac::Error::NonceLength) for a nonce of the wrong length; [`PartError::ForeignPart`] if the part
-    /// is of another MAC or key.
+    /// As [`Part::finish`](tagmac::hazmat::Part::finish). [`PartError::Mac`] with
+    /// [`Error::NonceLength`](tagmac::Error::NonceLength) for a nonce of the wrong length, and
+    /// [`PartError::ForeignPart`] if the part belongs to another MAC or key.
     pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, PartError> {
         if part.id != self.id {
             return Err(PartError::ForeignPart);
@@ -125,11 +127,11 @@ impl Parts<'_> {
         self.mac.finish(part.part, nonce, rest.into())
     }
 
-    /// Appends a part, which nothing hides: seal what comes of it.
+    /// Appends a part to `out`, unencrypted: seal the result.
     ///
     /// # Errors
     ///
-    /// [`SaveError::ForeignPart`] if the part is of another MAC or key.
+    /// [`SaveError::ForeignPart`] if the part belongs to another MAC or key.
     pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), SaveError> {
         if part.id != self.id {
             return Err(SaveError::ForeignPart);
@@ -137,12 +139,14 @@ impl Parts<'_> {
         self.mac.save(&part.part, out)
     }
 
-    /// The part that was appended under this key: that it was is up to the seal.
+    /// Reads a part that [`save`](Parts::save) appended under this key. Only the seal proves that
+    /// it did.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`SaveError::Mac`] with [`Error::TooLong`](tagmac::Error::TooLong) if it ends over the MAC's limit.
+    /// [`SaveError::Saved`] if there is no such part, [`SaveError::ForeignPart`] if it has another
+    /// block length, [`SaveError::Mac`] with [`Error::TooLong`](tagmac::Error::TooLong) if it ends
+    /// beyond the MAC's limit.
     pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
         let (range, part) = self.mac.load(input)?;
         Ok(AnyPart { id: self.id, start: range.start, end: range.end, part })

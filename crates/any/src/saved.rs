@@ -1,17 +1,17 @@
-//! Streams of any MAC that leave the process, sealed.
+//! Saves and restores the streams of any MAC.
 
 use tagmac::save::{SaveError, Sealer};
 
 use crate::mac::AnyMac;
 use crate::stream::AnyStream;
 
-/// What a stream is saved for, before the key's id.
+/// Associated data of saved streams, followed by the key's id.
 const PURPOSE: &[u8] = b"any stream 1";
 
 impl AnyStream {
-    /// Seals all that is known of the message so far, with the nonce, see
-    /// [`Stream::save`](tagmac::Stream::save): where there is a nonce, **only one of the streams that
-    /// begin alike may be tagged**.
+    /// Returns the state of the message so far, encrypted and authenticated, see
+    /// [`Stream::save`](tagmac::Stream::save). With a nonce, **tag only one of the streams that
+    /// continue the same state**.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -30,21 +30,21 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// [`SaveError::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, which keep their states to
-    /// themselves, and as [`Stream::save`](tagmac::Stream::save).
+    /// [`SaveError::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, whose states cannot be
+    /// saved. Otherwise as [`Stream::save`](tagmac::Stream::save).
     pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         self.inner.save(sealer, &[PURPOSE, self.id.as_bytes()])
     }
 }
 
 impl AnyMac {
-    /// The stream that [`AnyStream::save`] sealed, of this MAC under this key.
+    /// Restores a stream that [`AnyStream::save`] saved, of this MAC and key.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if the state was altered or is of another MAC or key,
-    /// [`SaveError::Saved`] if the tags have another length, [`SaveError::NoSavedState`] for CMAC and
-    /// HMAC.
+    /// [`SaveError::Seal`] if the state was changed or belongs to another MAC or key,
+    /// [`SaveError::Saved`] if its tags have another length, [`SaveError::NoSavedState`] for CMAC
+    /// and HMAC.
     pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, SaveError> {
         let inner = self.mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;
         Ok(AnyStream { id: self.id, inner })

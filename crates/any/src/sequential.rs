@@ -1,5 +1,5 @@
-//! CMAC (SP 800-38B) and HMAC (FIPS 198-1), for users who may use only approved algorithms. They
-//! are no product of parts: one block waits for the one before it.
+//! CMAC (SP 800-38B) and HMAC (FIPS 198-1), for users who may use only approved algorithms. Their
+//! messages cannot be split into parts: each block depends on the previous one.
 
 use core::ops::Deref;
 use std::any::Any;
@@ -15,7 +15,7 @@ use tagmac::{Bits, Cmac, CmacStream, Error, Nonce, Tag};
 
 use crate::erased::{Deterministic, DynMac, DynSequence, DynStream};
 
-/// The bytes of a message, for MACs that take bytes alone.
+/// The bytes of a message, for MACs that accept only whole bytes.
 fn whole_bytes(message: Bits<'_>) -> Result<&[u8], Error> {
     if message.bits().is_multiple_of(8) {
         Ok(message.bytes())
@@ -24,20 +24,21 @@ fn whole_bytes(message: Bits<'_>) -> Result<&[u8], Error> {
     }
 }
 
-/// Refuses nonces.
+/// Checks that all nonces are empty.
 fn without_nonces(nonces: &[&[u8]]) -> Result<(), BatchError> {
     nonces.iter().enumerate().try_for_each(|(index, nonce)| {
         <()>::from_slice(nonce).map_err(|error| BatchError { index, error })
     })
 }
 
-/// CMAC, as a type of this crate: the library's might become a [`tagmac::Mac`].
+/// CMAC as a type of this crate: the library's type might become a [`tagmac::Mac`], whose
+/// implementation would then conflict.
 pub(crate) struct SequentialCmac<C: Cipher<Block: Field>>(pub(crate) Cmac<C>);
 
-/// What a stream refers to.
+/// The key that a stream refers to.
 struct Shared<C: Cipher<Block: Field>>(Arc<SequentialCmac<C>>);
 
-// Derived, it would ask for a cipher that is `Clone`.
+// A derived `Clone` would require the cipher to be `Clone`.
 impl<C: Cipher<Block: Field>> Clone for Shared<C> {
     fn clone(&self) -> Self {
         Shared(self.0.clone())
@@ -110,7 +111,7 @@ impl<C: Cipher<Block: Field> + 'static> DynStream for CmacStream<Shared<C>, C> {
     }
 }
 
-/// HMAC after the first bytes of a message, or none.
+/// HMAC after any number of message bytes.
 #[derive(Clone)]
 pub(crate) struct HmacSha256 {
     state: Hmac<Sha256>,
@@ -118,13 +119,13 @@ pub(crate) struct HmacSha256 {
 }
 
 impl HmacSha256 {
-    /// Under a key of any length.
+    /// HMAC under a key of any length.
     pub(crate) fn new(key: &[u8], tag_bits: usize) -> HmacSha256 {
-        let state = Hmac::new_from_slice(key).expect("HMAC takes keys of any length");
+        let state = Hmac::new_from_slice(key).expect("HMAC keys may have any length");
         HmacSha256 { state, tag_bits }
     }
 
-    /// The first bits of a finished HMAC.
+    /// Finishes an HMAC and truncates it.
     fn truncate(&self, state: Hmac<Sha256>) -> Tag {
         let full = state.finalize().into_bytes();
         Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
@@ -193,7 +194,7 @@ impl DynStream for HmacSha256 {
     }
 
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
-        // Where the state is, it is wiped; moved out of its box, it would stay there.
+        // The state is wiped in place. Moving it out of its box would leave a copy there.
         Ok(self.truncate(self.state.clone()))
     }
 }

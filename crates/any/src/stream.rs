@@ -1,4 +1,4 @@
-//! A message that comes in pieces.
+//! A message in pieces.
 
 use core::fmt;
 
@@ -8,13 +8,13 @@ use tagmac::{Error, Mismatch, Tag};
 use crate::erased::DynStream;
 use crate::key_id::KeyId;
 
-/// A message that comes in pieces, for any MAC.
+/// A message in pieces, for any MAC.
 pub struct AnyStream {
     pub(crate) id: KeyId,
     pub(crate) inner: Box<dyn DynStream>,
 }
 
-/// Silent about the key and the message.
+/// Shows nothing of the key and the message.
 impl fmt::Debug for AnyStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AnyStream(..)")
@@ -22,22 +22,23 @@ impl fmt::Debug for AnyStream {
 }
 
 impl AnyStream {
-    /// Adds to the message. Once it is over the MAC's limit, [`tag`](AnyStream::tag) says so.
+    /// Appends to the message. If the message exceeds the MAC's limit, [`tag`](AnyStream::tag)
+    /// returns the error.
     pub fn update(&mut self, data: &[u8]) {
         self.inner.update(data);
     }
 
-    /// The tag of the message.
+    /// Returns the tag of the message.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the message is over the limit.
+    /// [`Error::TooLong`] if the message exceeds the limit.
     pub fn tag(self) -> Result<Tag, Error> {
         self.inner.tag()
     }
 
-    /// A second stream that begins with the same bytes, under the same nonce: see
-    /// [`Stream::fork`](tagmac::Stream::fork) for what that forbids.
+    /// Returns a second stream with the same bytes so far, under the same nonce.
+    /// [`Stream::fork`](tagmac::Stream::fork) says what that forbids.
     pub fn fork(&self) -> AnyStream {
         AnyStream { id: self.id, inner: self.inner.fork() }
     }
@@ -46,7 +47,7 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    /// [`Mismatch`] unless `tag` is the message's tag, of the MAC's tag length.
     pub fn verify(self, tag: &Tag) -> Result<(), Mismatch> {
         matches(self.tag(), tag)
     }

@@ -1,4 +1,4 @@
-//! The MACs of the library, whose hashes are products of parts, without their types.
+//! Implements the erased traits for the library's MACs whose hashes have parts.
 
 use core::ops::Range;
 use std::any::Any;

@@ -1,32 +1,33 @@
-//! The border to C: pointers become slices, names and room for results; panics and errors become a
-//! [`Failure`]. What the C ABI, the names of Nettle and the provider for OpenSSL share, so that
-//! each rule stands once:
+//! The boundary to C: checks pointers and turns them into slices, strings and output buffers; turns
+//! errors and panics into a [`Failure`].
 //!
-//! * a null pointer is the empty slice if its size is 0, and refused otherwise;
-//! * a size over `isize::MAX` is refused: nothing in memory is that large;
-//! * no panic crosses: [`guard`] stops it.
+//! The C ABI, the library with Nettle's names and the OpenSSL provider share these rules:
+//!
+//! * a null pointer with size 0 is the empty slice; any other null pointer is refused;
+//! * a size over `isize::MAX` is refused: no object in memory is that large;
+//! * no panic crosses the boundary: [`guard`] catches it.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a caller may do about a failure.
+/// The kind of a failure, which tells the caller how to react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Nothing: the tag is not that of the message.
+    /// The tag does not match the message.
     Mismatch,
-    /// Call rightly: an argument or the order of calls is wrong.
+    /// An argument or the order of calls is wrong: correct the call.
     Misuse,
-    /// Reserve more, or take a new key: a limit is reached.
+    /// A limit was reached: reserve more, or use a new key.
     Limit,
-    /// Look at what was stored: it is missing, damaged or of another key.
+    /// Stored data is missing, damaged, or belongs to another key.
     Input,
-    /// Report it: the library is wrong.
+    /// A bug in the library: report it.
     Internal,
 }
 
-/// One line that says why a call failed: what was expected, what was found. A [`FailureKind::Misuse`] unless
-/// [`of`](Failure::of) says otherwise.
+/// One line that explains why a call failed. Its kind is [`FailureKind::Misuse`] unless
+/// [`of`](Failure::of) sets another.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
     kind: FailureKind,
@@ -40,43 +41,43 @@ impl<E: Display> From<E> for Failure {
 }
 
 impl Failure {
-    /// Of another kind.
+    /// Sets the kind.
     pub fn of(self, kind: FailureKind) -> Failure {
         Failure { kind, ..self }
     }
 
-    /// What the caller may do.
+    /// Returns the kind.
     pub fn kind(&self) -> FailureKind {
         self.kind
     }
 
-    /// With what it is about in front.
+    /// Puts the name of the object and a colon before the line.
     pub fn about(self, what: impl Display) -> Failure {
         Failure { line: format!("{what}: {}", self.line), ..self }
     }
 
-    /// The line, which ends before the first NUL.
+    /// Returns the line, up to the first NUL.
     pub fn into_line(self) -> String {
         let mut line = self.line;
         line.truncate(line.find('\0').unwrap_or(line.len()));
         line
     }
 
-    /// The line for C.
+    /// Returns the line as a C string.
     pub fn into_c(self) -> CString {
         CString::new(self.into_line()).expect("no NUL is left")
     }
 }
 
-/// A name from outside in a line: in quotes, without characters that do something to a terminal, and cut
-/// where it is longer than any name that is known.
+/// A name from outside, quoted for a message. Control characters are escaped, and names longer than
+/// all known names are truncated.
 pub struct Quoted<'a>(pub &'a str);
 
 impl Quoted<'_> {
-    /// No name that the libraries know has more bytes.
+    /// The longest name that the libraries know has at most this many bytes.
     pub const MAX_BYTES: usize = 80;
 
-    /// Whether the name is longer than any that is known.
+    /// Returns whether the name is longer than all known names.
     pub fn is_too_long(&self) -> bool {
         self.0.len() > Quoted::MAX_BYTES
     }
@@ -92,23 +93,23 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// A failure if `right` does not hold.
+/// Returns `Ok` if `right`.
 ///
 /// # Errors
 ///
-/// What `otherwise` says.
+/// `otherwise`, if not `right`.
 #[inline]
 pub fn ensure<E: Display>(right: bool, otherwise: E) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(otherwise.into()) }
 }
 
-/// Runs the body of a call from C. A panic ends here, as a failure.
+/// Runs the body of a call from C and turns a panic into a failure.
 ///
 /// # Errors
 ///
 /// Those of `body`, and a panic with its message.
 pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // What a panic leaves half done is held in locks that drop, or is dropped.
+    // After a panic nothing is left half-changed: guards drop, and so do the values of the call.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref().copied());
@@ -123,78 +124,75 @@ fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
         size <= isize::MAX as usize,
         format_args!("expected at most {} bytes of {what}, found a size of {size}", isize::MAX),
     )?;
-    ensure(
-        !null || size == 0,
-        format_args!("expected {size} bytes of {what}, found a null pointer"),
-    )
+    ensure(!null || size == 0, format_args!("{what} is a null pointer with a size of {size}"))
 }
 
-/// The bytes that C points to.
+/// Returns the bytes that C points to.
 ///
 /// # Errors
 ///
-/// As at the top.
+/// For a null pointer with a size, and for a size over `isize::MAX`.
 ///
 /// # Safety
 ///
-/// Unless `at` is null or `size` is over the limit, `size` bytes are there to be read during `'a`.
+/// Unless `at` is null or `size` is too large, `size` bytes are readable during `'a`.
 #[inline]
 pub unsafe fn bytes<'a>(what: &str, at: *const u8, size: usize) -> Result<&'a [u8], Failure> {
     check(what, at.is_null(), size)?;
     if size == 0 {
         return Ok(&[]);
     }
-    // SAFETY: not null, not too large; the caller vouches for the rest.
+    // SAFETY: not null, not too large; the caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(at, size) })
 }
 
-/// A C string.
+/// Returns the C string at a pointer.
 ///
 /// # Errors
 ///
-/// For a null pointer.
+/// If the pointer is null.
 ///
 /// # Safety
 ///
-/// `at` is null or points to bytes that end in NUL and stay as they are during `'a`.
+/// `at` is null or points to a NUL-terminated string that does not change during `'a`.
 pub unsafe fn string<'a>(what: &str, at: *const c_char) -> Result<&'a CStr, Failure> {
-    ensure(!at.is_null(), format_args!("expected {what}, found a null pointer"))?;
-    // SAFETY: not null; the caller vouches for the NUL.
+    ensure(!at.is_null(), format_args!("{what} is a null pointer"))?;
+    // SAFETY: not null; the caller guarantees the NUL.
     Ok(unsafe { CStr::from_ptr(at) })
 }
 
-/// The text of a C string.
+/// Returns the C string at a pointer as a `str`.
 ///
 /// # Errors
 ///
-/// As [`string`], and for what is no UTF-8.
+/// If the pointer is null or the string is not UTF-8.
 ///
 /// # Safety
 ///
-/// As [`string`].
+/// As for [`string`].
 pub unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<&'a str, Failure> {
-    // SAFETY: the caller's word.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { string(what, at) }?.to_str();
-    text.map_err(|_| format!("expected {what}, found bytes that are no text").into())
+    text.map_err(|_| format!("{what} is not valid UTF-8").into())
 }
 
-/// Room that C gives for a result. It may overlap what is read: it is written last, and at once.
+/// An output buffer of C. It may overlap the inputs, because it is written last and in one go.
 pub struct Room {
     at: *mut u8,
     size: usize,
 }
 
 impl Room {
-    /// The room for exactly `expected` bytes.
+    /// Checks the buffer for exactly `expected` bytes.
     ///
     /// # Errors
     ///
-    /// If it has another size, or is a null pointer.
+    /// If it has another size or is a null pointer.
     ///
     /// # Safety
     ///
-    /// Unless `at` is null or `size` is not `expected`, `size` bytes can be written until the room
-    /// is dropped.
+    /// Unless `at` is null or `size` is not `expected`, `size` bytes are writable until this is
+    /// dropped.
     #[inline]
     pub unsafe fn new(
         what: &str,
@@ -204,21 +202,21 @@ impl Room {
     ) -> Result<Room, Failure> {
         ensure(
             size == expected,
-            format_args!("expected room for {what} of {expected} bytes, found {size}"),
+            format_args!("expected a buffer of {expected} bytes for {what}, found {size}"),
         )?;
         check(what, at.is_null(), size)?;
         Ok(Room { at, size })
     }
 
-    /// Fills the room.
+    /// Fills the buffer.
     ///
     /// # Panics
     ///
-    /// If there are not as many bytes as the room has.
+    /// If `bytes` has another length than the buffer.
     #[inline]
     pub fn fill(self, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.size, "a result that fits");
-        // SAFETY: `new` had the caller's word for the room, and `bytes` is memory of our own.
+        // SAFETY: the caller of `new` guaranteed the buffer, and `bytes` is memory of Rust.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size) }
     }
 }
@@ -241,20 +239,20 @@ mod tests {
     #[test]
     fn pointers() {
         let null = std::ptr::null();
-        // SAFETY: null, or memory that is there, or a size that is refused before anything is read.
+        // SAFETY: null, valid memory, or a size that is refused before anything is read.
         unsafe {
             assert_eq!(bytes("data", null, 0), Ok(&[][..]));
             assert!(bytes("data", null, 1).is_err());
             assert!(bytes("data", b"abc".as_ptr(), usize::MAX).is_err());
             assert!(bytes("data", b"abc".as_ptr(), isize::MAX as usize + 1).is_err());
             assert_eq!(bytes("data", b"abc".as_ptr(), 3), Ok(&b"abc"[..]));
-            assert!(text("a name", std::ptr::null()).is_err());
-            assert!(text("a name", c"\xff".as_ptr()).is_err());
-            assert_eq!(text("a name", c"PMAC".as_ptr()), Ok("PMAC"));
+            assert!(text("the name", std::ptr::null()).is_err());
+            assert!(text("the name", c"\xff".as_ptr()).is_err());
+            assert_eq!(text("the name", c"PMAC".as_ptr()), Ok("PMAC"));
             let mut four = [1; 4];
-            assert!(Room::new("a tag", four.as_mut_ptr(), 4, 3).is_err());
-            assert!(Room::new("a tag", std::ptr::null_mut(), 3, 3).is_err());
-            Room::new("a tag", four.as_mut_ptr(), 3, 3).expect("room").fill(b"abc");
+            assert!(Room::new("the tag", four.as_mut_ptr(), 4, 3).is_err());
+            assert!(Room::new("the tag", std::ptr::null_mut(), 3, 3).is_err());
+            Room::new("the tag", four.as_mut_ptr(), 3, 3).expect("a buffer").fill(b"abc");
             assert_eq!(four, *b"abc\x01");
         }
     }

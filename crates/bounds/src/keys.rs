@@ -1,13 +1,13 @@
 //! Several keys: devices, users, tenants.
 //!
-//! With U keys that an attacker sees, the probability that one of them is forged is at most the sum
-//! over the keys, if these are independent (the union bound). So each key gets a U-th of the probability.
+//! With U keys, the probability that any of them is forged is at most the sum over the keys, if
+//! these are independent (the union bound). Each key therefore gets 1/U of the probability.
 
 use super::up::UpperFloat;
 use super::{Bound, BoundError, Term};
 
-/// The probability that each of `keys` keys may reach so that all of them together keep to
-/// `probability`, rounded downward.
+/// Returns the probability that each of `keys` keys may reach so that all together stay within
+/// `probability`. Rounded downward.
 ///
 /// ```
 /// use tagmac_bounds::{Theorem, per_key};
@@ -22,8 +22,8 @@ use super::{Bound, BoundError, Term};
 ///
 /// # Errors
 ///
-/// [`BoundError::NoKeys`] for no key, [`BoundError::Probability`] unless the probability is between 0
-/// and 1, and so large that a key's share of it is a normal `f64`.
+/// [`BoundError::NoKeys`] for 0 keys, [`BoundError::Probability`] unless the probability is between
+/// 0 and 1 and a key's share of it is a normal `f64`.
 pub fn per_key(probability: f64, keys: u128) -> Result<f64, BoundError> {
     if keys == 0 {
         return Err(BoundError::NoKeys);
@@ -40,16 +40,16 @@ pub fn per_key(probability: f64, keys: u128) -> Result<f64, BoundError> {
 }
 
 impl Bound {
-    /// The bound for `keys` independent keys, under each of which as much is done as this bound is for:
-    /// the number times `keys`, and each term for that many keys of the primitive.
+    /// Returns the bound for `keys` independent keys, each with the workload of this bound: the
+    /// value times `keys`, and each term for that number of keys of the primitive.
     ///
-    /// The factor holds for every MAC. A search that tries keys of k bits of the cipher finds one of
-    /// `keys` keys with (2^k + 1) / (`keys` + 1) trials on average, so a term for u keys is at least about u times the
-    /// trials divided by 2^k, while that is far below 1.
+    /// The factor holds for every MAC. A search for k-bit keys of the cipher finds one of `keys`
+    /// keys after (2^k + 1) / (`keys` + 1) trials on average. A term for u keys is therefore at
+    /// least about u times the trials divided by 2^k, while that is far below 1.
     ///
     /// # Errors
     ///
-    /// [`BoundError::NoKeys`] for no key.
+    /// [`BoundError::NoKeys`] for 0 keys.
     pub fn of_keys(&self, keys: u128) -> Result<Bound, BoundError> {
         if keys == 0 {
             return Err(BoundError::NoKeys);

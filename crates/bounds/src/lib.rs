@@ -1,11 +1,12 @@
-//! How much one key may authenticate: theorems as functions. They are the papers', or those of
-//! `docs/design/theory.md` where a paper's says less or does not hold (PMAC, EliMAC and others).
+//! Theorems on the amount that one key may authenticate, as functions. They are from the papers, or
+//! from `docs/design/theory.md` where a paper's theorem is weaker or does not hold (PMAC, EliMAC
+//! and others).
 //!
-//! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
-//! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
-//! numbers of messages, blocks and attempts: that is a [`Bound`]'s value. The other is the
-//! advantage of telling the cipher from a random permutation with a given number of queries. Nobody
-//! knows it, so it stays a named [`Term`].
+//! A theorem bounds the success of an attacker who has tags under a key: the probability to
+//! distinguish them from random strings, or to forge. The bound has two parts. One is
+//! information-theoretic, a formula in the numbers of messages, blocks and attempts; it is the
+//! value of a [`Bound`]. The other is the advantage of distinguishing the cipher from a random
+//! permutation with a given number of queries. It is unknown, so it remains a named [`Term`].
 //!
 //! ```
 //! use tagmac_bounds::{Workload, Theorem, pmac};
@@ -13,7 +14,7 @@
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 //! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
 //!
-//! // How many messages of up to 1 MiB while a forgery has a probability of at most 2^-32?
+//! // The number of messages of up to 1 MiB for a probability of a forgery of at most 2^-32.
 //! let theorem = Theorem::Pmac { n: 128, t: 128 };
 //! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
 //! assert_eq!(messages.ilog2(), 39);
@@ -22,7 +23,7 @@
 //! # Ok::<(), tagmac_bounds::BoundError>(())
 //! ```
 //!
-//! | MAC | tags cost | each attempt passes with | from |
+//! | MAC | bound on tags | probability of each attempt | from |
 //! |---|---|---|---|
 //! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (k + 1) (8 l + min(q, l v)) / 2^n | `docs/design/theory.md`, "PMAC's bound", "PMAC's attempts" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
@@ -31,35 +32,38 @@
 //! | [`umac`] of 1999 | 0, or C(q, 2) 2^-b eps; and CBC3's | m eps + 2^-tau | UMAC 1999, theorem 8.2; `docs/design/theory.md` |
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
-//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the
-//! most blocks of a message, v is about n (l + 1) / (n - log2(2 q l^2)). Random nonces have b bits
-//! ([`NonceKind`]); those that count cost nothing.
-//! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages
-//! that share a cut tag or a nonce: about 1 to 3 at the limits for 2^-32, unless tags or nonces are short. Every
-//! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes
-//! with depends on the longest message for PMAC, CBC3 and Poly1305-AES.
+//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the maximum
+//! number of blocks of a message, v is about n (l + 1) / (n - log2(2 q l^2)). Random nonces have b
+//! bits ([`NonceKind`]); counted nonces add nothing. delta is the cost of pads from a permutation,
+//! 1.65 after 2^64 messages. k and m are the number of messages that share a truncated tag or a
+//! nonce: about 1 to 3 at the limits for 2^-32, unless tags or nonces are short. Every bound holds
+//! for any mix of lengths; only those of PMAC and CBC3 depend on the total number of blocks. The
+//! probability of an attempt depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!
-//! All of this is for one key. For several, see [`per_key`] and [`Bound::of_keys`].
+//! These bounds are for one key. For several keys, see [`per_key`] and [`Bound::of_keys`].
 //!
-//! CMAC and HMAC are not here: none of these papers proves a bound for them.
+//! CMAC and HMAC are not included: none of these papers proves a bound for them.
 //!
 //! **A value is never too small.** Values are rounded upward at every step and are larger than the
-//! formulas by less than one part in 2^40 (a long sum of messages under one nonce or one cut tag is bounded by q
-//! or 8 q / 2^b + 130 instead), so the numbers of messages derived from them are never too large.
+//! formulas by less than one part in 2^40. (A long sum of messages under one nonce or one truncated
+//! tag is bounded by q or 8 q / 2^b + 130 instead.) Numbers of messages derived from them are
+//! therefore never too large.
 //!
 //! # Limits for a probability
 //!
-//! You choose the probability of a forgery that you accept, such as 2^-32. [`Theorem`] turns it into
-//! numbers, the crate `tagmac-any`'s `Budget` into what a `Metered` MAC keeps:
+//! Choose the probability of a forgery that you accept, such as 2^-32. [`Theorem`] turns it into
+//! limits, and `Budget` of the crate `tagmac-any` into a budget that a `Metered` MAC enforces:
 //!
-//! - **tags** alone may reach it: the largest number of messages for which neither the bound on
-//!   telling tags from random strings passes it, nor that on forging with no attempt;
-//! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
-//!   what one passes with, after that many messages, does not pass it.
+//! - **tags** alone may reach it: the largest number of messages for which two bounds are within
+//!   it, the bound on distinguishing tags from random strings and that on forging without an
+//!   attempt;
+//! - **guesses** alone may reach it: the largest number of failed attempts whose product with the
+//!   probability of one attempt, after that number of messages, is within it.
 //!
 //! Using up both limits at most doubles the probability.
 //!
-//! The terms of the cipher come on top. For the whole AES nothing much better is known than to try keys.
+//! The terms of the cipher are not included. For full AES no attack is known that is much better
+//! than trying keys.
 
 #![forbid(unsafe_code)]
 
@@ -81,10 +85,11 @@ pub use nonces::NonceKind;
 pub use theorem::{Theorem, Workload};
 use up::UpperFloat;
 
-/// The most messages under a key whose tags need nonces: the limit of [`Theorem::messages`].
+/// The maximum number of messages under a key for MACs with nonces, which limits
+/// [`Theorem::messages`].
 const MAX_UNDER_NONCES: u128 = 1 << 64;
 
-/// What an attacker gains at most: a number, and what attacks on the cipher add.
+/// A bound on an attacker's advantage: a number, plus terms for attacks on the cipher.
 ///
 /// `Display` writes the number as a power of 2 with two decimals, rounded upward, and the terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,19 +98,21 @@ pub struct Bound {
     terms: Vec<Term>,
 }
 
-/// The advantage of telling a primitive from an ideal one with `queries` queries, `times` times over.
+/// `times` times the advantage of distinguishing a primitive from an ideal one with `queries`
+/// queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// How often the advantage counts.
+    /// The factor of the advantage.
     pub times: u32,
-    /// From what it is told: `prp`, a random permutation, `prf`, a random function, or `prg`, random bits.
+    /// The ideal: `prp`, a random permutation, `prf`, a random function, or `prg`, random bits.
     pub notion: &'static str,
-    /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys, `AES` or `AES7` for AES,
-    /// or for that many rounds of it; of UMAC 1999 `F`, the PRF, and `KDF`, which derives its keys.
+    /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys; `AES` for AES and
+    /// `AES7` for seven rounds of it; for UMAC 1999 `F`, the PRF, and `KDF`, which derives its
+    /// keys.
     pub primitive: &'static str,
-    /// The queries to it under each key, or `u128::MAX` for more.
+    /// The number of queries under each key; `u128::MAX` also stands for more.
     pub queries: u128,
-    /// The number of independent keys, one of which is to be told from the ideal.
+    /// The number of independent keys. The attacker must distinguish one of them.
     pub keys: u128,
 }
 
@@ -115,20 +122,21 @@ impl Bound {
         Bound { value, terms }
     }
 
-    /// The information-theoretic part, as a logarithm to base 2, rounded upward: for values from 2^-1024 to
-    /// 2^1024 by less than 2^-42, for others by less than two steps of an `f64`. Minus infinity for 0. At 0 and
-    /// above the theorem says nothing.
+    /// Returns the information-theoretic part as a logarithm to base 2, rounded upward: by less
+    /// than 2^-42 for values from 2^-1024 to 2^1024, and by less than two steps of an `f64` for
+    /// others. Minus infinity for 0. A result of 0 or more means that the theorem bounds nothing.
     pub fn log2(&self) -> f64 {
         self.value.log2()
     }
 
-    /// The information-theoretic part as the next `f64`. May be over 1; 2^-1022 at least, unless it
-    /// is 0.
+    /// Returns the information-theoretic part, rounded up to an `f64`. It may exceed 1. It is 0 or
+    /// at least 2^-1022.
     pub fn value(&self) -> f64 {
         self.value.to_f64()
     }
 
-    /// Whether the information-theoretic part is at most a positive finite number.
+    /// Returns whether the information-theoretic part is at most `probability`, which must be
+    /// positive and finite.
     #[must_use]
     pub fn at_most(&self, probability: f64) -> bool {
         probability > 0.0
@@ -136,7 +144,7 @@ impl Bound {
             && self.value <= UpperFloat::from_f64(probability)
     }
 
-    /// What is to be added for the primitives.
+    /// Returns the terms to add for the primitives.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
@@ -158,8 +166,8 @@ impl Term {
     }
 }
 
-/// `3 Adv^prp_AES(2^40)`; the power is rounded to two decimals. With several keys
-/// `3 Adv^prp_AES(2^20 keys, 2^40)`.
+/// `3 Adv^prp_AES(2^40)`; the exponent is rounded to two decimals. With several keys `3
+/// Adv^prp_AES(2^20 keys, 2^40)`.
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.times > 1 {
@@ -173,7 +181,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// A number as it is, or as a power of 2 with two decimals.
+/// A number in decimal, or as a power of 2 with two decimals.
 fn power(number: u128) -> String {
     match number {
         ..10_000 => number.to_string(),
@@ -181,77 +189,77 @@ fn power(number: u128) -> String {
     }
 }
 
-/// A number of hundredths: whole ones without decimals.
+/// A number of hundredths as a decimal, without decimals if it is whole.
 fn hundredths(number: f64) -> String {
     let text = format!("{:.2}", number / 100.0);
     text.strip_suffix(".00").unwrap_or(&text).into()
 }
 
-/// What no theorem speaks of.
+/// Parameters to which no theorem applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BoundError {
-    /// No message and no attempt.
+    /// No messages and no attempts.
     Nothing,
-    /// More messages than the theorem has.
+    /// More messages than the theorem allows.
     Messages {
-        /// The most messages.
+        /// The maximum.
         max: u128,
-        /// The messages given.
+        /// The number of messages.
         found: u128,
     },
     /// More blocks than the cipher has values.
     Blocks {
-        /// The bits of a block.
+        /// The length of a block in bits.
         n: u32,
-        /// The blocks given.
+        /// The number of blocks.
         found: u128,
     },
     /// A message over the limit of the MAC's definition.
     TooLong {
-        /// The most bytes.
+        /// The maximum length in bytes.
         limit: u64,
-        /// The bytes given.
+        /// The length in bytes.
         found: u64,
     },
     /// A probability of a forgery that is not between 0 and 1.
     Probability {
-        /// The probability given.
+        /// The probability.
         found: f64,
     },
     /// A probability of a collision that is not positive.
     Epsilon {
-        /// The number given.
+        /// The probability.
         found: f64,
     },
-    /// Blocks have an even number of bits, 2 to 256.
+    /// A block length that is not an even number of bits from 2 to 256.
     BlockBits {
-        /// The bits given.
+        /// The length in bits.
         found: u32,
     },
     /// No keys.
     NoKeys,
-    /// Random nonces of a length that the MAC does not take.
+    /// A length of random nonces that the MAC does not support.
     NonceBits {
-        /// The most bits; 0 where nonces have to be counted.
+        /// The maximum in bits; 0 if nonces must be counted.
         max: u32,
-        /// The bits given.
+        /// The length in bits.
         found: u32,
     },
-    /// LightMAC has no counter of that length.
+    /// LightMAC does not allow a counter of this length.
     CounterBits {
-        /// The most bits: half a block.
+        /// The maximum in bits: half a block.
         max: u32,
-        /// The bits given.
+        /// The length in bits.
         found: u32,
     },
-    /// No such tag length.
+    /// The MAC has no tags of this length.
     TagBits {
-        /// The shortest tag.
+        /// The minimum in bits.
         min: u32,
-        /// The longest tag.
+        /// The maximum in bits.
         max: u32,
-        /// The bits given.
+        /// The length in bits.
         found: u32,
     },
 }
@@ -267,7 +275,7 @@ impl fmt::Display for BoundError {
                 write!(f, "expected at most 2^{n} blocks in two messages, found {found}")
             }
             BoundError::TooLong { limit, found } => {
-                write!(f, "expected a message of at most {limit} bytes, found one of {found}")
+                write!(f, "expected a message of at most {limit} bytes, found {found}")
             }
             BoundError::Probability { found } => {
                 write!(f, "expected a probability between 0 and 1, such as 2^-32, found {found}")
@@ -280,7 +288,7 @@ impl fmt::Display for BoundError {
             }
             BoundError::NoKeys => f.write_str("expected at least one key, found 0"),
             BoundError::NonceBits { max: 0, found } => {
-                write!(f, "expected nonces of a counter, found random ones of {found} bits")
+                write!(f, "nonces must be counted, found random ones of {found} bits")
             }
             BoundError::NonceBits { max, found } => {
                 write!(f, "expected nonces of 1 to {max} bits, found {found}")
@@ -312,7 +320,7 @@ fn tag_bits(t: u32, max: u32) -> Result<(), BoundError> {
     if (1..=max).contains(&t) { Ok(()) } else { Err(BoundError::TagBits { min: 1, max, found: t }) }
 }
 
-/// The number, which must not be 0.
+/// Returns the number unless it is 0.
 fn some(number: u128) -> Result<u128, BoundError> {
     if number > 0 { Ok(number) } else { Err(BoundError::Nothing) }
 }

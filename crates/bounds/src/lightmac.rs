@@ -1,22 +1,23 @@
-//! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers",
-//! 2016; section 4), and the bounds of other modes that its introduction gives.
+//! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers", 2016;
+//! section 4), and the bounds of other modes from its introduction.
 
 use super::up::UpperFloat;
 use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 
-/// Theorem 1 (section 4.2): who asks for the tags of q messages of at most 2^s (n - s) bits tells
-/// LightMAC from a random function with an advantage of at most
+/// Theorem 1 (section 4.2). An adversary with the tags of q messages of at most 2^s (n - s) bits
+/// distinguishes LightMAC from a random function with an advantage of at most
 ///
 /// ```text
 /// (1 + 1/(N - 1) + 1/(2 (N - 1)^2)) q^2 / 2^n,    N = 2^(n/2)
 /// ```
 ///
-/// whatever the lengths are, plus what tells E under K1 from a random permutation by q 2^s queries,
-/// and under K2 by q. The proof asks E under K1 only for the full blocks of n - s bits that the
-/// messages have, so the queries are no more than `blocks`; pass `u128::MAX` if you do not know.
+/// for any lengths, plus the advantage of distinguishing E from a random permutation, with q 2^s
+/// queries under K1 and q under K2. The proof queries E under K1 only for the messages' full blocks
+/// of n - s bits, so the number of queries is at most `blocks`. Pass `u128::MAX` if you do not know
+/// it.
 ///
-/// The paper counts q (2^s - 1) queries under K1. A message of 2^s (n - s) bits, which it allows, has
-/// 2^s full blocks and an empty last one (section 2), so it is one more.
+/// The paper counts q (2^s - 1) queries under K1. But a message of 2^s (n - s) bits, which it
+/// allows, has 2^s full blocks and an empty last one (section 2).
 ///
 /// # Errors
 ///
@@ -37,20 +38,22 @@ pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
     Ok(Bound::new(value, vec![Term::prp("E1", e1), Term::prp("E2", q)]))
 }
 
-/// Theorem 2 (section 4.3): with v attempts to forge, at tags of t bits, one of them passes with a
-/// probability of at most
+/// Theorem 2 (section 4.3). One of v attempts to forge tags of t bits passes with a probability of
+/// at most
 ///
 /// ```text
 /// (1 + 2/(N - 1) + 1/(N - 1)^2) (q^2 / 2^n + v / 2^t),    N = 2^(n/2)
 /// ```
 ///
-/// plus what tells E under K1 from a random permutation by (q + v) 2^s queries, and under K2 by q + v.
-/// `blocks_v` is for the attempts what `blocks` is for the messages. The paper has terms of their own for
-/// the attempts, which is too little: `docs/design/errata.md`.
+/// plus the advantage of distinguishing E from a random permutation, with (q + v) 2^s queries under
+/// K1 and q + v under K2. `blocks` and `blocks_v` are the numbers of blocks of the messages and of
+/// the attempts. The paper has separate terms for the attempts, which is too little:
+/// `docs/design/errata.md`.
 ///
-/// The proof takes a result for untruncated tags; EliMAC's authors point out that truncation wants
-/// more care, and that their way even gives LightMAC a slightly better bound (EliMAC, section 4.2). It
-/// does: `docs/design/theory.md` ("LightMAC") has the proof for cut tags, so the theorem holds for them.
+/// The proof uses a result for untruncated tags. EliMAC's authors point out that truncation needs
+/// more care, and that their method even leads to a slightly better bound for LightMAC (EliMAC,
+/// section 4.2). `docs/design/theory.md` ("LightMAC") has the proof for truncated tags, so the
+/// theorem holds for them.
 ///
 /// # Errors
 ///
@@ -70,7 +73,7 @@ pub fn mac(
     Ok(Bound::new(collide.plus(guess), vec![Term::prp("E1", e1), Term::prp("E2", all)]))
 }
 
-/// What an attempt passes with.
+/// The probability that an attempt passes.
 pub(super) fn each(n: u32, t: u32) -> Result<UpperFloat, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
@@ -82,13 +85,13 @@ fn factor(n: u32) -> UpperFloat {
     UpperFloat::from(1).plus(one_below_half(n)).square()
 }
 
-/// Proposition 1 (section 4.4): two messages of l1 and l2 blocks of n - s bits, the last ones
-/// counted, have the same sum with a probability of at most 1 / (2^n - l1 - l2 + 1), for a random
-/// permutation.
+/// Proposition 1 (section 4.4). Take two messages of l1 and l2 blocks of n - s bits, including the
+/// last ones. With a random permutation they have the same sum with a probability of at most 1 /
+/// (2^n - l1 - l2 + 1).
 ///
 /// # Errors
 ///
-/// [`BoundError::BlockBits`], [`BoundError::Nothing`] if both have no block,
+/// [`BoundError::BlockBits`], [`BoundError::Nothing`] if neither message has a block,
 /// [`BoundError::Blocks`] if 2^n - l1 - l2 + 1 is not positive.
 pub fn collision(n: u32, l1: u128, l2: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
@@ -97,7 +100,7 @@ pub fn collision(n: u32, l1: u128, l2: u128) -> Result<Bound, BoundError> {
     Ok(Bound::new(one, Vec::new()))
 }
 
-/// What section 1 says of many modes, roughly: q^2 l / 2^n for q messages of l blocks.
+/// The rough bound of section 1 for many modes: q^2 l / 2^n for q messages of l blocks.
 ///
 /// # Errors
 ///
@@ -108,13 +111,14 @@ pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
     Ok(Bound::new(value.scaled(-(n as i32)), Vec::new()))
 }
 
-/// EMAC's improved bound as the paper quotes it (section 1.2, from Pietrzak, ICALP 2006):
-/// 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n, if l is at most 2^(n/8) and q at least l^2; `None` if not.
+/// EMAC's improved bound as the paper quotes it (section 1.2, from Pietrzak, ICALP 2006): 16 q^2 /
+/// 2^n + 128 q^2 l^8 / 2^2n. Returns `None` unless l is at most 2^(n/8) and q at least l^2.
 ///
-/// **Its proof is wrong.** It uses lemma 10 of Bellare, Pietrzak and Rogaway (Crypto 2005), which Jha and
-/// Nandi ("Revisiting structure graphs: Applications to CBC-MAC and EMAC", Journal of Mathematical
-/// Cryptology, 2016) refuted; so does that of EMAC's bound in the paper's table 2. They prove a bound of
-/// the order of q^2 / 2^n anew, for l below 2^(n/4). This formula is here for the paper's figure.
+/// **Its proof is wrong.** It uses lemma 10 of Bellare, Pietrzak and Rogaway (Crypto 2005). So does
+/// the proof of EMAC's bound in the paper's table 2. Jha and Nandi refuted the lemma ("Revisiting
+/// structure graphs: Applications to CBC-MAC and EMAC", Journal of Mathematical Cryptology, 2016).
+/// They prove a bound of the order of q^2 / 2^n, for l below 2^(n/4). This formula is included for
+/// the paper's figure.
 ///
 /// # Errors
 ///
@@ -122,7 +126,7 @@ pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
 pub fn emac(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
     block_bits(n)?;
     let (square, l) = (UpperFloat::from(some(q)?).square(), UpperFloat::from(some(l)?));
-    // As l^8 <= 2^n, so that nothing is rounded.
+    // Here l^8 <= 2^n, so nothing is rounded.
     let eighth = l.square().square().square();
     if eighth > UpperFloat::new(1, n as i32) || UpperFloat::from(q) < l.square() {
         return Ok(None);
@@ -132,8 +136,8 @@ pub fn emac(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
     Ok(Some(Bound::new(value, Vec::new())))
 }
 
-/// The improved bound of the sum of CBCs (section 1.2, from Yasuda): 40 l^3 q^3 / 2^2n, if l is at
-/// most 2^(2n/5); `None` if not.
+/// The improved bound of the sum of CBCs (section 1.2, from Yasuda): 40 l^3 q^3 / 2^2n. Returns
+/// `None` unless l is at most 2^(2n/5).
 ///
 /// # Errors
 ///
@@ -155,7 +159,7 @@ fn one_below_half(n: u32) -> UpperFloat {
     UpperFloat::one_below(n / 2, 1).expect("n is at least 2")
 }
 
-/// q 2^s, after a check of n and s.
+/// q 2^s, after checking n and s.
 fn counters(n: u32, s: u32, q: u128) -> Result<u128, BoundError> {
     block_bits(n)?;
     if !(1..=n / 2).contains(&s) {

@@ -1,13 +1,13 @@
-//! How nonces are made, and what it costs where they are drawn at random.
+//! Kinds of nonces, and the cost of random ones.
 //!
-//! Of q random nonces of b bits, j + 1 given ones are equal with 2^-bj. So two of the q are equal with
-//! a probability of at most C(q, 2) / 2^b, and some nonce serves more than j messages with at most
-//! C(q, j + 1) / 2^(bj).
+//! Of q random nonces of b bits, j + 1 given ones are equal with a probability of 2^-bj. Two of the
+//! q are therefore equal with a probability of at most C(q, 2) / 2^b. Some nonce belongs to more
+//! than j messages with a probability of at most C(q, j + 1) / 2^(bj).
 
 use super::BoundError;
 use super::up::{UpperFloat, pairs};
 
-/// How the nonces under a key are made.
+/// The kind of nonces under a key.
 ///
 /// ```
 /// use tagmac_bounds::{NonceKind, Theorem};
@@ -19,17 +19,17 @@ use super::up::{UpperFloat, pairs};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonceKind {
-    /// A counter: no nonce serves twice.
+    /// A counter: nonces never repeat.
     Counted,
     /// Drawn at random, independently and uniformly.
     Random {
-        /// Bits of a nonce.
+        /// The length of a nonce in bits.
         bits: u32,
     },
 }
 
 impl NonceKind {
-    /// Refuses nonces of no bits or too many.
+    /// Refuses nonces of 0 bits or of more than `max`.
     pub(super) fn check(self, max: u32) -> Result<(), BoundError> {
         match self {
             NonceKind::Random { bits } if !(1..=max).contains(&bits) => {
@@ -39,7 +39,7 @@ impl NonceKind {
         }
     }
 
-    /// At least the expected number of pairs of messages under one nonce.
+    /// An upper bound on the expected number of pairs of messages under one nonce.
     pub(super) fn equal_pairs(self, q: u128) -> UpperFloat {
         match self {
             NonceKind::Counted => UpperFloat::ZERO,
@@ -47,7 +47,7 @@ impl NonceKind {
         }
     }
 
-    /// At least the expected number of messages under the nonce that has most of them.
+    /// An upper bound on the expected number of messages under the most frequent nonce.
     pub(super) fn multiplicity(self, q: u128) -> UpperFloat {
         match self {
             NonceKind::Counted => UpperFloat::from(1),
@@ -56,14 +56,14 @@ impl NonceKind {
     }
 }
 
-/// At least the expected number of times that the most frequent of q random values of `bits` bits comes,
-/// which is never more than `most`; and at least 1:
+/// An upper bound on the expected frequency of the most frequent of q random values of `bits` bits,
+/// which is never above `most`. It is at least 1:
 ///
 /// ```text
 /// sum over j of min(1, C(q, j + 1) / 2^(bits j)),  or q,  or 8 q / 2^bits + 130
 /// ```
 ///
-/// The last one bounds the sum: from j = 8 q / 2^bits + 128 on, its terms are at most q (e/8)^j.
+/// The last one bounds the sum: from j = 8 q / 2^bits + 128, its terms are at most q (e/8)^j.
 pub(super) fn multiplicity(q: u128, bits: u32, most: Option<u32>) -> UpperFloat {
     const STEPS: u32 = 128;
     let one = UpperFloat::from(1);
@@ -76,7 +76,7 @@ pub(super) fn multiplicity(q: u128, bits: u32, most: Option<u32>) -> UpperFloat 
         sum = sum.plus(term.min(one));
         let more = UpperFloat::from(q.saturating_sub(j as u128 + 1)).over(j as u128 + 2);
         term = term.times(more).scaled(-(bits as i32));
-        // From here on each term is at most half of the one before it: q / 2^bits is below rate + 1.
+        // From here each term is at most half of the previous one: q / 2^bits is below rate + 1.
         if term <= negligible && rate < u128::from(j / 2) {
             return sum.plus(term).plus(term).min(simple);
         }

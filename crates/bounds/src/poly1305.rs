@@ -10,20 +10,21 @@ use super::{Bound, BoundError, Term, permutation, some};
 /// D (1 - C/2^128)^(-(C + 1)/2) 8 ceil(L/16) / 2^106
 /// ```
 ///
-/// plus what C + D queries tell AES from a random permutation. All messages, also the attempted
-/// ones, have at most L bytes. L = 0 counts as 1: the formula would promise there that nobody ever
-/// guesses the tag of the empty message.
+/// plus the advantage of distinguishing AES from a random permutation with C + D queries. All
+/// messages, including the attempted ones, have at most L bytes. L = 0 counts as 1: with 0 the
+/// formula would promise that the tag of the empty message is never guessed.
 ///
-/// The hash's own bound is 8 ceil(L/16) / 2^106. The factor before it is Bernstein's, for pads from a
-/// permutation. It is 1.6488 at C = 2^64, where the product is 13.19 ceil(L/16) / 2^106: the slides
-/// round that up to 14, for C up to 2^64. Beyond, the factor is 7.4 at 2^65, 2^11.5 at 2^66 and 2^46.2
-/// at 2^67.
+/// The bound of the hash is 8 ceil(L/16) / 2^106. The factor before it is Bernstein's, for pads
+/// from a permutation. It is 1.6488 at C = 2^64, where the product is 13.19 ceil(L/16) / 2^106; the
+/// slides round 13.19 up to 14, for C up to 2^64. Beyond, the factor is 7.4 at 2^65, 2^11.5 at 2^66
+/// and 2^46.2 at 2^67.
 ///
-/// A nonce that repeats gives away r. Random nonces of b bits add C (C - 1) / 2^(b + 1), the
-/// probability that two of them are equal.
+/// A repeated nonce reveals r. Random nonces of b bits add C (C - 1) / 2^(b + 1), the probability
+/// that two of them are equal.
 ///
-/// For L = 1536, D = 2^64 and a delta of 2^-40 the slide prints 0.999999999999998 for the probability
-/// that all forgeries fail. Its formula gives 1 - 2^-40 - 3.06 * 10^-10, which is 0.9999999997.
+/// For L = 1536, D = 2^64 and a delta of 2^-40 the slide prints 0.999999999999998 for the
+/// probability that all forgeries fail. Its formula results in 1 - 2^-40 - 3.06 * 10^-10, which is
+/// 0.9999999997.
 ///
 /// # Errors
 ///
@@ -43,7 +44,7 @@ pub fn mac(c: u128, d: u128, l: u64, nonces: NonceKind) -> Result<Bound, BoundEr
     Ok(Bound::new(repeat.plus(guess), vec![Term::prp("AES", c.saturating_add(d))]))
 }
 
-/// What an attempt passes with after C tags.
+/// The probability that an attempt passes after C tags.
 pub(super) fn each(c: u128, l: u64) -> Result<UpperFloat, BoundError> {
     let blocks = l.div_ceil(16).max(1);
     let hash = UpperFloat::from(8 * blocks as u128).scaled(-106);

@@ -1,4 +1,4 @@
-//! Which theorem speaks of a MAC, and how much a key may do at a given probability of a forgery.
+//! The theorem for each MAC, and the limits of a key for a probability of a forgery.
 
 use core::ops::Div;
 
@@ -7,15 +7,16 @@ use super::up::UpperFloat;
 use super::{Bound, BoundError, MAX_UNDER_NONCES, NonceKind};
 use super::{elimac, lightmac, pmac, poly1305, some, umac};
 
-/// The theorem that bounds a MAC, with the MAC's parameters. n is the bits of the cipher's block,
-/// t those of a tag.
+/// The theorem that bounds a MAC, with the MAC's parameters. n is the length in bits of the
+/// cipher's block, and t that of a tag.
 ///
-/// Every MAC of the registry but CMAC and HMAC has one: `Algorithm::theorem` of the crate `tagmac-any`.
+/// Every MAC of the registry except CMAC and HMAC has one: `Algorithm::theorem` of the crate
+/// `tagmac-any`.
 ///
 /// ```
 /// use tagmac_bounds::Theorem;
 /// let present = Theorem::LightMac { n: 64, s: 16, t: 64 };
-/// // Of any length, up to that of the counter.
+/// // Messages of any length within the counter's limit.
 /// assert_eq!(present.messages(384 << 10, 2f64.powi(-32))?, 65535);
 /// assert!(present.messages((384 << 10) + 1, 2f64.powi(-32)).is_err());
 /// // Tags of 64 bits are guessed with 2^-64.
@@ -27,55 +28,56 @@ use super::{elimac, lightmac, pmac, poly1305, some, umac};
 pub enum Theorem {
     /// PMAC, for any mix of lengths: [`pmac`].
     Pmac {
-        /// Bits of a block.
+        /// The length of a block in bits.
         n: u32,
-        /// Bits of a tag.
+        /// The length of a tag in bits.
         t: u32,
     },
     /// LightMAC, theorems 1 and 2: [`lightmac`].
     LightMac {
-        /// Bits of a block.
+        /// The length of a block in bits.
         n: u32,
-        /// Bits of the counter.
+        /// The length of the counter in bits.
         s: u32,
-        /// Bits of a tag.
+        /// The length of a tag in bits.
         t: u32,
     },
     /// EliMAC-AES, corollary 1 and theorem 2, with the paper's eps: [`elimac`].
     EliMacAes {
-        /// Bits of a tag.
+        /// The length of a tag in bits.
         t: u32,
     },
     /// RFC 4418, section 6.2: [`umac`].
     Umac {
-        /// Bits of a tag: 32, 64, 96 or 128.
+        /// The length of a tag in bits: 32, 64, 96 or 128.
         t: u32,
-        /// How the nonces are made.
+        /// The kind of nonces.
         nonces: NonceKind,
     },
     /// UMAC 1999, theorem 8.2: [`umac`].
     Umac1999(Umac1999),
     /// Bernstein's guarantee: [`poly1305`].
     Poly1305Aes {
-        /// How the nonces are made.
+        /// The kind of nonces.
         nonces: NonceKind,
     },
 }
 
-/// What is done under a key: messages tagged or tried. The bounds hold for messages of any lengths up
-/// to the one here.
+/// The work under a key: the messages that are tagged and attempted. The bounds hold for messages
+/// of any length up to `length`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workload {
-    /// Messages tagged.
+    /// The number of messages tagged.
     pub messages: u128,
-    /// The most bytes of a message.
+    /// The maximum length of a message in bytes.
     pub length: u64,
-    /// Attempts to forge: verifications that failed.
+    /// The number of attempts to forge, that is, of failed verifications.
     pub attempts: u128,
 }
 
 impl Theorem {
-    /// The most bytes of a message that the MAC's definition allows; `u64::MAX` if none is in reach.
+    /// Returns the maximum length of a message in bytes by the MAC's definition; `u64::MAX` if no
+    /// limit is within reach.
     pub fn limit(self) -> u64 {
         let bytes = match self {
             Theorem::LightMac { n, s, .. } => {
@@ -88,12 +90,12 @@ impl Theorem {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// The same with tags of t bits.
+    /// Returns the theorem for tags of t bits.
     ///
     /// # Errors
     ///
-    /// [`BoundError::TagBits`] if there are no such tags; those of UMAC (RFC 4418) and Poly1305-AES
-    /// have one length.
+    /// [`BoundError::TagBits`] if the MAC has no such tags. UMAC (RFC 4418) and Poly1305-AES have
+    /// one length.
     pub fn with_tag_bits(self, t: u32) -> Result<Theorem, BoundError> {
         let (min, max, with) = match self {
             Theorem::Pmac { n, .. } => (1, n, Theorem::Pmac { n, t }),
@@ -116,7 +118,7 @@ impl Theorem {
         }
     }
 
-    /// The same with nonces that are made in another way; nothing changes for a MAC without nonces.
+    /// Returns the theorem for another kind of nonces. Nothing changes for a MAC without nonces.
     pub fn with_nonces(self, nonces: NonceKind) -> Theorem {
         match self {
             Theorem::Umac { t, .. } => Theorem::Umac { t, nonces },
@@ -126,7 +128,7 @@ impl Theorem {
         }
     }
 
-    /// How the nonces are made; `None` for a MAC without nonces.
+    /// Returns the kind of nonces; `None` for a MAC without nonces.
     pub fn nonces(self) -> Option<NonceKind> {
         match self {
             Theorem::Umac { nonces, .. } | Theorem::Poly1305Aes { nonces } => Some(nonces),
@@ -135,15 +137,16 @@ impl Theorem {
         }
     }
 
-    /// What the load's tags alone give away, without its attempts: the bound on telling them from
-    /// random strings (PMAC's bound, LightMAC's theorem 1, EliMAC's corollary 1), for tags that are not
-    /// cut. The MACs with nonces have no such theorem; for them this is [`forgery`](Theorem::forgery)
-    /// with no attempt: what nonces that repeat cost, and the PRF of UMAC 1999 where it is a number.
+    /// Returns the bound for the load's tags, without its attempts: the advantage of distinguishing
+    /// untruncated tags from random strings (PMAC's bound, LightMAC's theorem 1, EliMAC's corollary
+    /// 1). The MACs with nonces have no such theorem. For them this is
+    /// [`forgery`](Theorem::forgery) without attempts: the cost of repeated nonces, and for UMAC
+    /// 1999 of the PRF if it is a number.
     ///
     /// # Errors
     ///
-    /// [`BoundError::Nothing`] for no message, [`BoundError::TooLong`] for a length over
-    /// [`limit`](Theorem::limit), and what the theorem's function refuses.
+    /// [`BoundError::Nothing`] for 0 messages, [`BoundError::TooLong`] for a length over
+    /// [`limit`](Theorem::limit), and the errors of the theorem's function.
     pub fn tags(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         let q = load.messages;
@@ -151,17 +154,17 @@ impl Theorem {
         match self {
             Theorem::Pmac { n, .. } => pmac::prf(n, q, sigma),
             Theorem::LightMac { n, s, .. } => lightmac::prf(n, s, q, sigma),
-            // Cut tags are computed from whole ones, so they give away no more.
+            // Truncated tags are computed from whole ones, so they reveal no more.
             Theorem::EliMacAes { .. } => elimac::aes_prf(128, elimac::AES4, q),
             _ => self.forgery(&Workload { attempts: 0, ..*load }),
         }
     }
 
-    /// With what probability one of the load's attempts passes.
+    /// Returns the probability that one of the load's attempts passes.
     ///
     /// # Errors
     ///
-    /// [`BoundError::Nothing`] for no message and no attempt, and as [`tags`](Theorem::tags).
+    /// [`BoundError::Nothing`] without messages and attempts, and as [`tags`](Theorem::tags).
     pub fn forgery(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         let (q, v, length) = (load.messages, load.attempts, load.length);
@@ -176,12 +179,13 @@ impl Theorem {
         }
     }
 
-    /// What the load's attempts come to after its messages: their number times what one passes with,
-    /// so that [`forgery`](Theorem::forgery) is at most this and what the messages alone come to.
+    /// Returns the part of the load's attempts: their number times the probability of one after the
+    /// load's messages. [`forgery`](Theorem::forgery) is at most the sum of this and the part of
+    /// the messages.
     ///
     /// # Errors
     ///
-    /// [`BoundError::Nothing`] for no attempt, and as [`tags`](Theorem::tags).
+    /// [`BoundError::Nothing`] for 0 attempts, and as [`tags`](Theorem::tags).
     pub fn guessing(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         let attempts = UpperFloat::from(some(load.attempts)?);
@@ -189,7 +193,7 @@ impl Theorem {
         Ok(Bound { value, ..self.forgery(load)? })
     }
 
-    /// What an attempt passes with after q messages of up to `length` bytes.
+    /// The probability that an attempt passes after q messages of up to `length` bytes.
     fn each(self, q: u128, length: u64) -> Result<UpperFloat, BoundError> {
         match self {
             Theorem::Pmac { n, t } => {
@@ -204,13 +208,13 @@ impl Theorem {
         }
     }
 
-    /// The most messages of up to `length` bytes that keep to the probability of a forgery. For the MACs
-    /// with nonces at most 2^64. Behind that is a cliff for UMAC of RFC 4418 and for Poly1305-AES, whose
-    /// pads come from a permutation: what an attempt passes with is up to 1.65 times as much after 2^64
-    /// messages, 7.4 times after 2^65, 2^11.5 after 2^66, 2^46 after 2^67. The UMAC of 1999 has no more
-    /// nonces.
+    /// Returns the maximum number of messages of up to `length` bytes within a probability of a
+    /// forgery. For the MACs with nonces it is at most 2^64. UMAC of RFC 4418 and Poly1305-AES have
+    /// pads from a permutation, and their bounds rise steeply beyond that. An attempt is up to 1.65
+    /// times as likely to pass after 2^64 messages, 7.4 times after 2^65, 2^11.5 after 2^66, 2^46
+    /// after 2^67. The UMAC of 1999 has no more nonces.
     ///
-    /// With several keys, pass [`per_key`](super::per_key) of the probability for all of them.
+    /// For several keys, pass [`per_key`](super::per_key) of the probability for all of them.
     ///
     /// # Errors
     ///
@@ -223,13 +227,14 @@ impl Theorem {
                 return Ok(false);
             }
             let tags = self.tags(&load(q))?.value;
-            // The two are the same for a MAC with nonces.
+            // For a MAC with nonces the two are the same.
             let forgery = if nonces { tags } else { self.forgery(&load(q))?.value };
             Ok(tags.max(forgery) <= probability)
         })
     }
 
-    /// The bytes of the most messages of `length` bytes, see [`messages`](Theorem::messages).
+    /// Returns the number of bytes in the maximum number of messages of `length` bytes, see
+    /// [`messages`](Theorem::messages).
     ///
     /// # Errors
     ///
@@ -238,16 +243,18 @@ impl Theorem {
         Ok(self.messages(length, probability)?.saturating_mul(length.into()))
     }
 
-    /// The most failed attempts on messages of up to `length` bytes that keep to the probability of a
-    /// forgery after as many [`messages`](Theorem::messages), or after 2^64 under UMAC (RFC 4418) and
-    /// Poly1305-AES: attempts times what one passes with. Using up both limits thus gives at most twice the probability.
+    /// Returns the maximum number of failed attempts within a probability of a forgery, on messages
+    /// of up to `length` bytes, after the maximum number of [`messages`](Theorem::messages). For
+    /// UMAC (RFC 4418) and Poly1305-AES it is after 2^64 messages. The attempts count with the
+    /// probability of one attempt, so using up both limits at most doubles the probability.
     ///
     /// # Errors
     ///
     /// As [`messages`](Theorem::messages).
     pub fn guesses(self, length: u64, probability: f64) -> Result<u128, BoundError> {
         let messages = match self {
-            // Bernstein's factor is that of the most messages, however few the nonces allow.
+            // Bernstein's factor is always that of the maximum number of messages, even if random
+            // nonces allow fewer.
             Theorem::Umac { .. } | Theorem::Poly1305Aes { .. } => MAX_UNDER_NONCES,
             _ => self.messages(length, probability)?,
         };
@@ -257,7 +264,8 @@ impl Theorem {
         })
     }
 
-    /// The largest number for which `fits`, by bisection; it does for all smaller ones.
+    /// The largest number for which `fits` holds, by bisection. It must hold for all smaller
+    /// numbers.
     fn largest(
         self,
         length: u64,
@@ -270,7 +278,7 @@ impl Theorem {
         }
         let probability = UpperFloat::from_f64(probability);
         let fits = |count| fits(count, probability);
-        // First the power of 2, so that small numbers take few steps.
+        // First find the power of 2, so that small numbers need few steps.
         let (mut bits, mut over_bits) = (0, 129);
         while over_bits - bits > 1 {
             let middle = (bits + over_bits) / 2;
@@ -287,7 +295,8 @@ impl Theorem {
         Ok(low)
     }
 
-    /// The blocks of a message of so many bytes: PMAC's, LightMAC's that go under K1, or 16 bytes each.
+    /// Returns the number of blocks of a message of `length` bytes: PMAC's blocks, LightMAC's
+    /// blocks under K1, or blocks of 16 bytes.
     #[inline]
     pub fn blocks(&self, length: u64) -> u128 {
         #[inline(never)]
@@ -305,7 +314,7 @@ impl Theorem {
         }
     }
 
-    /// Refuses messages that are longer than the MAC takes.
+    /// Refuses messages that are longer than the MAC allows.
     ///
     /// # Errors
     ///

@@ -6,23 +6,23 @@ use super::up::{UpperFloat, pairs};
 use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, block_bits, permutation, poly1305};
 use super::{some, tag_bits};
 
-/// RFC 4418, section 6.2, with Bernstein's factor: after q tags, q_v attempts to forge at UMAC's tags
-/// of t bits, 32, 64, 96 or 128, pass with a probability of at most
+/// RFC 4418, section 6.2, with Bernstein's factor. After q tags, one of q_v attempts to forge
+/// UMAC's tags of t bits, 32, 64, 96 or 128, passes with a probability of at most
 ///
 /// ```text
 /// q_v (1 - q/2^128)^(-(q + 1)/2) / 2^(30 t / 32)
 /// ```
 ///
-/// plus three times what tells AES from a random permutation. Messages may have any length. The text
-/// does not count the queries to AES: here it is one for each message and attempt, which make the pads;
-/// fewer than a hundred more derive the keys.
+/// plus three times the advantage of distinguishing AES from a random permutation. Messages may
+/// have any length. The RFC does not count the queries to AES. Here it is one for each message and
+/// attempt, for the pads; fewer than a hundred more derive the keys.
 ///
-/// The RFC says that up to 2^64 messages do not harm "significantly" although AES is a permutation, by
-/// reference to a paper of Bernstein, and has no term for it. The factor is that paper's: 1.65 at 2^64
-/// messages, 7.4 at 2^65 and 2^11.5 at 2^66.
+/// The RFC says that up to 2^64 messages do not harm "significantly" although AES is a permutation,
+/// with reference to a paper of Bernstein, and has no term for it. The factor is from that paper:
+/// 1.65 at 2^64 messages, 7.4 at 2^65 and 2^11.5 at 2^66.
 ///
-/// A nonce that repeats gives away the xor of two hashes. Random nonces of b bits add
-/// q (q - 1) / 2^(b + 1), the probability that two of them are equal.
+/// A repeated nonce reveals the xor of two hashes. Random nonces of b bits add q (q - 1) / 2^(b +
+/// 1), the probability that two of them are equal.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn mac(t: u32, q: u128, q_v: u128, nonces: NonceKind) -> Result<Bound, Bound
     Ok(Bound::new(poly1305::repeated(q, nonces)?.plus(guess), vec![term]))
 }
 
-/// What an attempt passes with after q tags.
+/// The probability that an attempt passes after q tags.
 pub(super) fn each(t: u32, q: u128) -> Result<UpperFloat, BoundError> {
     tag_bits(t, 128)?;
     if !t.is_multiple_of(32) {
@@ -54,29 +54,30 @@ pub(super) fn each(t: u32, q: u128) -> Result<UpperFloat, BoundError> {
     Ok(UpperFloat::new(1, -30 * (t as i32 / 32)).times(permutation::factor(q)?))
 }
 
-/// The PRF of UMAC of 1999, as far as its bound goes.
+/// The parameters of the PRF of UMAC 1999 in its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prf1999 {
-    /// HMAC-SHA1, or any other whose advantage stays a name.
+    /// HMAC-SHA1, or another PRF with an advantage that remains a named term.
     Named,
-    /// The CBC MAC with three keys, whose bound counts the blocks that it processes: the nonce of 8
-    /// bytes, the hash of each block of the message, and two bytes of length.
+    /// The CBC MAC with three keys. Its bound depends on the number of blocks that it processes:
+    /// the nonce of 8 bytes, the hash of each block of the message, and two bytes of length.
     Cbc3 {
-        /// Bits of the cipher's block.
+        /// The length of the cipher's block in bits.
         n: u32,
-        /// Bytes of a block of the message.
+        /// The length of a message block in bytes.
         block_bytes: u32,
-        /// Bytes of its hash.
+        /// The length of its hash in bytes.
         hash_bytes: u32,
     },
 }
 
 impl Prf1999 {
-    /// The blocks that the PRF processes for a message of `length` bytes that is hashed.
+    /// Returns the number of blocks that the PRF processes for a message of `length` bytes that is
+    /// hashed.
     ///
     /// ```
     /// use tagmac_bounds::umac::Prf1999;
-    /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB are 257 blocks with the nonce and the length.
+    /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB is 257 blocks with the nonce and the length.
     /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
     /// assert_eq!([0, 4096, 1 << 20].map(|length| prf.blocks(length)), [1, 2, 257]);
     /// ```
@@ -92,22 +93,23 @@ impl Prf1999 {
     }
 }
 
-/// UMAC of 1999 as far as its bound goes: the hash and the PRF.
+/// The parameters of UMAC 1999 in its bound: the hash and the PRF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Umac1999 {
-    /// The hash collides with a probability of at most 2^-b: [`nh`], [`nhs`], [`nh_t2`], [`nhs_t2`].
+    /// The hash collides with a probability of at most 2^-b: [`nh`], [`nhs`], [`nh_t2`],
+    /// [`nhs_t2`].
     pub b: u32,
-    /// Bits of a tag.
+    /// The length of a tag in bits.
     pub t: u32,
     /// The PRF.
     pub prf: Prf1999,
-    /// How the nonces are made.
+    /// The kind of nonces.
     pub nonces: NonceKind,
 }
 
-/// UMAC 1999, lemma 8.1 and theorem 8.2, extended to nonces that repeat: q messages are tagged, and
-/// q_v attempts are made, on messages of up to `length` bytes. An attempt passes with a probability of
-/// at most
+/// UMAC 1999, lemma 8.1 and theorem 8.2, extended to repeated nonces. q messages are tagged, and
+/// q_v attempts are made, with messages of up to `length` bytes. One of the attempts passes with a
+/// probability of at most
 ///
 /// ```text
 /// q_v (2^-b + 2^-tau)                               a counter
@@ -115,33 +117,34 @@ pub struct Umac1999 {
 /// m = sum over j of min(1, C(q, j + 1) / 2^(rj))
 /// ```
 ///
-/// plus what q + q_v queries tell the PRF from a random function, and what tells the keys that a set derives
-/// from its own (KDF) from random ones. m is at least the expected number of messages under the nonce that has
-/// most of them; where the sum is long, q or 8 q / 2^r + 130 bounds it. A nonce that repeats costs only a
-/// collision of two hashes, because the PRF hides the hash: `docs/design/theory.md` ("Nonces") has the proof.
+/// plus two advantages: of distinguishing the PRF from a random function with q + q_v queries, and
+/// of distinguishing the keys that a set derives from its key (KDF) from random ones. m is at least
+/// the expected number of messages under the most frequent nonce; where the sum is long, q or 8 q /
+/// 2^r + 130 bounds it. A repeated nonce costs only a collision of two hashes, because the PRF
+/// hides the hash: `docs/design/theory.md` ("Nonces") has the proof.
 ///
-/// Where the PRF is [`Prf1999::Cbc3`], its advantage is no small number and is in the value:
+/// If the PRF is [`Prf1999::Cbc3`], its advantage is not negligible and is included in the value:
 /// [`cbc3_prf`] for the tags, and for an attempt of l blocks after d inner blocks
 ///
 /// ```text
 /// ((l - 1) d + C(l - 1, 2) + q) / (2^n - d - l + 1) + 2^(n - tau) / (2^n - q)
 /// ```
 ///
-/// in the place of 2^-tau. Hashes have a multiple of 4 bytes there, so that the last block of an input is never
-/// full, and K2 is not used.
+/// instead of 2^-tau. Hashes there are a multiple of 4 bytes, so the last block of an input is
+/// never full, and K2 is not used.
 ///
-/// **Every message is hashed.** Under a minimum length to hash, shorter ones go to the PRF as they are, and their
-/// blocks are not counted here.
+/// **Every message is hashed.** With a minimum length to hash, shorter messages go to the PRF
+/// unhashed, and their blocks are not counted here.
 ///
-/// Nonces have 8 bytes, so there are 2^64 messages at most. Two levels with one stream, as
-/// UMAC-STD-30 has, are in no theorem of the paper: section 2.2 states 2^-30 for it, and of two levels
-/// that they lose a factor of two, without the analysis. `docs/design/theory.md` ("UMAC of 1999") has a proof.
+/// Nonces have 8 bytes, so there are at most 2^64 messages. The paper has no theorem for two levels
+/// with one stream, as in UMAC-STD-30. Section 2.2 states 2^-30 for it, and that two levels lose a
+/// factor of two, without the analysis. `docs/design/theory.md` ("UMAC of 1999") has a proof.
 ///
 /// # Errors
 ///
-/// [`BoundError::TagBits`] unless tau is 1 to 256, or to the bits of the PRF's block;
-/// [`BoundError::BlockBits`], [`BoundError::NonceBits`] for random nonces of more than 64 bits,
-/// [`BoundError::Messages`] for more than 2^64 messages, [`BoundError::Nothing`] for q + q_v = 0.
+/// [`BoundError::TagBits`] unless tau is 1 to 256, or at most the length of the PRF's block.
+/// [`BoundError::BlockBits`]; [`BoundError::NonceBits`] for random nonces of more than 64 bits;
+/// [`BoundError::Messages`] for more than 2^64 messages; [`BoundError::Nothing`] for q + q_v = 0.
 pub fn mac_1999(mac: &Umac1999, length: u64, q: u128, q_v: u128) -> Result<Bound, BoundError> {
     some(q | q_v)?;
     let guess = UpperFloat::from(q_v).times(mac.each(length, q)?);
@@ -166,11 +169,11 @@ pub fn mac_1999(mac: &Umac1999, length: u64, q: u128, q_v: u128) -> Result<Bound
 impl Umac1999 {
     /// 2^-b
     fn epsilon(&self) -> UpperFloat {
-        // Far beyond any hash, and within the exponents that there are.
+        // Far beyond any hash, and within the valid exponents.
         UpperFloat::new(1, -(self.b.min(1 << 16) as i32))
     }
 
-    /// What an attempt passes with after q tags.
+    /// The probability that an attempt passes after q tags.
     pub(super) fn each(&self, length: u64, q: u128) -> Result<UpperFloat, BoundError> {
         self.nonces.check(64)?;
         if q > MAX_UNDER_NONCES {
@@ -196,18 +199,19 @@ impl Umac1999 {
     }
 }
 
-/// The CBC MAC with three keys, of any inputs of sigma blocks in all: an adversary that asks for q of
-/// them tells it, with random permutations for the cipher, from a random function with an advantage of
-/// at most
+/// The CBC MAC with three keys, for any inputs of sigma blocks in all. With random permutations for
+/// the cipher, an adversary with q queries distinguishes it from a random function with an
+/// advantage of at most
 ///
 /// ```text
 /// (C(d, 2) + 2 C(q, 2)) / (2^n - d),    d = sigma - q
 /// ```
 ///
-/// d is the number of blocks that are not the last of their input. With the cipher itself, add what
-/// d queries under K1 and q under K2 and K3 tell it from a random permutation. `docs/design/theory.md`
-/// ("The CBC MAC with three keys") has the proof. For n = 128 that is 2^-32 after 2^48 inputs of one
-/// block or 2^48.5 blocks of long ones, and nothing after 2^64 to 2^64.8.
+/// d is the number of blocks that are not the last of their input. With the cipher itself, add the
+/// advantages of distinguishing it from a random permutation, with d queries under K1 and q under
+/// K2 and K3. `docs/design/theory.md` ("The CBC MAC with three keys") has the proof. For n = 128
+/// the bound is 2^-32 after 2^48 inputs of one block or 2^48.5 blocks of long ones. It bounds
+/// nothing after 2^64 to 2^64.8.
 ///
 /// # Errors
 ///
@@ -232,25 +236,27 @@ fn cbc3(n: u32, q: u128, inner: u128) -> UpperFloat {
     pairs(inner).plus(last).times(one_of(n, inner))
 }
 
-/// 1 / (2^n - q); or 1, which is no less, where there are no values left.
+/// 1 / (2^n - q), or 1 if no values are left.
 fn one_of(n: u32, q: u128) -> UpperFloat {
     UpperFloat::one_below(n, q).unwrap_or(UpperFloat::from(1))
 }
 
-/// UMAC-128 where the first words of a tag are checked too, as
-/// `Umac::verify_prefix` does. `attempts[h - 1]` attempts are made at h words
-/// (on messages that were not tagged under their nonce: what was tagged passes at a lower grade with other last
-/// words, too). **Some attempt ever passes, at any grade,** with a probability of at most
+/// UMAC-128 with checks of the first words of a tag, as in `Umac::verify_prefix`. `attempts[h - 1]`
+/// attempts are made at h words. Their messages were not tagged under their nonce: a tagged message
+/// with other last words passes at a lower grade, too. **Some attempt ever passes, at any grade,**
+/// with a probability of at most
 ///
 /// ```text
 /// v_1 e + v_2 e^2 + v_3 e^3 + v_4 e^4,    e = 2^-30
 /// ```
 ///
-/// times what pads from a permutation cost after q messages, as in [`mac`]. Nonces are those of a counter.
+/// times the cost of pads from a permutation after q messages, as in [`mac`]. Nonces must be
+/// counted.
 ///
-/// **What follows a first word that passed has no bound here.** The streams share their key, so answers at the
-/// first grade alone may show enough of it to forge whole tags: `docs/design/theory.md` ("Grades") has the attack, and
-/// when a whole tag keeps the bound of [`mac`].
+/// **Attempts after a first word that passed have no bound here.** The streams share their key, so
+/// answers at the first grade alone may reveal enough of it to forge whole tags.
+/// `docs/design/theory.md` ("Grades") has the attack, and the conditions for whole tags to keep the
+/// bound of [`mac`].
 ///
 /// # Errors
 ///
@@ -260,7 +266,7 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 /// use tagmac_bounds::umac;
 /// // A million failures at the first grade.
 /// assert_eq!(umac::graded(0, &[1 << 20, 0, 0, 0])?.log2().ceil(), -10.0);
-/// // The same number of attempts at whole tags alone.
+/// // The same number of attempts, only at whole tags.
 /// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 20])?.log2().round(), -100.0);
 /// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
@@ -271,9 +277,9 @@ pub fn graded(q: u128, attempts: &[u128; 4]) -> Result<Bound, BoundError> {
     Ok(Bound::new(value.times(permutation::factor(q)?), terms))
 }
 
-/// The most failures that each of UMAC-128's three lower grades may have while some attempt at any grade
-/// passes with at most this probability: [`graded`] after 2^64 messages, with as many at whole tags. Never
-/// 2^30 or more.
+/// Returns the maximum number of failures at each of UMAC-128's three lower grades, for which some
+/// attempt at any grade passes with at most this probability. It is computed by [`graded`] after
+/// 2^64 messages, with the same number of failures at whole tags. Always below 2^30.
 ///
 /// # Errors
 ///
@@ -293,12 +299,13 @@ pub fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
     Ok(low)
 }
 
-/// A UMAC of 1999 with grades, `Umac99Graded`: as [`graded`], with as many words
-/// as `attempts` has numbers. h streams must collide with 2^-bh, which is proven for all shapes but strides
-/// whose shift is not whole groups. `mac` is one of the words: one stream, whose hash collides with 2^-b, the
-/// bits of a word, and the PRF that the stream's hash goes through. So e is what an attempt passes with
-/// by [`mac_1999`]. On top comes what the words of q + q_v messages tell the PRFs, one for each
-/// stream, from random functions; where that is a number, it is in the value.
+/// A UMAC of 1999 with grades, `Umac99Graded`: as [`graded`], for as many words as `attempts` has
+/// entries. h streams must collide with 2^-bh, which is proven for all shapes except strides whose
+/// shift is not whole groups. `mac` describes one word: one stream with a hash that collides with
+/// 2^-b, the length of a word in bits, and the PRF of the stream's hash. e is the probability of an
+/// attempt by [`mac_1999`]. In addition there are the advantages of distinguishing the PRFs, one
+/// for each stream, from random functions by the words of q + q_v messages. If this is a number, it
+/// is included in the value.
 ///
 /// # Errors
 ///
@@ -335,20 +342,21 @@ pub fn graded_1999(
 
 /// v_1 e + v_2 e^2 and so on.
 fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
-    // Horner's rule, from the last word on.
+    // Horner's rule, from the last word.
     let add = |sum: UpperFloat, v: &u128| sum.plus(UpperFloat::from(*v)).times(e);
     attempts.iter().rev().fold(UpperFloat::ZERO, add)
 }
 
-/// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). Of q messages, all but one of them
-/// tagged, the last is forged in one attempt with a probability of at most
+/// UMAC 1999, section 8.3: the bound without a nonce, with tag = F(hash). Of q messages, all but
+/// one are tagged. The last is forged in one attempt with a probability of at most
 ///
 /// ```text
 /// q^2 2^-b + 2^-tau
 /// ```
 ///
-/// plus what q queries tell the PRF from a random function. Nothing here is such a MAC. That this bound
-/// says nothing from q = 2^(b/2) on is why UMAC has nonces: equal tags then show a collision of hashes.
+/// plus the advantage of distinguishing the PRF from a random function with q queries. No MAC here
+/// works like this. The bound is useless from q = 2^(b/2), since equal tags then reveal a collision
+/// of hashes. For this reason UMAC has nonces.
 ///
 /// # Errors
 ///
@@ -356,7 +364,7 @@ fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
 ///
 /// ```
 /// use tagmac_bounds::umac;
-/// // The paper: a hash of 2^-32 lets one authenticate fewer than 2^16 messages.
+/// // The paper: with a hash of 2^-32, fewer than 2^16 messages can be authenticated.
 /// assert_eq!(umac::without_nonce(32, 160, 1 << 16)?.log2().floor(), 0.0);
 /// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
@@ -374,17 +382,17 @@ pub const fn nh(w: u32, t: u32) -> u32 {
     w.saturating_mul(t)
 }
 
-/// Theorems 4.5 and 5.2: NHS, of signed words, with 2^-b, b = (w - 1) t.
+/// Theorems 4.5 and 5.2: NHS, with signed words, collides with 2^-b, b = (w - 1) t.
 pub const fn nhs(w: u32, t: u32) -> u32 {
     w.saturating_sub(1).saturating_mul(t)
 }
 
-/// Theorem 5.3: NH^T2, two levels and two streams, with 2^-b, b = 2w - 2.
+/// Theorem 5.3: NH^T2, with two levels and two streams, collides with 2^-b, b = 2w - 2.
 pub const fn nh_t2(w: u32) -> u32 {
     w.saturating_mul(2).saturating_sub(2)
 }
 
-/// Theorem 5.4: NHS^T2, signed, with 2^-b, b = 2w - 4.
+/// Theorem 5.4: NHS^T2, signed, collides with 2^-b, b = 2w - 4.
 pub const fn nhs_t2(w: u32) -> u32 {
     w.saturating_mul(2).saturating_sub(4)
 }

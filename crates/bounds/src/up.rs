@@ -1,15 +1,16 @@
-//! Positive numbers of 64 bits and any size, rounded upward: what a bound is computed in.
+//! Positive numbers with 64 significant bits and a large exponent, rounded upward, for the
+//! computation of bounds.
 //!
-//! Each operation gives a number that is at least the exact result, and over it by less than one
-//! part in 2^61. A bound is never too small, and too large by less than one part in 2^44, because no
-//! result goes through more than some thousand of them ([`exp`](UpperFloat::exp) squares nine times,
-//! and a tail of multiplicities has up to 500 factors). `f64` alone would round to nearest, and end at
-//! 2^-1074.
+//! The result of each operation is at least the exact result, and above it by less than one part in
+//! 2^61. A bound is never too small, and too large by less than one part in 2^44, because each
+//! result is computed in at most some thousand operations. ([`exp`](UpperFloat::exp) squares nine
+//! times, and a tail of multiplicities has up to 500 factors.) `f64` would round to nearest and end
+//! at 2^-1074.
 
-/// m 2^e with the high bit of m set; or 0, which is below all others.
+/// m 2^e with the high bit of m set; or 0, which is smaller than all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UpperFloat {
-    // In the order of comparison.
+    // In this order for comparisons.
     e: i32,
     m: u64,
 }
@@ -45,7 +46,7 @@ impl UpperFloat {
             return Some(UpperFloat::new(1, -(n as i32)));
         }
         let (left, scale) = match n {
-            // By 2^scale, what is left has 127 bits: one of them does not matter.
+            // Scaled by 2^scale, the difference has 127 bits: one of them does not matter.
             129.. => ((1 << 127) - q.div_ceil(1 << (n - 127).min(127)), n as i32 - 127),
             128 => (q.wrapping_neg(), 0),
             _ => ((1u128 << n).checked_sub(q)?, 0),
@@ -76,7 +77,7 @@ impl UpperFloat {
         self.times(self)
     }
 
-    /// This number by a positive divisor.
+    /// Divides by a positive number.
     pub(super) fn over(self, divisor: u128) -> UpperFloat {
         // The divisor's first 64 bits are at most the divisor.
         let zeros = divisor.leading_zeros();
@@ -85,24 +86,24 @@ impl UpperFloat {
         if self == UpperFloat::ZERO { self } else { quotient.scaled(self.e) }
     }
 
-    /// The root.
+    /// The square root.
     pub(super) fn root(self) -> UpperFloat {
         if self == UpperFloat::ZERO {
             return UpperFloat::ZERO;
         }
-        // What is left of the exponent must be even.
+        // The remaining exponent must be even.
         let shift = 63 + (self.e - 63).rem_euclid(2);
         let square = (self.m as u128) << shift;
         let root = square.isqrt();
         UpperFloat::new(root + (root * root < square) as u128, (self.e - shift) / 2)
     }
 
-    /// e to this number, which is at most 2^8.
+    /// e to the power of this number, which is at most 2^8.
     pub(super) fn exp(self) -> UpperFloat {
         const HALVINGS: i32 = 9;
         let small = self.scaled(-HALVINGS);
         debug_assert!(small <= UpperFloat::new(1, -1));
-        // Each term is at most half of the one before it, so those left out are at most the last.
+        // Each term is at most half of the previous one, so the omitted ones are at most the last.
         let (mut sum, mut term) = (UpperFloat::from(1), UpperFloat::from(1));
         for k in 1..=24 {
             term = term.times(small).over(k);
@@ -115,7 +116,7 @@ impl UpperFloat {
         sum
     }
 
-    /// This number times 2^by.
+    /// Multiplies by 2^by.
     pub(super) fn scaled(self, by: i32) -> UpperFloat {
         if self == UpperFloat::ZERO { self } else { UpperFloat { e: self.e + by, m: self.m } }
     }
@@ -128,14 +129,15 @@ impl UpperFloat {
         if self.m == 1 << 63 {
             return (self.e + 63) as f64;
         }
-        // Over the exact one by what `log2` and the conversion to `f64` may lack, and a last bit
-        // for the sum: less than 2^-42 in all for exponents of up to 10 bits, and less than two steps of an
-        // `f64` beyond. The next power of 2 ends it, so that larger numbers never have smaller logarithms.
+        // Exceeds the exact logarithm by the possible errors of `log2` and the conversion to `f64`,
+        // and a last bit for the sum. This is less than 2^-42 in all for exponents of up to 10
+        // bits, and less than two steps of an `f64` beyond. The next power of 2 is the maximum, so
+        // that larger numbers never have smaller logarithms.
         let (above, fraction) = ((self.e + 64) as f64, (self.m as f64 / 2f64.powi(64)).log2());
         (above + fraction + 2f64.powi(-50)).next_up().min(above)
     }
 
-    /// The next `f64`.
+    /// The number rounded up to an `f64`.
     pub(super) fn to_f64(self) -> f64 {
         if self == UpperFloat::ZERO {
             return 0.0;
@@ -143,7 +145,7 @@ impl UpperFloat {
         let m = (self.m >> 11) + (self.m & 0x7ff != 0) as u64;
         match self.e + 11 {
             e if e > 1023 - 52 => f64::INFINITY,
-            // Numbers below 2^-1022 have fewer bits: the next of the others is taken.
+            // Numbers below 2^-1022 have fewer bits: round up to the next normal number.
             e if e < -1022 - 52 => f64::MIN_POSITIVE,
             e if e < -1022 => m as f64 * f64::from_bits(1 << (e + 1022 + 52)),
             e => m as f64 * f64::from_bits(((e + 1023) as u64) << 52),
@@ -172,7 +174,7 @@ mod tests {
         for e in -1022..1024 {
             let power = UpperFloat::new(1, e);
             assert_eq!(power.to_f64(), f64::from_bits(((e + 1023) as u64) << 52), "2^{e}");
-            // A bit more is rounded upward, whole bits are not rounded.
+            // One bit more is rounded upward; values that fit are not rounded.
             let more = UpperFloat::new((1 << 60) + 1, e - 60);
             assert_eq!(more.to_f64(), power.to_f64().next_up(), "2^{e} and more");
             let full = UpperFloat::new((1 << 53) - 1, e - 52);
@@ -310,7 +312,7 @@ mod tests {
                 let (found, exact) = (UpperFloat::new(number, e).log2(), exact + e as f64);
                 assert!(found >= exact && found < exact + 2f64.powi(-40));
             }
-            // Next to a power of 2, it is not above it.
+            // Just below a power of 2, the result is not above it.
             let below = UpperFloat { m: u64::MAX, ..UpperFloat::new(1, e - 1) };
             assert_eq!(below.log2(), e as f64);
         }
@@ -320,7 +322,7 @@ mod tests {
     #[test]
     fn powers_of_e_are_rounded_upward() {
         assert_eq!(UpperFloat::ZERO.exp(), UpperFloat::from(1));
-        // x in units of 2^-10, and e^x downward.
+        // x in units of 2^-10, and e^x rounded downward.
         for (x, exact) in [
             (1, 1.000_977_039_492_416_5),
             (1 << 9, 1.648_721_270_700_128),
@@ -334,7 +336,7 @@ mod tests {
             let within = UpperFloat::from_f64(low) < found && found < UpperFloat::from_f64(high);
             assert!(within, "e^({x}/1024): {found:?}");
         }
-        // More than 1 for the least exponent, and never less for a greater one.
+        // More than 1 for the smallest exponent, and never smaller for a larger one.
         let tiny = UpperFloat::new(1, -300).exp();
         assert!(tiny > UpperFloat::from(1) && tiny < UpperFloat::new(1, -50).exp());
     }

@@ -1,11 +1,12 @@
-//! What stands in the memory of a context: a key, a nonce, and a message so far.
+//! The memory of a context: a key, a nonce, and the state of a message.
 //!
-//! Nettle's contract: a context is plain memory of the caller, which nobody frees and which may be
-//! copied at any time. So it holds no pointer and needs no alignment. It is no larger than Nettle's:
-//! programs that were compiled with Nettle's headers give no more. So what is derived from a key has
-//! no room in it. Each thread keeps that of the keys it used last, wiped when others take their place
-//! or the thread ends: deriving takes longer than the tag of a packet, and there are programs that
-//! set the key for each packet.
+//! By Nettle's contract a context is plain memory of the caller. Programs may copy it at any time
+//! and never free it. So it contains no pointers and needs no alignment. It must not be larger than
+//! Nettle's, because programs compiled with Nettle's headers allocate only that size.
+//!
+//! The keys derived from a key do not fit into it. Each thread caches those of the keys that it
+//! used last, because deriving them takes longer than the tag of a packet, and some programs set
+//! the key for each packet. They are wiped when others replace them and when the thread ends.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,11 +20,11 @@ use tagmac::{Bits, Nonce, Poly1305Aes, Tag};
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroize;
 
-/// A MAC that Nettle has too, with a key of `KEY` bytes.
+/// A MAC that Nettle also has, with a key of `KEY` bytes.
 pub trait Shim<const KEY: usize>: Construction<Hash: Hash<Sum: Copy>> + 'static {
-    /// Tells a context with a key of this MAC from that of another, and from other memory.
+    /// Distinguishes contexts of this MAC from those of other MACs and from other memory.
     const MAGIC: u64;
-    /// The bytes of Nettle's context on 64-bit machines. A later Nettle may have more.
+    /// The size of Nettle's context on 64-bit machines. A later Nettle may have larger ones.
     const ROOM: usize;
 
     fn under(key: &[u8; KEY]) -> Self;
@@ -50,33 +51,33 @@ impl Shim<32> for Poly1305Aes {
 
 /// UMAC with a tag of `T` words.
 pub type Umac<const T: usize> = Context<tagmac::Umac<Aes128, T>, 16, 2048>;
-/// Poly1305-AES. It holds some blocks, so that small pieces are not absorbed one by one.
+/// Poly1305-AES. Its buffer has room for several blocks, so that small pieces are hashed together.
 pub type Poly1305 = Context<Poly1305Aes, 32, 160>;
 
 type Sum<M> = <<M as Construction>::Hash as Hash>::Sum;
 
-/// A number that stands anywhere.
+/// A number at any alignment.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Anywhere<T: Copy>(T);
 
-/// What a context holds, of no alignment, because a copy may stand anywhere. `HELD` is a number of whole
-/// blocks.
+/// A context. It needs no alignment, because a program may copy it to any address. `HELD`, the size
+/// of the buffer, is a multiple of the block size.
 #[repr(C)]
 pub struct Context<M: Shim<KEY>, const KEY: usize, const HELD: usize> {
     mark: Anywhere<u64>,
     key: [u8; KEY],
     nonce: [u8; 16],
     nonce_bytes: Anywhere<usize>,
-    /// The hash of the first `at` bytes of the message, whole blocks.
+    /// The hash of the first `at` bytes of the message, which are whole blocks.
     sum: Anywhere<Sum<M>>,
     at: Anywhere<u64>,
-    /// The bytes after them.
+    /// The bytes after the first `at`.
     held: [u8; HELD],
     held_bytes: Anywhere<usize>,
 }
 
-/// Adds whole blocks.
+/// Hashes whole blocks.
 struct Absorb<'a, M: Construction> {
     mac: &'a M,
     sum: &'a mut Sum<M>,
@@ -93,7 +94,7 @@ impl<M: Construction> Kernel for Absorb<'_, M> {
     }
 }
 
-/// Closes the hash and makes the tag.
+/// Finalizes the hash and makes the tag.
 struct Close<'a, M: Construction> {
     mac: &'a M,
     nonce: M::Nonce,
@@ -115,13 +116,13 @@ impl<M: Construction> Kernel for Close<'_, M> {
     }
 }
 
-/// Adds whole blocks that start at byte `at`; where the next one starts.
+/// Hashes whole blocks that start at byte `at`. Returns the position after them.
 fn absorb<M: Construction>(mac: &M, sum: &mut Sum<M>, at: u64, blocks: &[u8]) -> u64 {
     mac.hash().level().run(Absorb { mac, sum, at, blocks });
     at + blocks.len() as u64
 }
 
-/// A MAC under a key.
+/// A key and the MAC derived from it.
 struct Kept<M, const KEY: usize> {
     key: [u8; KEY],
     mac: M,
@@ -133,21 +134,21 @@ impl<M, const KEY: usize> Drop for Kept<M, KEY> {
     }
 }
 
-/// Keys that a thread keeps: those of some connections, in both directions.
+/// The number of keys that a thread caches: enough for a few connections, in both directions.
 const KEPT: usize = 8;
 
 thread_local! {
-    /// MACs that were used lately, the last one first.
+    /// The MACs used last, most recent first.
     static RECENT: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A MAC of a key, in a frame that lies where the stack is wiped.
+/// Derives a MAC, in a frame on the part of the stack that is wiped afterwards.
 #[inline(never)]
 fn made<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
     Rc::new(Kept { key: *key, mac: M::under(key) })
 }
 
-/// The MAC under a key.
+/// Returns the MAC of a key, and caches it.
 fn mac_of<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
     let find = |recent: &RefCell<Vec<Rc<dyn Any>>>| {
         let mut recent = recent.borrow_mut();
@@ -158,10 +159,10 @@ fn mac_of<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
         recent[..=place].rotate_right(1);
         Some(kept)
     };
-    // A thread that ends keeps nothing.
+    // Without a cache, because the thread is being destroyed, derive it.
     RECENT.try_with(find).ok().flatten().unwrap_or_else(|| {
         let kept = made(key);
-        // What was moved to its place is still on the stack.
+        // The move to the heap leaves a copy on the stack.
         tagmac::wipe_stack::<{ 16 << 10 }>();
         let _ = RECENT.try_with(|recent| {
             let mut recent = recent.borrow_mut();
@@ -176,7 +177,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
     const FITS: () =
         assert!(size_of::<Self>() <= M::ROOM && align_of::<Self>() == 1 && HELD.is_multiple_of(16));
 
-    /// Writes a context of a key; the nonce is 16 bytes of zero.
+    /// Writes a context with a key; the nonce is 16 zero bytes.
     ///
     /// # Errors
     ///
@@ -184,17 +185,18 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
     ///
     /// # Safety
     ///
-    /// There is room for a context, and there are `KEY` bytes.
+    /// Unless null, `at` has room for a context, and `key` has `KEY` bytes.
     pub unsafe fn set_key(at: *mut u8, key: *const u8) -> Result<(), Failure> {
         const { Self::FITS };
-        ensure(!at.is_null(), "expected a context, found a null pointer")?;
-        // SAFETY: the caller gives the bytes of a key.
+        ensure(!at.is_null(), "the context is a null pointer")?;
+        // SAFETY: the caller guarantees the bytes.
         let key = unsafe { tagmac_border::bytes("the key", key, KEY) }?;
         let key = key.first_chunk().expect("the bytes of a key");
         let kept = mac_of::<M, KEY>(key);
-        // In place: a context that is moved leaves a key on the stack.
-        // SAFETY: the caller gives room. Zeros are numbers, of which sums are too, and a context needs
-        // no alignment.
+        // Written in place, because moving a context would leave its key on the stack.
+        // SAFETY: the
+        // caller guarantees the room. Zero bytes are valid numbers and sums, and a context needs no
+        // alignment.
         let context = unsafe {
             at.write_bytes(0, size_of::<Self>());
             &mut *at.cast::<Self>()
@@ -206,37 +208,39 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
         Ok(())
     }
 
-    /// The context at an address changes.
+    /// Changes the context at an address.
     ///
     /// # Errors
     ///
-    /// If it has no key, or one of another MAC: contexts of shorter tags are smaller.
+    /// If the context has no key, or one of another MAC. Contexts of MACs with shorter tags are
+    /// smaller, so using one would overrun it.
     ///
     /// # Safety
     ///
-    /// A context of this kind is there, or eight bytes of other memory, and nobody else uses it.
+    /// Unless null, `at` is a context of this type or at least eight other readable bytes. No other
+    /// thread uses it.
     pub unsafe fn change(at: *mut u8, body: impl FnOnce(&mut Self)) -> Result<(), Failure> {
-        ensure(!at.is_null(), "expected a context, found a null pointer")?;
-        // SAFETY: the caller's word; any bytes are numbers.
+        ensure(!at.is_null(), "the context is a null pointer")?;
+        // SAFETY: guaranteed by the caller; any bytes are a valid number.
         let mark = unsafe { at.cast::<u64>().read_unaligned() };
         ensure(
             mark == M::MAGIC,
-            "expected a context with a key, found one without, or one of another MAC",
+            "the context has no key, or belongs to another MAC: call set_key first",
         )?;
-        // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here,
-        // and it needs no alignment.
+        // SAFETY: the mark shows that `set_key` wrote this context, or one that was copied to here.
+        // It needs no alignment.
         body(unsafe { &mut *at.cast() });
         Ok(())
     }
 
-    /// Sets the nonce of the message that is under way: 1 to 16 bytes, or what the MAC takes.
+    /// Sets the nonce of the current message: 1 to 16 bytes, or the length that the MAC needs.
     pub fn set_nonce(&mut self, nonce: &[u8]) {
         self.nonce = [0; 16];
         self.nonce[..nonce.len()].copy_from_slice(nonce);
         self.nonce_bytes.0 = nonce.len();
     }
 
-    /// Adds to the message.
+    /// Adds data to the message.
     pub fn update(&mut self, mut data: &[u8]) {
         let room = HELD - self.held_bytes.0;
         if data.len() < room {
@@ -264,7 +268,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
         self.held_bytes.0 = held_bytes + data.len();
     }
 
-    /// The tag; then the next nonce, and no message.
+    /// Returns the tag, increments the nonce, and begins the next message.
     pub fn digest(&mut self) -> Tag {
         let mac = &mac_of::<M, KEY>(&self.key).mac;
         let (mut sum, mut at, held_bytes) = (self.sum.0, self.at.0, self.held_bytes.0);
@@ -277,7 +281,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
         let this = M::Nonce::from_slice(nonce).expect("a nonce of the MAC's length");
         let tag = mac.hash().level().run(Close { mac, nonce: this, sum: &sum, at, tail });
         sum.zeroize();
-        // Big-endian, and from all ones to zero.
+        // Counts big-endian and wraps from all ones to zero.
         nonce.iter_mut().rev().any(|byte| {
             *byte = byte.wrapping_add(1);
             *byte != 0

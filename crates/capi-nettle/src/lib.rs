@@ -1,15 +1,15 @@
-//! UMAC and Poly1305-AES under Nettle's names, so that programs that load Nettle at run time can load
-//! this in its place: `nettle_umac{32,64,96,128}_` and `nettle_poly1305_aes_`, each with `set_key`,
-//! `set_nonce`, `update` and `digest`.
+//! UMAC and Poly1305-AES under Nettle's names, for programs that load Nettle at run time. The calls
+//! are `nettle_umac{32,64,96,128}_` and `nettle_poly1305_aes_`, each with `set_key`, `set_nonce`,
+//! `update` and `digest`.
 //!
-//! The same source is two libraries. Nettle 4 has `digest(context, digest)` where Nettle 3 has
-//! `digest(context, length, digest)`, under the same name: `libtagmac-nettle` is for programs that call
-//! as Nettle 3 wants it, `libtagmac-nettle4` for those of Nettle 4. `nettle_version_major()` says which
-//! one it is, as it does with Nettle.
+//! This source builds two libraries, because Nettle 3 and Nettle 4 have different calls under one
+//! name. `libtagmac-nettle` has `digest(context, length, digest)` of Nettle 3, and
+//! `libtagmac-nettle4` has `digest(context, digest)` of Nettle 4. `nettle_version_major()` returns
+//! the version, as Nettle's does.
 //!
-//! Calls cannot fail. On a length or an order that Nettle's own assertions refuse, this library
-//! writes a line to standard error and ends the process, as they do; so it does with a context that
-//! never had a key, or had that of another MAC.
+//! The calls return no errors. Where Nettle's own assertions end the process, so does this library,
+//! with a line on standard error. It does the same for a context that never had a key, or has a key
+//! of another MAC.
 
 mod context;
 
@@ -19,7 +19,7 @@ use tagmac_border::{Failure, bytes, ensure, guard};
 
 use context::{Poly1305, Umac};
 
-/// Runs a call. What it cannot do, and a panic, ends the process: there is no other answer.
+/// Runs a call. A failure or a panic ends the process, because the call cannot return an error.
 fn call(name: &str, body: impl FnOnce() -> Result<(), Failure>) {
     if let Err(failure) = guard(body) {
         eprintln!("{name}: {}", failure.into_line());
@@ -27,7 +27,7 @@ fn call(name: &str, body: impl FnOnce() -> Result<(), Failure>) {
     }
 }
 
-/// The version of Nettle whose calls these are.
+/// Returns the version of Nettle with these calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn nettle_version_major() -> c_int {
     if cfg!(nettle = "4") { 4 } else { 3 }
@@ -35,26 +35,26 @@ pub extern "C" fn nettle_version_major() -> c_int {
 
 macro_rules! mac {
     ($context:ty, digest of $digests:expr; $set_key:ident $update:ident $digest:ident $size:ident) => {
-        /// Makes a context of a key; the nonce is 16 bytes of zero.
+        /// Initialises a context with a key; the nonce is 16 zero bytes.
         ///
         /// # Safety
         ///
-        /// As with Nettle: room for a context, and the bytes of a key.
+        /// As for Nettle: `context` has room for a context, and `key` for the bytes of a key.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $set_key(context: *mut u8, key: *const u8) {
-            // SAFETY: the caller gives room and a key.
+            // SAFETY: guaranteed by the caller.
             call(stringify!($set_key), || unsafe { <$context>::set_key(context, key) });
         }
 
-        /// Adds to the message.
+        /// Adds data to the message.
         ///
         /// # Safety
         ///
-        /// As with Nettle: a context, and as many bytes.
+        /// As for Nettle: `context` is a context, and `data` has `length` bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $update(context: *mut u8, length: usize, data: *const u8) {
             call(stringify!($update), || {
-                // SAFETY: the caller gives a context and the data's bytes.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     let data = bytes("the message", data, length)?;
                     <$context>::change(context, |context| context.update(data))
@@ -62,12 +62,12 @@ macro_rules! mac {
             });
         }
 
-        /// Writes the tag, of which Nettle 3 takes the first `length` bytes, goes on to the next nonce,
-        /// and begins a message.
+        /// Writes the tag, truncated to `length` bytes in the calls of Nettle 3. Increments the
+        /// nonce and begins the next message.
         ///
         /// # Safety
         ///
-        /// As with Nettle: a context, and room for as many bytes.
+        /// As for Nettle: `context` is a context, and `digest` has room for the tag.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $digest(
             context: *mut u8,
@@ -82,8 +82,8 @@ macro_rules! mac {
                 let expected =
                     format_args!("expected a digest of {min} to {max} bytes, found {length}");
                 ensure(lengths.contains(&length), expected)?;
-                ensure(!digest.is_null(), "expected room for a digest, found a null pointer")?;
-                // SAFETY: the caller gives a context, and room for the digest.
+                ensure(!digest.is_null(), "the digest is a null pointer")?;
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     <$context>::change(context, |context| {
                         let tag = context.digest();
@@ -93,7 +93,7 @@ macro_rules! mac {
             });
         }
 
-        /// Bytes of a context.
+        /// Returns the size of a context in bytes.
         #[unsafe(no_mangle)]
         pub extern "C" fn $size() -> c_int {
             size_of::<$context>() as c_int
@@ -106,17 +106,17 @@ macro_rules! umac {
         $asyncssh_size:ident) => {
         mac!(Umac<$words>, digest of 1..=4 * $words; $set_key $update $digest $size);
 
-        /// Sets the nonce of the message that is under way: 1 to 16 bytes.
+        /// Sets the nonce of the current message: 1 to 16 bytes.
         ///
         /// # Safety
         ///
-        /// As with Nettle: a context, and as many bytes.
+        /// As for Nettle: `context` is a context, and `nonce` has `length` bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $set_nonce(context: *mut u8, length: usize, nonce: *const u8) {
             call(stringify!($set_nonce), || {
                 let expected = format_args!("expected a nonce of 1 to 16 bytes, found {length}");
                 ensure((1..=16).contains(&length), expected)?;
-                // SAFETY: the caller gives a context and the nonce's bytes.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     let nonce = bytes("the nonce", nonce, length)?;
                     Umac::<$words>::change(context, |context| context.set_nonce(nonce))
@@ -124,7 +124,7 @@ macro_rules! umac {
             });
         }
 
-        /// Bytes of a context, under the name that asyncssh asks for.
+        /// Returns the size of a context in bytes, under the name that asyncssh looks up.
         #[unsafe(no_mangle)]
         pub extern "C" fn $asyncssh_size() -> c_int {
             $size()
@@ -144,15 +144,15 @@ umac!(4: nettle_umac128_set_key nettle_umac128_set_nonce nettle_umac128_update
 mac!(Poly1305, digest of 0..=16; nettle_poly1305_aes_set_key nettle_poly1305_aes_update
     nettle_poly1305_aes_digest nettle_poly1305_aes_ctx_size);
 
-/// Sets the nonce of the message that is under way: 16 bytes.
+/// Sets the nonce of the current message: 16 bytes.
 ///
 /// # Safety
 ///
-/// As with Nettle: a context, and 16 bytes.
+/// As for Nettle: `context` is a context, and `nonce` has 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nettle_poly1305_aes_set_nonce(context: *mut u8, nonce: *const u8) {
     call("nettle_poly1305_aes_set_nonce", || {
-        // SAFETY: the caller gives a context and the nonce's bytes.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let nonce = bytes("the nonce", nonce, 16)?;
             Poly1305::change(context, |context| context.set_nonce(nonce))

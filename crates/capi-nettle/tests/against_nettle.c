@@ -1,6 +1,6 @@
-/* libtagmac-nettle and libtagmac-nettle4 beside Nettle 3 itself: the same random calls to both, which
-   have to give the same tags. Contexts are copied, moved to any alignment, and as large as Nettle's
-   headers say; the bytes after them have to stay.
+/* Makes the same random calls to Nettle 3 and to libtagmac-nettle or libtagmac-nettle4, and compares
+   the tags. Contexts are copied, moved to any alignment, and only as large as in Nettle's headers. The
+   bytes after them must not change.
 
    Usage: against_nettle NETTLE TAGMAC_NETTLE SECONDS */
 
@@ -39,7 +39,7 @@ typedef void digest(void *, size_t, uint8_t *);
 typedef void digest_of_4(void *, uint8_t *);
 typedef int number(void);
 
-/* A MAC of a library: UMAC, whose nonces have any length, or Poly1305-AES. */
+/* A MAC of a library: UMAC, which accepts nonces of several lengths, or Poly1305-AES. */
 struct mac {
     set_key *set_key;
     set_nonce *set_nonce;
@@ -75,7 +75,7 @@ static void *named(void *library, const char *mac, const char *call) {
     return found;
 }
 
-/* `version` is Nettle's, whose 4 has one argument less. */
+/* `version` is Nettle's; the digest of version 4 has one argument less. */
 static struct mac all_of(void *library, int version, const char *name, size_t tag) {
     struct mac mac = {.key = 16, .tag = tag};
     *(void **)&mac.set_key = named(library, name, "set_key");
@@ -99,7 +99,7 @@ static void nonce_of(const struct mac *mac, void *context, size_t length, const 
     }
 }
 
-/* Nettle's header says that the nonce is zero after set_key, which its Poly1305-AES does not see to. */
+/* Nettle's header says that the nonce is zero after set_key, but its Poly1305-AES leaves it unset. */
 static void key_of(const struct mac *nettle, void *context, const uint8_t *key) {
     static const uint8_t zeros[16];
     nettle->set_key(context, key);
@@ -114,13 +114,13 @@ static void tag_of(const struct mac *mac, void *context, size_t length, uint8_t 
     }
 }
 
-/* A life of one context. */
+/* Runs random calls on one context from its key to its last tag. */
 static void live(const struct mac *nettle, const struct mac *ours, size_t room) {
     static union {
         struct umac128_ctx umac;
         struct poly1305_aes_ctx poly1305;
     } expected;
-    /* The context stands at `at`, with bytes around it that have to stay. */
+    /* The context is at `at`; the bytes around it must not change. */
     static uint8_t memory[AROUND + 2 * ROOM + AROUND];
     uint8_t key[32], nonce[16], one[16], two[17];
     size_t at = AROUND + below(64);
@@ -138,7 +138,7 @@ static void live(const struct mac *nettle, const struct mac *ours, size_t room) 
             }
             break;
         case 1: {
-            /* Near the end of the nonces, so that they carry and begin again. */
+            /* Some nonces are near the maximum, so that they carry and wrap. */
             size_t length = ours->set_nonce != NULL ? 1 + below(16) : 16;
             fill(nonce, length);
             if (below(2)) {
@@ -150,7 +150,7 @@ static void live(const struct mac *nettle, const struct mac *ours, size_t room) 
             break;
         }
         case 2: {
-            /* Plain memory may move. */
+            /* A context may be moved like any plain memory. */
             size_t to = AROUND + below(64);
             uint8_t copy[ROOM];
             memcpy(copy, memory + at, room);
@@ -185,7 +185,7 @@ static void live(const struct mac *nettle, const struct mac *ours, size_t room) 
     }
 }
 
-/* Ends the process unless the call of a child ended its own with SIGABRT, and one line. */
+/* Checks that a child ended with SIGABRT and wrote its one line. */
 static void aborted(pid_t child, int lines) {
     char line[256] = {0};
     size_t length = 0;
@@ -196,10 +196,10 @@ static void aborted(pid_t child, int lines) {
     CHECK(close(lines) == 0);
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    CHECK(strstr(line, "or one of another MAC\n") != NULL);
+    CHECK(strstr(line, "belongs to another MAC: call set_key first\n") != NULL);
 }
 
-/* A context that another MAC's set_key made is refused by each call that takes one. */
+/* Every call refuses a context that another MAC's set_key wrote. */
 static void foreign(const struct mac *from, const struct mac *to) {
     static uint8_t context[ROOM], key[33], tag[32];
     for (int call = 0; call < 3; call++) {
@@ -223,7 +223,7 @@ static void foreign(const struct mac *from, const struct mac *to) {
     }
 }
 
-/* What Nettle's assertions refuse, and a context without a key, end the process with SIGABRT. */
+/* Calls that Nettle's assertions refuse, and contexts without a key, end the process with SIGABRT. */
 static void refused(const struct mac *mac) {
     static uint8_t context[ROOM], key[33], tag[32];
     for (int misuse = 0; misuse < 6; misuse++) {
@@ -255,7 +255,7 @@ static void refused(const struct mac *mac) {
     }
 }
 
-/* A key, and some packets under it or none, on a stack of its own. */
+/* Sets a key, and tags packets up to `longest` bytes, in a separate thread. */
 static uint8_t secret[32];
 static size_t longest;
 
@@ -272,11 +272,11 @@ static void *packets(void *mac) {
     return NULL;
 }
 
-/* Of a key nothing is left on the stack, whose thread has ended. */
+/* Checks that the stack of an ended thread contains no part of the key. */
 static void forgotten(struct mac *mac) {
     enum { STACK = 1 << 20 };
     uint8_t *stack = aligned_alloc(4096, STACK), *left = malloc(STACK);
-    /* By this way, as valgrind lets nobody read what was a stack. */
+    /* Read through /proc, because valgrind refuses direct reads of an old stack. */
     int memory = open("/proc/self/mem", O_RDONLY);
     pthread_attr_t attributes;
     pthread_t thread;

@@ -1,4 +1,4 @@
-/* Prints UMACs by GnuTLS, which has them from Nettle or from what was loaded before it. */
+/* Prints UMAC tags made by GnuTLS, which calls Nettle, or the library preloaded in its place. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ int main(void) {
         for (size_t length = 0; length < sizeof message; length += 1 + length / 3) {
             gnutls_hmac_set_nonce(hmac, nonce, 1 + length % 16);
             CHECK(gnutls_hmac(hmac, message, length / 2) == 0);
-            /* A context that is copied in the middle of a message. */
+            /* A context copied in the middle of a message. */
             copy = gnutls_hmac_copy(hmac);
             CHECK(gnutls_hmac(hmac, message + length / 2, length - length / 2) == 0);
             gnutls_hmac_output(hmac, tag);
@@ -52,7 +52,7 @@ int main(void) {
                 print(tag, size);
             }
         }
-        /* The next nonce by itself. */
+        /* The next message without a call that sets the nonce. */
         CHECK(gnutls_hmac(hmac, message, 100) == 0);
         gnutls_hmac_deinit(hmac, tag);
         print(tag, size);

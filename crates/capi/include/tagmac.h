@@ -7,7 +7,7 @@
 // tagmac: message authentication with parallel MACs.
 //
 // A MAC is a short tag that depends on every bit of a message and on a secret key. Anyone who has
-// the key can check later that the message has not changed; without the key nobody can make a valid
+// the key can check later that the message has not changed. Without the key nobody can make a valid
 // tag.
 //
 //     tagmac_key key = {0};
@@ -18,22 +18,27 @@
 //         fprintf(stderr, "%s\n", tagmac_error_string(line, sizeof line));
 //     tagmac_key_free(&key);
 //
-// Calls that return int return 0 if all went well, and one of the negative numbers below if not; then
-// tagmac_error_string() says why, and nothing was written. Compare with 0 to know whether a tag is right:
-// TAGMAC_MISMATCH is the answer to a forgery, and all others mean that nothing was checked. No misuse
-// that can be noticed crashes: it gives TAGMAC_MISUSE. Memory that is too short for its size, and
-// objects that are freed while another thread uses them, cannot be noticed.
+// RETURN VALUES. Calls that return int return 0 on success and one of the negative numbers below on
+// failure. After a failure nothing was written, and tagmac_error_string() gives the reason. Accept
+// a message only if the verify call returned 0. TAGMAC_MISMATCH means that the tag is wrong; any
+// other failure means that nothing was checked.
 //
-// Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and must
-// be freed with their free call. Results may overlap inputs. With a size of 0 any pointer will do,
-// NULL too. If memory runs out, the process ends.
+// MISUSE. Every misuse that the library can detect returns TAGMAC_MISUSE instead of crashing. It
+// cannot detect a buffer shorter than its size, or an object that is freed while another thread
+// uses it.
 //
-// NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, others can be forged from the tags; a tagmac_session counts them, across restarts too. All
-// nonces of a key have one length, because UMAC takes some of two lengths for the same one.
-// All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
+// MEMORY. Objects are in your memory. They must begin as zeros, keep no pointers to your memory,
+// and must be freed with their free call. Outputs may overlap inputs. If a size is 0, its pointer
+// is not used and may be NULL. If the library runs out of memory, it ends the process.
 //
-// Link with -ltagmac, or by pkg-config with tagmac. More is in docs/guide/c.md.
+// NONCES. UMAC, UMAC99 and Poly1305-AES need a nonce with each message. Never use one nonce for two
+// messages under the same key: with UMAC or Poly1305-AES, anyone who sees both tags can forge
+// others. A tagmac_session counts nonces for you, even across restarts. Give all nonces of a key
+// the same length, because UMAC pads nonces, and two of different lengths can become equal. All
+// other algorithms work without nonces and avoid this risk: use PMAC-AES128 unless you have a
+// reason not to.
+//
+// Link with -ltagmac, or use pkg-config with the name tagmac. docs/guide/c.md has a guide.
 
 // The version of this header.
 #define TAGMAC_VERSION "0.1.0"
@@ -44,86 +49,88 @@
 #define TAGMAC_MUST_USE
 #endif
 
-// All went well.
+// Success.
 #define TAGMAC_OK 0
 
-// The tag is not that of the message: the message, the nonce, the tag or the key is not the
-// sender's. Only the verify calls give it. Do not use the message.
+// The tag does not match: the message, the nonce, the tag or the key differs from the sender's. Do
+// not use the message. Only the verify calls return this.
 #define TAGMAC_MISMATCH -1
 
-// The program calls wrongly: a null pointer, a wrong size, an unknown algorithm, a nonce that was
-// used, calls out of order, an object that was moved, copied, never cleared, or is in use by another
-// thread.
+// The program made a wrong call: a null pointer, a wrong size, an unknown algorithm, a reused
+// nonce, or calls out of order. Also returned for an object that was moved or copied, did not
+// begin as zeros, or is in use by another thread.
 #define TAGMAC_MISUSE -2
 
-// A limit is reached: of a message, of a key's budget, of its nonces, or of what a session's last save
-// covers.
+// A limit was reached: the length of a message, the budget or the nonces of a key, or the messages
+// that a session's last save covers.
 #define TAGMAC_LIMIT -3
 
-// A key file or a saved session is missing, damaged or of another key.
+// A key file or a saved session is missing, damaged, or belongs to another key.
 #define TAGMAC_INPUT -4
 
-// A fault of the library. Please report it.
+// A bug in the library. Please report it.
 #define TAGMAC_INTERNAL -5
 
-// Bytes for a line of tagmac_error_string().
+// A buffer size that is enough for most lines of tagmac_error_string().
 #define TAGMAC_ERROR_SIZE 256
 
-// Bytes of a saved session.
+// The size of a saved session in bytes.
 #define TAGMAC_SESSION_SAVED 104
 
-// The lengths of an algorithm's keys, nonces and tags. Keys and nonces count in bytes, tags in
-// bits, because PMAC, LightMAC and EliMAC have tags of any number of bits.
+// The lengths of an algorithm's keys, nonces and tags. Keys and nonces are in bytes. Tags are in
+// bits, because PMAC, LightMAC and EliMAC support tags of any number of bits.
 typedef struct {
     // The shortest key in bytes.
     size_t key_min;
     // The longest key in bytes.
     size_t key_max;
-    // Bytes that a new key should have.
+    // The recommended length of a new key in bytes.
     size_t key_new;
-    // The shortest nonce in bytes. 0: the algorithm takes no nonce.
+    // The shortest nonce in bytes. 0: the algorithm does not use a nonce.
     size_t nonce_min;
     // The longest nonce in bytes.
     size_t nonce_max;
     // The shortest tag in bits.
     size_t tag_bits_min;
-    // The longest tag in bits. It is the default.
+    // The longest tag in bits, which is also the default.
     size_t tag_bits_max;
-    // Tag lengths go up in steps of this many bits.
+    // The step between tag lengths in bits.
     size_t tag_bits_step;
-    // Bytes of a block, for tagmac_hazmat.h. 0: the algorithm has no parts.
+    // The size of a block in bytes, for tagmac_hazmat.h. 0: the algorithm does not support parts.
     size_t block;
-    // The most bytes of a message. UINT64_MAX: no limit in reach.
+    // The longest message in bytes. UINT64_MAX: no practical limit.
     uint64_t message_max;
-    // Zeros, for later versions.
+    // Reserved for later versions; zero now.
     uint64_t reserved[4];
 } tagmac_sizes;
 
-// A key with its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
-// key at once, but for its init and free. Do not move or copy it: the calls refuse a copy.
+// A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
+// key at the same time, except while it is initialised or freed. Do not move or copy a key: the
+// calls refuse a copy.
 typedef struct {
     size_t opaque[4];
 } tagmac_key;
 
-// A message that comes in pieces, and the messages after it under the same key. Begin with zeros:
-// `tagmac_stream stream = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not move
-// or copy it: the calls refuse a copy, because of two messages under one nonce only one may be
-// tagged.
+// A message in pieces, and the messages after it under the same key. Begin with zeros:
+// `tagmac_stream stream = {0};`. Use a stream in one thread at a time; a call from a second thread
+// returns TAGMAC_MISUSE. Do not move or copy a stream: the calls refuse a copy, which could tag
+// two messages under one nonce.
 typedef struct {
     size_t opaque[4];
 } tagmac_stream;
 
-// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-// Begin with zeros: `tagmac_session session = {0};`. Several threads may read one session at once, by the
-// calls that take it as const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do
-// not move or copy it: the calls refuse a copy, which would use the same nonces.
+// A sender of packets: a key, its next nonce, and the remaining budget of the key. Begin with
+// zeros: `tagmac_session session = {0};`. Calls that take a const session may run in several
+// threads at the same time. A call that changes the session must be the only one; otherwise it
+// returns TAGMAC_MISUSE. Do not move or copy a session: the calls refuse a copy, which would reuse
+// its nonces.
 //
-// One session per key, or two use the same nonces. One that ends with the process is never saved,
-// and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
-// tagmac_session_reserve() takes the nonces of the next messages, tagmac_session_save() gives a state
-// from which no restored session reuses them, and that has to be stored, in place of the one before
-// it, before the next tag is used. A session that was saved or restored tags no message that its
-// last save does not cover.
+// Use only one session per key: two would use the same nonces. If you never save a session, make a
+// new key for it and do not use that key elsewhere. If the session must outlive the process: STORE
+// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then
+// call tagmac_session_save() and store its output in place of the previous one. Only then use the
+// next tag: sessions that are restored from that output never reuse its nonce. After a save or a
+// restore, a session tags only messages that its last save covers.
 typedef struct {
     size_t opaque[4];
 } tagmac_session;
@@ -132,81 +139,89 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The version of the library, such as "0.1.0". The macro TAGMAC_VERSION is that of the header.
+// Returns the version of the library, such as "0.1.0". TAGMAC_VERSION is the version of the
+// header.
 const char *tagmac_version(void);
 
-// What a status means, in a few words, such as "wrong tag" for TAGMAC_MISMATCH. A constant.
+// Describes a status in a few words, such as "wrong tag" for TAGMAC_MISMATCH. The string is a
+// constant: do not free it.
 const char *tagmac_status_string(int status);
 
-// Writes why the last call on this thread that failed did so: one line, what was expected and what
-// was found; "" if none has failed. It never holds a key, a message or a right tag.
+// Writes one line to `line` that explains the last call that failed on this thread, or "" if no
+// call has failed. The line never contains a key, a message or a correct tag.
 //
-// It ends in NUL, and is cut short where it is longer than the room: TAGMAC_ERROR_SIZE bytes are enough
-// unless it quotes a name or a path of yours. Gives `line` back, or "" if that is NULL or has no room.
+// The line ends in NUL and is truncated to fit `line_size` bytes. TAGMAC_ERROR_SIZE bytes are
+// enough unless the line quotes a name or a path of yours. Returns `line`, or "" if `line` is NULL
+// or `line_size` is 0.
 const char *tagmac_error_string(char *line,
                                 size_t line_size);
 
-// The name of an algorithm, such as "PMAC-AES128", counted from 0. NULL past the last one.
+// Returns the name of algorithm number `index`, such as "PMAC-AES128". Counting starts at 0. NULL
+// after the last algorithm.
 const char *tagmac_algorithm(size_t index);
 
-// The lengths of an algorithm's keys, nonces and tags.
+// Writes the lengths of an algorithm's keys, nonces and tags to `sizes`.
 int tagmac_algorithm_sizes(tagmac_sizes *sizes,
                            const char *algorithm);
 
-// The instruction set that new keys are made for, such as "avx2". The best that the CPU has, or
-// what tagmac_set_level() chose. NULL if there is none to use.
+// Returns the name of the instruction set for new keys, such as "avx2". This is the best one that
+// the CPU supports, or the one that tagmac_set_level() chose. NULL if that one is not usable.
 const char *tagmac_level(void);
 
-// Chooses the instruction set for all keys made from now on, on all threads; NULL for the best.
-// For tests: tags are the same with all. The names are those of 'tagmac selftest'.
+// Chooses the instruction set for all keys made from now on, on all threads; NULL restores the
+// default, the best one. For tests: the tags are the same with every instruction set. 'tagmac
+// selftest' lists the names.
 int tagmac_set_level(const char *name);
 
-// Overwrites memory with zeros. The compiler cannot leave it out, as it may with memset().
+// Overwrites memory with zeros. Unlike memset(), the compiler cannot optimise it away.
 int tagmac_memzero(void *memory,
                    size_t size);
 
-// Makes a key of an algorithm and its key bytes, with tags of `tag_bits` bits; 0 for the longest
-// ones. The bytes are copied: wipe yours.
+// Makes a key from an algorithm and key bytes. Its tags have `tag_bits` bits; 0 selects the
+// longest tags. The bytes are copied: wipe your copy.
 //
-// TAGMAC_MISUSE if the algorithm is unknown or has no such key or tag, and if `key` holds a key
-// already.
+// TAGMAC_MISUSE if the algorithm is unknown, if it does not support this length of key or tag, or
+// if `key` is already initialised.
 int tagmac_key_init(tagmac_key *key,
                     const char *algorithm,
                     const uint8_t *key_bytes,
                     size_t key_size,
                     size_t tag_bits);
 
-// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-// it is damaged. A named pipe is refused, which could wait for its writer for ever; the process's own
-// pipes, such as /dev/stdin and /dev/fd/63, are read to their end. Unlike the command, this does not
-// check who could have written the file: whoever chooses the key makes tags that pass.
+// Makes a key from a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if the file is missing,
+// unreadable or damaged.
+//
+// Named pipes are refused, because opening one could wait forever for its writer. Pipes of the
+// process itself, such as /dev/stdin and /dev/fd/63, are read to the end. Unlike the command, this
+// call does not check who could have written the file. Anyone who can replace the key can make
+// tags that you accept.
 int tagmac_key_load(tagmac_key *key,
                     const char *path,
                     size_t tag_bits);
 
-// Makes a key of the text of a key file, as tagmac_key_load().
+// Makes a key from the text of a key file, like tagmac_key_load().
 int tagmac_key_parse(tagmac_key *key,
                      const char *file_text,
                      size_t file_size,
                      size_t tag_bits);
 
-// Wipes a key, frees what it holds, and leaves zeros. Streams that were begun with it live on.
-// Without effect on an empty key.
+// Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
+// valid. Does nothing to an empty key.
 int tagmac_key_free(tagmac_key *key);
 
-// The name of the key's algorithm. NULL for an empty key.
+// Returns the name of the key's algorithm. NULL for an empty key.
 const char *tagmac_key_algorithm(const tagmac_key *key);
 
-// The public id of the key and its algorithm, 8 bytes, as key files have it.
+// Writes the public ID of the key and its algorithm: 8 bytes, the same as in key files.
 int tagmac_key_id(const tagmac_key *key,
                   uint8_t *id,
                   size_t id_size);
 
-// Bytes of the key's tags. 0 for an empty key.
+// Returns the length of the key's tags in bytes. 0 for an empty key.
 size_t tagmac_key_tag_size(const tagmac_key *key);
 
-// Writes the tag of a message. `tag_size` has to be tagmac_key_tag_size(). The nonce is NULL and 0
-// for algorithms that take none; under one key no nonce may ever serve two messages.
+// Writes the tag of a message. `tag_size` must equal tagmac_key_tag_size(). Never use a nonce for
+// two messages under the same key. For algorithms without a nonce, pass NULL and 0.
 int tagmac_key_tag(const tagmac_key *key,
                    uint8_t *tag,
                    size_t tag_size,
@@ -215,9 +230,11 @@ int tagmac_key_tag(const tagmac_key *key,
                    const uint8_t *message,
                    size_t message_size);
 
-// Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
-// the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
-// never passes. A message that is longer than the algorithm allows has no right tag.
+// Checks the tag of a message in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong.
+// Use the message only after 0.
+//
+// `tag_size` must equal tagmac_key_tag_size(), so a truncated tag never passes. Messages over the
+// algorithm's length limit always return TAGMAC_MISMATCH.
 TAGMAC_MUST_USE
 int tagmac_key_verify(const tagmac_key *key,
                       const uint8_t *tag,
@@ -227,9 +244,9 @@ int tagmac_key_verify(const tagmac_key *key,
                       const uint8_t *message,
                       size_t message_size);
 
-// Writes the tag of a message in one call, without a tagmac_key. The tag is the longest of its
-// algorithm: 16 bytes for all over AES. To tag more than one message make a tagmac_key, which
-// prepares the key once.
+// Writes the tag of a message in one call, without a tagmac_key. The tag is the longest of the
+// algorithm: 16 bytes for every algorithm based on AES. To tag several messages, make a
+// tagmac_key, which prepares the key only once.
 int tagmac_tag(uint8_t *tag,
                size_t tag_size,
                const char *algorithm,
@@ -240,8 +257,8 @@ int tagmac_tag(uint8_t *tag,
                const uint8_t *message,
                size_t message_size);
 
-// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if it
-// is wrong. `tag_size` has to be that of the longest tag of the algorithm.
+// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if
+// it is wrong. `tag_size` must be the longest tag of the algorithm in bytes.
 TAGMAC_MUST_USE
 int tagmac_verify(const uint8_t *tag,
                   size_t tag_size,
@@ -253,65 +270,68 @@ int tagmac_verify(const uint8_t *tag,
                   const uint8_t *message,
                   size_t message_size);
 
-// Bytes of a tagmac_key, for languages that cannot ask the compiler.
+// Returns the size of a tagmac_key in bytes, for languages that cannot use sizeof.
 size_t tagmac_key_size(void);
 
-// The alignment of a tagmac_key in bytes.
+// Returns the alignment of a tagmac_key in bytes.
 size_t tagmac_key_align(void);
 
-// Begins a message. The nonce is NULL and 0 for algorithms that take none; under one key no nonce
-// may ever serve two messages. The stream keeps what it needs of the key.
+// Begins a message. Never use a nonce for two messages under the same key. For algorithms without
+// a nonce, pass NULL and 0. The stream stays valid after the key is freed.
 int tagmac_stream_init(tagmac_stream *stream,
                        const tagmac_key *key,
                        const uint8_t *nonce,
                        size_t nonce_size);
 
-// Adds to the message.
+// Adds data to the message.
 int tagmac_stream_update(tagmac_stream *stream,
                          const uint8_t *data,
                          size_t data_size);
 
-// Writes the tag and ends the message. `tag_size` has to be tagmac_key_tag_size() of the key;
-// with another one nothing happens. Then there is nothing to update or to end before
-// tagmac_stream_next().
+// Writes the tag and ends the message. `tag_size` must equal tagmac_key_tag_size() of the key;
+// with another size the stream does not change. After the end, call tagmac_stream_next() before
+// the next tagmac_stream_update().
 int tagmac_stream_final(tagmac_stream *stream,
                         uint8_t *tag,
                         size_t tag_size);
 
-// Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
-// wrong. Use the message only after 0. A message that is longer than the algorithm allows has no right
-// tag.
+// Checks the tag in constant time and ends the message: 0 if the tag is right, TAGMAC_MISMATCH if
+// it is wrong. Use the message only after 0. Messages over the algorithm's length limit always
+// return TAGMAC_MISMATCH.
 TAGMAC_MUST_USE
 int tagmac_stream_verify(tagmac_stream *stream,
                          const uint8_t *tag,
                          size_t tag_size);
 
-// Sets the nonce of the next message and begins it, under the same key. A message that is under
-// way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
-// message before was tagged under the same nonce or one of another length, and then nothing changes;
-// older nonces are yours to remember.
+// Begins the next message under the same key, with the nonce given. Drops the current message if
+// it has not ended. For algorithms without a nonce, pass NULL and 0.
+//
+// TAGMAC_MISUSE if the previous message was tagged under the same nonce, or under a nonce of
+// another length. Then the stream does not change. Nonces before the previous one are not checked:
+// never reuse them.
 int tagmac_stream_next(tagmac_stream *stream,
                        const uint8_t *nonce,
                        size_t nonce_size);
 
-// Wipes a stream, frees what it holds, and leaves zeros. Without effect on an empty stream.
+// Wipes a stream, frees its memory, and leaves zeros. Does nothing to an empty stream.
 int tagmac_stream_free(tagmac_stream *stream);
 
-// Bytes of a tagmac_stream, for languages that cannot ask the compiler.
+// Returns the size of a tagmac_stream in bytes, for languages that cannot use sizeof.
 size_t tagmac_stream_size(void);
 
-// The alignment of a tagmac_stream in bytes.
+// Returns the alignment of a tagmac_stream in bytes.
 size_t tagmac_stream_align(void);
 
-// Begins a session of a key that is new, or whose next nonce is kept elsewhere. Its nonces count up
-// from `next_nonce`, big-endian, or from zeros if that is NULL, and have `nonce_size` bytes; NULL and 0
-// for algorithms that take none. The session keeps what it needs of the key.
+// Begins a session for a new key, or for one with its next nonce stored elsewhere. Nonces have
+// `nonce_size` bytes and count up, big-endian, from `next_nonce`, or from zero if that is NULL.
+// For algorithms without a nonce, pass NULL and 0. The session stays valid after the key is freed.
 //
-// The key's messages have at most `max_message` bytes (0: 1 MiB, or the algorithm's limit if that is
-// shorter), and are as many as the theorem about the algorithm allows until a forgery has that
-// probability, such as 1e-9. Wrong tags have the same limit by themselves, so that both used up give at most
-// twice that. With a probability of 0 they are counted only; CMAC and HMAC take no
-// other.
+// The last two arguments set the budget. Messages have at most `max_message` bytes; 0 means 1 MiB,
+// or the algorithm's limit if that is shorter. The number of messages is limited so that a forgery
+// succeeds with at most `probability`, such as 1e-9, by the theorem about the algorithm. Wrong
+// tags have a separate limit of the same probability, so that the sum is at most twice
+// `probability`. With a `probability` of 0 there is no limit, and messages are only counted; CMAC
+// and HMAC accept only 0.
 int tagmac_session_init(tagmac_session *session,
                         const tagmac_key *key,
                         const uint8_t *next_nonce,
@@ -319,12 +339,12 @@ int tagmac_session_init(tagmac_session *session,
                         uint64_t max_message,
                         double probability);
 
-// Goes on with the session that tagmac_session_save() saved, under the same key; the last two
-// arguments are as with tagmac_session_init(). Call tagmac_session_reserve() and
-// tagmac_session_save() before you tag: nothing is covered yet.
+// Continues a session that tagmac_session_save() wrote, under the same key. The last two arguments
+// are those of tagmac_session_init(). Call tagmac_session_reserve() and tagmac_session_save()
+// before you tag: a restored session covers no messages yet.
 //
-// TAGMAC_INPUT if the saved session is damaged or of another key, and TAGMAC_LIMIT if the key has done
-// more than the budget allows.
+// TAGMAC_INPUT if the saved session is damaged or belongs to another key. TAGMAC_LIMIT if the key
+// has already exceeded the budget.
 int tagmac_session_restore(tagmac_session *session,
                            const tagmac_key *key,
                            const uint8_t *saved,
@@ -332,12 +352,13 @@ int tagmac_session_restore(tagmac_session *session,
                            uint64_t max_message,
                            double probability);
 
-// Writes the tag of a message and the nonce that goes with it: all that the sender of packets calls.
-// `tag_size` has to be tagmac_key_tag_size() of the key and `nonce_size` tagmac_session_nonce_size();
-// the nonce is NULL and 0 for algorithms that take none.
+// Writes the tag of a message, and the nonce that it was made with. This is the only call that a
+// sender needs for each packet. `tag_size` must equal tagmac_key_tag_size() of the key, and
+// `nonce_size` must equal tagmac_session_nonce_size(). For algorithms without a nonce, pass NULL
+// and 0.
 //
-// TAGMAC_LIMIT if the last save does not cover the message, and if the budget or the nonces have no
-// more. No call that fails uses up a nonce.
+// TAGMAC_LIMIT if the last save does not cover the message, or if the budget or the nonces are
+// used up. A call that fails does not use up a nonce.
 int tagmac_session_tag(tagmac_session *session,
                        uint8_t *tag,
                        size_t tag_size,
@@ -346,13 +367,14 @@ int tagmac_session_tag(tagmac_session *session,
                        const uint8_t *message,
                        size_t message_size);
 
-// Checks the tag of a message under the key, in constant time, and counts it if it is wrong: 0 if it is
-// right, TAGMAC_MISMATCH if it is wrong, TAGMAC_LIMIT if the budget has no failure left, and then nothing
-// was checked. The nonce is that of the message's sender, and none of the session's is used up.
+// Checks the tag of a message in constant time, and counts it against the budget if it is wrong.
+// Returns 0 if the tag is right and TAGMAC_MISMATCH if it is wrong. TAGMAC_LIMIT means that the
+// budget allows no more wrong tags; then nothing was checked. `nonce` is the nonce that came with
+// the message; the session's nonces are not used.
 //
-// `words` is 0 for the whole tag. A session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4
-// bytes, once tagmac_session_allow_grades() allows that; the tag is given whole. Save after a failure
-// where somebody else can make the process start again.
+// Set `words` to 0 to check the whole tag. A session of UMAC-128 can check only the first 1, 2, 3
+// or 4 words of 4 bytes, after tagmac_session_allow_grades(); pass the whole tag anyway. If others
+// can make the process restart, save the session after each failure, or its count is lost.
 TAGMAC_MUST_USE
 int tagmac_session_verify(tagmac_session *session,
                           const uint8_t *tag,
@@ -363,48 +385,56 @@ int tagmac_session_verify(tagmac_session *session,
                           size_t message_size,
                           size_t words);
 
-// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on, for
-// each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
-// words, to the probability, such as 1e-3. Below 1.5e-9 that is none, and first words stay refused. After a
-// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong (so
-// whoever can change the last bytes of a tag on its way can end the key).
-// Failures are saved and this permission is not: call it again after tagmac_session_restore().
+// Allows a session of UMAC-128 to check only the first words of tags. From now on fewer failures
+// are allowed for each number of words. The limit keeps the probability that any attempt of a
+// forger passes, at any number of words, to at most `probability`, such as 1e-3. Below 1.5e-9 no
+// failures are allowed, and first words stay refused.
+//
+// The bound ends with the first attempt that passes. So when the first words of a tag pass, check
+// the whole tag before you check another, and stop using the key if the whole tag is wrong. Note
+// that anyone who can change the last bytes of a tag in transit can thereby end the key.
+//
+// tagmac_session_save() saves the failures but not this permission: call this again after
+// tagmac_session_restore().
 int tagmac_session_allow_grades(tagmac_session *session,
                                 double probability);
 
-// Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
-// before you tag. What is left of a reserve when the process ends is lost.
+// Reserves nonces and budget for `messages` more messages. Before you tag, call
+// tagmac_session_save() and store its output. Reserved messages that are not used before the
+// process ends are lost.
 //
-// TAGMAC_LIMIT if the budget or the nonces have not as many, and then nothing is reserved. The last
+// TAGMAC_LIMIT if the budget or the nonces do not suffice; then nothing is reserved. The last
 // nonce cannot be reserved.
 int tagmac_session_reserve(tagmac_session *session,
                            uint64_t messages);
 
-// Writes the session as it is once all that is reserved has been used: the nonce after that, and the
-// usage. Store it in place of the one before it, and only then tag: from now on the session tags
-// what is reserved, and no more before it is saved again. `saved_size` has to be
+// Writes the state that the session will have after all reserved messages: the next nonce and the
+// usage. Store the output in place of the previous one before you tag. From now on the session
+// tags only the reserved messages, until it is saved again. `saved_size` must be
 // TAGMAC_SESSION_SAVED.
 int tagmac_session_save(tagmac_session *session,
                         uint8_t *saved,
                         size_t saved_size);
 
-// Counts messages: those tagged under the key, with what was reserved before it was restored; those
-// that may still be tagged; and those of the latter that are reserved.
+// Counts messages. `used`: tagged under the key, including all that were reserved before the
+// session was restored. `left`: may still be tagged. `reserved`: those of `left` that are
+// reserved.
 int tagmac_session_counts(const tagmac_session *session,
                           uint64_t *used,
                           uint64_t *left,
                           uint64_t *reserved);
 
-// Bytes of the session's nonces. 0 for an empty session, and for algorithms that take none.
+// Returns the length of the session's nonces in bytes. 0 for an empty session and for algorithms
+// without a nonce.
 size_t tagmac_session_nonce_size(const tagmac_session *session);
 
-// Wipes a session, frees what it holds, and leaves zeros. Without effect on an empty session.
+// Wipes a session, frees its memory, and leaves zeros. Does nothing to an empty session.
 int tagmac_session_free(tagmac_session *session);
 
-// Bytes of a tagmac_session, for languages that cannot ask the compiler.
+// Returns the size of a tagmac_session in bytes, for languages that cannot use sizeof.
 size_t tagmac_session_size(void);
 
-// The alignment of a tagmac_session in bytes.
+// Returns the alignment of a tagmac_session in bytes.
 size_t tagmac_session_align(void);
 
 #ifdef __cplusplus

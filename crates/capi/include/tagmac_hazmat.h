@@ -3,20 +3,22 @@
 
 #include "tagmac.h"
 
-// Low-level operations that can break security if misused: parts of messages.
+// Parts: hashes of ranges of a message. These are low-level operations that can break security if
+// misused.
 //
-// A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
-// grouping, and the first part with the rest of the message gives the tag.
+// A part is the keyed hash of a range of a message. Parts of adjacent ranges can be joined in any
+// grouping. The part at the beginning of the message and the rest of the message determine the tag.
 //
-// Parts are as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
-// authenticates nothing: only the whole message has a tag, so check it before you use any of the
-// bytes. Joining refuses ranges that do not fit and parts of another key, but it cannot know that
-// two parts are of the same message. And nothing here knows which nonces were used.
+// Keep parts as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
+// authenticates nothing. Only the whole message has a tag, so check it before you use any of the
+// bytes. Joining refuses ranges that are not adjacent and parts of another key, but it cannot
+// detect that two parts come from different messages. These calls do not track which nonces were
+// used.
 
-// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-// `tagmac_part part = {0};`. Several threads may read one part at once, by the calls that take it as
-// const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do not move or copy it:
-// the calls refuse a copy.
+// The keyed hash of a range of a message. Keep it as secret as the key. Begin with zeros:
+// `tagmac_part part = {0};`. Calls that take a const part may run in several threads at the same
+// time. A call that changes the part must be the only one; otherwise it returns TAGMAC_MISUSE. Do
+// not move or copy a part: the calls refuse a copy.
 typedef struct {
     size_t opaque[4];
 } tagmac_part;
@@ -25,31 +27,36 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Bytes of a block: parts start and end at multiples of it. 0 if the algorithm has no parts.
+// Returns the size of a block in bytes. Parts start and end at multiples of it. 0 if the algorithm
+// does not support parts.
 size_t tagmac_part_block(const tagmac_key *key);
 
-// 1 if the last block is treated differently, so that at least one byte of a message that is not
-// empty must be left for tagmac_part_finish(), else 0. TAGMAC_MISUSE if the algorithm has no parts.
+// Returns 1 if the algorithm treats the last block differently, else 0. If it is 1, leave at least
+// one byte of a message that is not empty for tagmac_part_finish(). TAGMAC_MISUSE if the algorithm
+// does not support parts.
 int tagmac_part_last_block_distinct(const tagmac_key *key);
 
-// The part of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
-// start or the size is no multiple of the block.
+// Hashes a range of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
+// start or the size is not a multiple of the block size.
 int tagmac_part_init(tagmac_part *part,
                      const tagmac_key *key,
                      uint64_t start,
                      const uint8_t *blocks,
                      size_t blocks_size);
 
-// Joins two neighbouring parts: `left` becomes the part of both ranges, and `right` stays as it
-// is. TAGMAC_MISUSE if they are no neighbours, or if one is of another key or algorithm; then both
-// stay.
+// Joins two adjacent parts: `left` becomes the part of both ranges, and `right` does not change.
+// TAGMAC_MISUSE if the parts are not adjacent, or if one belongs to another key or algorithm. Then
+// neither changes.
 int tagmac_part_join(tagmac_part *left,
                      const tagmac_part *right,
                      const tagmac_key *key);
 
-// Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
-// TAGMAC_MISUSE if the part does not start at byte 0, is of another key, or if nothing is left where
-// tagmac_part_last_block_distinct() is 1; then the part stays.
+// Writes the tag of a message that begins with `part` and ends with `rest`, which may have any
+// size. Frees the part.
+//
+// TAGMAC_MISUSE if the part does not start at byte 0 or belongs to another key. Also if
+// tagmac_part_last_block_distinct() is 1, the part is not empty, and `rest` is. Then the part does
+// not change.
 int tagmac_part_finish(tagmac_part *part,
                        const tagmac_key *key,
                        uint8_t *tag,
@@ -59,18 +66,18 @@ int tagmac_part_finish(tagmac_part *part,
                        const uint8_t *rest,
                        size_t rest_size);
 
-// The range of a part: the first byte, and the byte after the last one.
+// Writes the range of a part: its first byte, and the byte after its last one.
 int tagmac_part_range(const tagmac_part *part,
                       uint64_t *start,
                       uint64_t *end);
 
-// Wipes a part, frees what it holds, and leaves zeros. Without effect on an empty part.
+// Wipes a part, frees its memory, and leaves zeros. Does nothing to an empty part.
 int tagmac_part_free(tagmac_part *part);
 
-// Bytes of a tagmac_part, for languages that cannot ask the compiler.
+// Returns the size of a tagmac_part in bytes, for languages that cannot use sizeof.
 size_t tagmac_part_size(void);
 
-// The alignment of a tagmac_part in bytes.
+// Returns the alignment of a tagmac_part in bytes.
 size_t tagmac_part_align(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What concerns the library as a whole: its version, its errors, what there is in it.
+// Calls that concern the whole library: versions, error messages, algorithms and levels.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::LazyLock;
@@ -14,7 +14,6 @@ use crate::status::{
     constant, status, value, with_last,
 };
 
-/// The algorithms' names for C.
 static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
     let name = |algorithm: Algorithm| CString::new(algorithm.name()).expect("a name has no NUL");
     Algorithm::all().map(name).collect()
@@ -23,16 +22,16 @@ static LEVELS: LazyLock<Vec<CString>> = LazyLock::new(|| {
     let name = |name: &&str| CString::new(*name).expect("a name has no NUL");
     Level::NAMES.iter().map(name).collect()
 });
-/// The place of the chosen level in `Level::NAMES`, from 1; 0 for the best.
+/// The index of the chosen level in `Level::NAMES`, plus 1; 0 for the best level.
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
-/// The name of an algorithm for C.
+/// Returns the name of an algorithm as a C string.
 pub fn name_of(algorithm: Algorithm) -> *const c_char {
     let place = Algorithm::all().position(|other| other == algorithm);
     constant(&NAMES[place.expect("an algorithm of the registry")])
 }
 
-/// The level that keys are made for.
+/// Returns the level for new keys.
 pub fn level() -> Result<Level, Failure> {
     match CHOSEN.load(Ordering::Relaxed) {
         0 => Ok(Level::best()),
@@ -40,22 +39,22 @@ pub fn level() -> Result<Level, Failure> {
     }
 }
 
-/// The algorithm that C names.
+/// Looks up an algorithm by its name.
 ///
 /// # Safety
 ///
 /// As [`text`].
 pub unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
-    // SAFETY: the caller's word.
-    let name = Quoted(unsafe { text("an algorithm's name", name) }?);
+    // SAFETY: guaranteed by the caller.
+    let name = Quoted(unsafe { text("the algorithm's name", name) }?);
     let found = (!name.is_too_long()).then(|| Algorithm::from_name(name.0).ok()).flatten();
     found.ok_or_else(|| {
-        format!("expected the name of an algorithm, see tagmac_algorithm(), found {name}").into()
+        format!("algorithm {name} is unknown: tagmac_algorithm() lists the names").into()
     })
 }
 
-/// The lengths of an algorithm's keys, nonces and tags. Keys and nonces count in bytes, tags in
-/// bits, because PMAC, LightMAC and EliMAC have tags of any number of bits.
+/// The lengths of an algorithm's keys, nonces and tags. Keys and nonces are in bytes. Tags are in
+/// bits, because PMAC, LightMAC and EliMAC support tags of any number of bits.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Sizes {
@@ -63,27 +62,28 @@ pub struct Sizes {
     pub key_min: usize,
     /// The longest key in bytes.
     pub key_max: usize,
-    /// Bytes that a new key should have.
+    /// The recommended length of a new key in bytes.
     pub key_new: usize,
-    /// The shortest nonce in bytes. 0: the algorithm takes no nonce.
+    /// The shortest nonce in bytes. 0: the algorithm does not use a nonce.
     pub nonce_min: usize,
     /// The longest nonce in bytes.
     pub nonce_max: usize,
     /// The shortest tag in bits.
     pub tag_bits_min: usize,
-    /// The longest tag in bits. It is the default.
+    /// The longest tag in bits, which is also the default.
     pub tag_bits_max: usize,
-    /// Tag lengths go up in steps of this many bits.
+    /// The step between tag lengths in bits.
     pub tag_bits_step: usize,
-    /// Bytes of a block, for tagmac_hazmat.h. 0: the algorithm has no parts.
+    /// The size of a block in bytes, for tagmac_hazmat.h. 0: the algorithm does not support parts.
     pub block: usize,
-    /// The most bytes of a message. UINT64_MAX: no limit in reach.
+    /// The longest message in bytes. UINT64_MAX: no practical limit.
     pub message_max: u64,
-    /// Zeros, for later versions.
+    /// Reserved for later versions; zero now.
     pub reserved: [u64; 4],
 }
 
-/// The version of the library, such as "0.1.0". The macro TAGMAC_VERSION is that of the header.
+/// Returns the version of the library, such as "0.1.0". TAGMAC_VERSION is the version of the
+/// header.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_version() -> *const c_char {
     static VERSION: LazyLock<CString> =
@@ -91,11 +91,12 @@ pub extern "C" fn tagmac_version() -> *const c_char {
     value(c"".as_ptr(), || Ok(constant(&VERSION)))
 }
 
-/// Bytes for a line of tagmac_error_string().
+/// A buffer size that is enough for most lines of tagmac_error_string().
 #[expect(dead_code, reason = "for C alone")]
 pub const TAGMAC_ERROR_SIZE: usize = 256;
 
-/// What a status means, in a few words, such as "wrong tag" for TAGMAC_MISMATCH. A constant.
+/// Describes a status in a few words, such as "wrong tag" for TAGMAC_MISMATCH. The string is a
+/// constant: do not free it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_status_string(status: c_int) -> *const c_char {
     constant(match status {
@@ -109,11 +110,12 @@ pub extern "C" fn tagmac_status_string(status: c_int) -> *const c_char {
     })
 }
 
-/// Writes why the last call on this thread that failed did so: one line, what was expected and what
-/// was found; "" if none has failed. It never holds a key, a message or a right tag.
+/// Writes one line to `line` that explains the last call that failed on this thread, or "" if no
+/// call has failed. The line never contains a key, a message or a correct tag.
 ///
-/// It ends in NUL, and is cut short where it is longer than the room: TAGMAC_ERROR_SIZE bytes are enough
-/// unless it quotes a name or a path of yours. Gives `line` back, or "" if that is NULL or has no room.
+/// The line ends in NUL and is truncated to fit `line_size` bytes. TAGMAC_ERROR_SIZE bytes are
+/// enough unless the line quotes a name or a path of yours. Returns `line`, or "" if `line` is NULL
+/// or `line_size` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_error_string(line: *mut c_char, line_size: usize) -> *const c_char {
     if line.is_null() || line_size == 0 {
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn tagmac_error_string(line: *mut c_char, line_size: usize
     with_last(|last| {
         let room = last.len().min(line_size - 1);
         let size = (0..=room).rev().find(|&size| last.is_char_boundary(size)).unwrap_or(0);
-        // SAFETY: the header asks for room of that size, and a line of ours does not overlap it.
+        // SAFETY: the header requires a buffer of that size, and `last` cannot overlap it.
         unsafe {
             line.copy_from_nonoverlapping(last.as_ptr().cast(), size);
             line.add(size).write(0);
@@ -131,7 +133,8 @@ pub unsafe extern "C" fn tagmac_error_string(line: *mut c_char, line_size: usize
     line
 }
 
-/// The name of an algorithm, such as "PMAC-AES128", counted from 0. NULL past the last one.
+/// Returns the name of algorithm number `index`, such as "PMAC-AES128". Counting starts at 0. NULL
+/// after the last algorithm.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_algorithm(index: usize) -> *const c_char {
     value(std::ptr::null(), || {
@@ -140,20 +143,20 @@ pub extern "C" fn tagmac_algorithm(index: usize) -> *const c_char {
     })
 }
 
-/// The lengths of an algorithm's keys, nonces and tags.
+/// Writes the lengths of an algorithm's keys, nonces and tags to `sizes`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_algorithm_sizes(
     sizes: *mut Sizes,
     algorithm: *const c_char,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a string that ends in NUL.
+        // SAFETY: the header requires a NUL-terminated string.
         let algorithm = unsafe { self::algorithm(algorithm) }?;
         let (key, nonce) = (algorithm.key_bytes(), algorithm.nonce_bytes());
         let tag = algorithm.tag_bits();
         tagmac_border::ensure(
             !sizes.is_null() && sizes.is_aligned(),
-            "expected room for the sizes, found a null pointer, or one that is not aligned",
+            "sizes: the pointer is null or not aligned",
         )?;
         let found = Sizes {
             key_min: *key.start(),
@@ -168,14 +171,14 @@ pub unsafe extern "C" fn tagmac_algorithm_sizes(
             message_max: algorithm.max_message_bytes().unwrap_or(u64::MAX),
             reserved: [0; 4],
         };
-        // SAFETY: not null and aligned; the header asks for room.
+        // SAFETY: not null and aligned; the header requires the memory.
         unsafe { sizes.write(found) };
         Ok(())
     })
 }
 
-/// The instruction set that new keys are made for, such as "avx2". The best that the CPU has, or
-/// what tagmac_set_level() chose. NULL if there is none to use.
+/// Returns the name of the instruction set for new keys, such as "avx2". This is the best one that
+/// the CPU supports, or the one that tagmac_set_level() chose. NULL if that one is not usable.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_level() -> *const c_char {
     value(std::ptr::null(), || {
@@ -185,8 +188,9 @@ pub extern "C" fn tagmac_level() -> *const c_char {
     })
 }
 
-/// Chooses the instruction set for all keys made from now on, on all threads; NULL for the best.
-/// For tests: tags are the same with all. The names are those of 'tagmac selftest'.
+/// Chooses the instruction set for all keys made from now on, on all threads; NULL restores the
+/// default, the best one. For tests: the tags are the same with every instruction set. 'tagmac
+/// selftest' lists the names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
     status(|| {
@@ -194,8 +198,8 @@ pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
             CHOSEN.store(0, Ordering::Relaxed);
             return Ok(());
         }
-        // SAFETY: the header asks for a string that ends in NUL.
-        let name = unsafe { text("a level's name", name) }?;
+        // SAFETY: the header requires a NUL-terminated string.
+        let name = unsafe { text("the level's name", name) }?;
         let level = Level::from_name(name);
         let level = level.map_err(|error| format!("level {}: {error}", Quoted(name)))?;
         let place = Level::NAMES.iter().position(|name| *name == level.name());
@@ -204,14 +208,15 @@ pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
     })
 }
 
-/// Overwrites memory with zeros. The compiler cannot leave it out, as it may with memset().
+/// Overwrites memory with zeros. Unlike memset(), the compiler cannot optimise it away.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_memzero(memory: *mut c_void, size: usize) -> c_int {
     status(|| {
-        // SAFETY: refuses null and what is too large; the header asks for the rest.
+        // SAFETY: `bytes` refuses null pointers and sizes that are too large; the header requires
+        // the rest.
         unsafe { tagmac_border::bytes("memory", memory.cast(), size) }?;
         if size > 0 {
-            // SAFETY: the memory is there, see above, and the shared slice is gone.
+            // SAFETY: `bytes` checked the memory above, and its shared slice is gone.
             unsafe { std::slice::from_raw_parts_mut(memory.cast::<u8>(), size) }.zeroize();
         }
         Ok(())

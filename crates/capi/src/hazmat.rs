@@ -1,4 +1,4 @@
-// Parts of messages.
+// Parts: hashes of ranges of a message.
 
 use std::ffi::c_int;
 
@@ -10,16 +10,16 @@ use crate::key::{Key, Keyed, keyed};
 use crate::slot::{Held, free, slot};
 use crate::status::{number, refused_part, status, value};
 
-/// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-/// `tagmac_part part = {0};`. Several threads may read one part at once, by the calls that take it as
-/// const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do not move or copy it:
-/// the calls refuse a copy.
+/// The keyed hash of a range of a message. Keep it as secret as the key. Begin with zeros:
+/// `tagmac_part part = {0};`. Calls that take a const part may run in several threads at the same
+/// time. A call that changes the part must be the only one; otherwise it returns TAGMAC_MISUSE. Do
+/// not move or copy a part: the calls refuse a copy.
 #[repr(C)]
 pub struct Part {
     opaque: [usize; 4],
 }
 
-/// What a part holds.
+/// The contents of a `tagmac_part`.
 struct Parted {
     part: AnyPart,
 }
@@ -31,28 +31,28 @@ impl Held for Parted {
 
 fn parts(key: &Keyed) -> Result<Parts<'_>, Failure> {
     let algorithm = key.mac.algorithm();
-    key.mac
-        .parts()
-        .ok_or_else(|| format!("expected an algorithm with parts, found {algorithm}").into())
+    key.mac.parts().ok_or_else(|| format!("{algorithm} does not support parts").into())
 }
 
-/// Bytes of a block: parts start and end at multiples of it. 0 if the algorithm has no parts.
+/// Returns the size of a block in bytes. Parts start and end at multiples of it. 0 if the algorithm
+/// does not support parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
-    // SAFETY: the header asks for a key.
+    // SAFETY: the header requires a key.
     value(0, || Ok(parts(&*unsafe { keyed(key) }?)?.block()))
 }
 
-/// 1 if the last block is treated differently, so that at least one byte of a message that is not
-/// empty must be left for tagmac_part_finish(), else 0. TAGMAC_MISUSE if the algorithm has no parts.
+/// Returns 1 if the algorithm treats the last block differently, else 0. If it is 1, leave at least
+/// one byte of a message that is not empty for tagmac_part_finish(). TAGMAC_MISUSE if the algorithm
+/// does not support parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_last_block_distinct(key: *const Key) -> c_int {
-    // SAFETY: the header asks for a key.
+    // SAFETY: the header requires a key.
     number(|| Ok(parts(&*unsafe { keyed(key) }?)?.last_block_distinct().into()))
 }
 
-/// The part of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
-/// start or the size is no multiple of the block.
+/// Hashes a range of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
+/// start or the size is not a multiple of the block size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_init(
     part: *mut Part,
@@ -62,19 +62,19 @@ pub unsafe extern "C" fn tagmac_part_init(
     blocks_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a part, a key, and memory of that size.
+        // SAFETY: the header requires a part, a key, and memory of that size.
         let (mut part, key, blocks) = unsafe {
             let part = slot::<Parted, Part>(part)?.alone()?;
-            (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
+            (part, keyed(key)?, bytes("the data", blocks, blocks_size)?)
         };
         part.vacant()?;
         part.put(Parted { part: parts(&key)?.new_part(start, blocks).map_err(refused_part)? })
     })
 }
 
-/// Joins two neighbouring parts: `left` becomes the part of both ranges, and `right` stays as it
-/// is. TAGMAC_MISUSE if they are no neighbours, or if one is of another key or algorithm; then both
-/// stay.
+/// Joins two adjacent parts: `left` becomes the part of both ranges, and `right` does not change.
+/// TAGMAC_MISUSE if the parts are not adjacent, or if one belongs to another key or algorithm. Then
+/// neither changes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_join(
     left: *mut Part,
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn tagmac_part_join(
     key: *const Key,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for parts and a key.
+        // SAFETY: the header requires parts and a key.
         let (mut left, right, key) = unsafe {
             let (left, right) = (slot::<Parted, Part>(left)?, slot::<Parted, Part>(right)?);
             (left.alone()?, right.read()?, keyed(key)?)
@@ -93,16 +93,19 @@ pub unsafe extern "C" fn tagmac_part_join(
         ensure(ids == [key.mac.key_id(); 2], PartError::ForeignPart)?;
         let (expected, found) = (part.end(), right.part.start());
         ensure(expected == found, PartError::Gap { expected, found })?;
-        // An empty part in its place while the two join.
+        // An empty part takes its place, because joining consumes the part.
         let joined = std::mem::replace(part, parts.new_part(expected, &[])?);
         *part = parts.join(joined, &right.part).map_err(refused_part)?;
         Ok(())
     })
 }
 
-/// Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
-/// TAGMAC_MISUSE if the part does not start at byte 0, is of another key, or if nothing is left where
-/// tagmac_part_last_block_distinct() is 1; then the part stays.
+/// Writes the tag of a message that begins with `part` and ends with `rest`, which may have any
+/// size. Frees the part.
+///
+/// TAGMAC_MISUSE if the part does not start at byte 0 or belongs to another key. Also if
+/// tagmac_part_last_block_distinct() is 1, the part is not empty, and `rest` is. Then the part does
+/// not change.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_finish(
     part: *mut Part,
@@ -115,14 +118,14 @@ pub unsafe extern "C" fn tagmac_part_finish(
     rest_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a part, a key, and memory of those sizes.
+        // SAFETY: the header requires a part, a key, and memory of those sizes.
         let (mut part, key, nonce, rest) = unsafe {
             let nonce = bytes("the nonce", nonce, nonce_size)?;
             let rest = bytes("the rest", rest, rest_size)?;
             (slot::<Parted, Part>(part)?.alone()?, keyed(key)?, nonce, rest)
         };
         // SAFETY: as above.
-        let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
+        let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
         let parts = parts(&key)?;
         let Parted { part: begun } = part.get()?;
         ensure(begun.key_id() == key.mac.key_id(), PartError::ForeignPart)?;
@@ -136,7 +139,7 @@ pub unsafe extern "C" fn tagmac_part_finish(
     })
 }
 
-/// The range of a part: the first byte, and the byte after the last one.
+/// Writes the range of a part: its first byte, and the byte after its last one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_range(
     part: *const Part,
@@ -144,32 +147,32 @@ pub unsafe extern "C" fn tagmac_part_range(
     end: *mut u64,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a part.
+        // SAFETY: the header requires a part.
         let part = unsafe { slot::<Parted, Part>(part) }?.read()?;
         let null = start.is_null() || end.is_null();
-        ensure(!null, "expected room for the range, found a null pointer")?;
+        ensure(!null, "start or end is a null pointer")?;
         for (to, value) in [(start, part.part.start()), (end, part.part.end())] {
-            // SAFETY: not null; the header asks for room.
+            // SAFETY: not null; the header requires the memory.
             unsafe { to.write_unaligned(value) };
         }
         Ok(())
     })
 }
 
-/// Wipes a part, frees what it holds, and leaves zeros. Without effect on an empty part.
+/// Wipes a part, frees its memory, and leaves zeros. Does nothing to an empty part.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_free(part: *mut Part) -> c_int {
-    // SAFETY: the header asks for a part.
+    // SAFETY: the header requires a part.
     status(|| unsafe { free::<Parted, Part>(part) })
 }
 
-/// Bytes of a tagmac_part, for languages that cannot ask the compiler.
+/// Returns the size of a tagmac_part in bytes, for languages that cannot use sizeof.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_part_size() -> usize {
     size_of::<Part>()
 }
 
-/// The alignment of a tagmac_part in bytes.
+/// Returns the alignment of a tagmac_part in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_part_align() -> usize {
     align_of::<Part>()
@@ -185,7 +188,7 @@ mod tests {
         let mut key = Key::EMPTY;
         let mut parts = [const { Part { opaque: [0; 4] } }; 3];
         let [one, two, right] = parts.each_mut().map(std::ptr::from_mut);
-        // SAFETY: objects of this test, at their places; the memory is as long as it is said to be.
+        // SAFETY: the objects are local and do not move, and all sizes are right.
         unsafe {
             assert_eq!(
                 tagmac_key_init(&mut key, c"PMAC-AES128".as_ptr(), [7; 16].as_ptr(), 16, 0),
@@ -195,14 +198,14 @@ mod tests {
                 assert_eq!(tagmac_part_init(part, &key, start, [7; 16].as_ptr(), 16), 0);
             }
             {
-                // As another thread has it, in the middle of its call.
+                // Another thread in the middle of a call.
                 let _reading = slot::<Parted, Part>(right).expect("a part").read().expect("free");
                 assert_eq!(tagmac_part_join(one, right, &key), 0);
                 assert_eq!(tagmac_part_join(two, right, &key), 0);
                 let (mut start, mut end) = (0, 0);
                 assert_eq!(tagmac_part_range(right, &mut start, &mut end), 0);
                 assert_eq!((start, end), (16, 32));
-                assert_ne!(tagmac_part_free(right), 0, "somebody reads it");
+                assert_ne!(tagmac_part_free(right), 0, "it is being read");
             }
             for part in [one, two, right] {
                 assert_eq!(tagmac_part_free(part), 0);

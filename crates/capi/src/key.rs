@@ -1,4 +1,4 @@
-// Keys, and messages that are there at once.
+// Keys, and messages in one piece.
 
 use std::ffi::{c_char, c_int};
 use std::fmt::Display;
@@ -11,19 +11,20 @@ use crate::global::{algorithm, level, name_of};
 use crate::slot::{Held, Shared, free, slot};
 use crate::status::{mismatch, refused, status, value};
 
-/// A key with its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
-/// key at once, but for its init and free. Do not move or copy it: the calls refuse a copy.
+/// A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
+/// key at the same time, except while it is initialised or freed. Do not move or copy a key: the
+/// calls refuse a copy.
 #[repr(C)]
 pub struct Key {
     opaque: [usize; 4],
 }
 
 impl Key {
-    /// What it begins as.
+    /// An empty key, all zeros.
     pub(crate) const EMPTY: Key = Key { opaque: [0; 4] };
 }
 
-/// What there is behind a key.
+/// The contents of a `tagmac_key`.
 pub struct Keyed {
     pub mac: AnyMac,
 }
@@ -34,23 +35,23 @@ impl Held for Keyed {
 }
 
 impl Keyed {
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     pub fn tag_bytes(&self) -> usize {
         self.mac.tag_bits().div_ceil(8)
     }
 }
 
-/// The value of a key.
+/// Locks a key for reading.
 ///
 /// # Safety
 ///
 /// As [`slot`].
 pub unsafe fn keyed<'a>(key: *const Key) -> Result<Shared<'a, Keyed>, Failure> {
-    // SAFETY: the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { slot(key) }?.read()
 }
 
-/// Whether a tag is the expected one. A tag that cannot be has no tag to match.
+/// Checks a tag. A tag with unused bits set matches no message.
 pub fn compare(
     mac: &AnyMac,
     tag: &[u8],
@@ -60,14 +61,14 @@ pub fn compare(
     check(&tag).map_err(|Mismatch| mismatch())
 }
 
-/// Refuses a tag that has not the length of the key's.
+/// Rejects a tag of the wrong length.
 pub fn tag_length(what: &Keyed, found: usize) -> Result<(), Failure> {
     let expected = what.tag_bytes();
     ensure(found == expected, tagmac::Error::TagBytes { expected, found })
 }
 
 fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Result<(), Failure> {
-    // SAFETY: the caller of the C function vouches for the key.
+    // SAFETY: the caller of the C function guarantees the key.
     let mut key = unsafe { slot::<Keyed, Key>(key) }?.alone()?;
     key.vacant()?;
     let tag_bits = if tag_bits == 0 { algorithm.default_tag_bits() } else { tag_bits };
@@ -76,18 +77,18 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     key.put(Keyed { mac })
 }
 
-/// A key file that is missing or damaged.
+/// Marks an error as one of a missing or damaged key file.
 fn unusable(error: impl Display) -> Failure {
     Failure::from(error.to_string()).of(FailureKind::Input)
 }
 
-/// `name` is what messages call the file.
+/// Makes a key of a key file's text; `name` is the file's name in messages.
 fn put_file(key: *mut Key, name: &str, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
     let file = KeyFile::parse(text).map_err(|error| unusable(error).about(name))?;
     put(key, file.algorithm(), file.key(), tag_bits)
 }
 
-/// What a key file has, and what messages call it.
+/// Reads key files; returns a file's name for messages and its text.
 #[cfg(unix)]
 mod file {
     use std::ffi::{CStr, OsStr};
@@ -101,7 +102,7 @@ mod file {
 
     use super::unusable;
 
-    /// Reads the file of a path, as the command opens the files that its user names.
+    /// Opens the file under the same rules as the command opens files that its user names.
     pub fn read(path: &CStr) -> Result<(String, Zeroizing<Vec<u8>>), Failure> {
         let name = format!("key file {}", Escaped::bytes(path.to_bytes()));
         let read = || {
@@ -111,14 +112,14 @@ mod file {
         let text = read().map_err(|error: ReadError| unusable(error).about(&name))?;
         if text.len() > KeyFile::MAX_BYTES {
             let limit = KeyFile::MAX_BYTES;
-            let more = format_args!("expected at most {limit} bytes, found more");
+            let more = format_args!("too long: a key file has at most {limit} bytes");
             return Err(unusable(more).about(&name));
         }
         Ok((name, text))
     }
 }
 
-/// The same where the command does not run.
+/// A plain reader for systems on which the command does not run.
 #[cfg(not(unix))]
 mod file {
     use std::ffi::CStr;
@@ -131,29 +132,28 @@ mod file {
 
     use super::unusable;
 
-    /// Reads the file of a path.
     pub fn read(path: &CStr) -> Result<(String, Zeroizing<Vec<u8>>), Failure> {
-        let path = path.to_str().map_err(|_| "expected a path, found bytes that are no text")?;
+        let path = path.to_str().map_err(|_| "the path is not valid UTF-8")?;
         let name = format!("key file {}", Quoted(path));
-        // A vector that grows would leave copies of the key behind.
+        // A vector that grows would leave unwiped copies of the key.
         let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
         let read = File::open(path)
             .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
             .map_err(|error| unusable(error).about(&name))?;
         if read > KeyFile::MAX_BYTES {
             let limit = KeyFile::MAX_BYTES;
-            let more = format_args!("expected at most {limit} bytes, found more");
+            let more = format_args!("too long: a key file has at most {limit} bytes");
             return Err(unusable(more).about(&name));
         }
         Ok((name, found))
     }
 }
 
-/// Makes a key of an algorithm and its key bytes, with tags of `tag_bits` bits; 0 for the longest
-/// ones. The bytes are copied: wipe yours.
+/// Makes a key from an algorithm and key bytes. Its tags have `tag_bits` bits; 0 selects the
+/// longest tags. The bytes are copied: wipe your copy.
 ///
-/// TAGMAC_MISUSE if the algorithm is unknown or has no such key or tag, and if `key` holds a key
-/// already.
+/// TAGMAC_MISUSE if the algorithm is unknown, if it does not support this length of key or tag, or
+/// if `key` is already initialised.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_init(
     key: *mut Key,
@@ -163,17 +163,20 @@ pub unsafe extern "C" fn tagmac_key_init(
     tag_bits: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a string, and for memory of that size.
+        // SAFETY: the header requires a string, and memory of that size.
         let (algorithm, bytes) =
             unsafe { (self::algorithm(algorithm)?, bytes("the key", key_bytes, key_size)?) };
         put(key, algorithm, bytes, tag_bits)
     })
 }
 
-/// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-/// it is damaged. A named pipe is refused, which could wait for its writer for ever; the process's own
-/// pipes, such as /dev/stdin and /dev/fd/63, are read to their end. Unlike the command, this does not
-/// check who could have written the file: whoever chooses the key makes tags that pass.
+/// Makes a key from a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if the file is missing,
+/// unreadable or damaged.
+///
+/// Named pipes are refused, because opening one could wait forever for its writer. Pipes of the
+/// process itself, such as /dev/stdin and /dev/fd/63, are read to the end. Unlike the command, this
+/// call does not check who could have written the file. Anyone who can replace the key can make
+/// tags that you accept.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_load(
     key: *mut Key,
@@ -181,14 +184,14 @@ pub unsafe extern "C" fn tagmac_key_load(
     tag_bits: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a string that ends in NUL.
-        let path = unsafe { tagmac_border::string("a path", path) }?;
+        // SAFETY: the header requires a NUL-terminated string.
+        let path = unsafe { tagmac_border::string("the path", path) }?;
         let (name, text) = file::read(path)?;
         put_file(key, &name, &text, tag_bits)
     })
 }
 
-/// Makes a key of the text of a key file, as tagmac_key_load().
+/// Makes a key from the text of a key file, like tagmac_key_load().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_parse(
     key: *mut Key,
@@ -197,47 +200,47 @@ pub unsafe extern "C" fn tagmac_key_parse(
     tag_bits: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
+        // SAFETY: the header requires memory of that size.
         let text = unsafe { bytes("the key file", file_text.cast(), file_size) }?;
         put_file(key, "key file", text, tag_bits)
     })
 }
 
-/// Wipes a key, frees what it holds, and leaves zeros. Streams that were begun with it live on.
-/// Without effect on an empty key.
+/// Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
+/// valid. Does nothing to an empty key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_free(key: *mut Key) -> c_int {
-    // SAFETY: the header asks for a key.
+    // SAFETY: the header requires a key.
     status(|| unsafe { free::<Keyed, Key>(key) })
 }
 
-/// The name of the key's algorithm. NULL for an empty key.
+/// Returns the name of the key's algorithm. NULL for an empty key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_algorithm(key: *const Key) -> *const c_char {
-    // SAFETY: the header asks for a key.
+    // SAFETY: the header requires a key.
     value(std::ptr::null(), || Ok(name_of(unsafe { keyed(key) }?.mac.algorithm())))
 }
 
-/// The public id of the key and its algorithm, 8 bytes, as key files have it.
+/// Writes the public ID of the key and its algorithm: 8 bytes, the same as in key files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_id(key: *const Key, id: *mut u8, id_size: usize) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a key, and for room of that size.
-        let (key, room) = unsafe { (keyed(key)?, Room::new("an id", id, id_size, KeyId::BYTES)?) };
+        // SAFETY: the header requires a key, and a buffer of that size.
+        let (key, room) = unsafe { (keyed(key)?, Room::new("the id", id, id_size, KeyId::BYTES)?) };
         room.fill(key.mac.key_id().as_bytes());
         Ok(())
     })
 }
 
-/// Bytes of the key's tags. 0 for an empty key.
+/// Returns the length of the key's tags in bytes. 0 for an empty key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_tag_size(key: *const Key) -> usize {
-    // SAFETY: the header asks for a key.
+    // SAFETY: the header requires a key.
     value(0, || Ok(unsafe { keyed(key) }?.tag_bytes()))
 }
 
-/// Writes the tag of a message. `tag_size` has to be tagmac_key_tag_size(). The nonce is NULL and 0
-/// for algorithms that take none; under one key no nonce may ever serve two messages.
+/// Writes the tag of a message. `tag_size` must equal tagmac_key_tag_size(). Never use a nonce for
+/// two messages under the same key. For algorithms without a nonce, pass NULL and 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_tag(
     key: *const Key,
@@ -249,21 +252,23 @@ pub unsafe extern "C" fn tagmac_key_tag(
     message_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a key, and for memory of those sizes.
+        // SAFETY: the header requires a key, and memory of those sizes.
         let (key, nonce, message) = unsafe {
             let nonce = bytes("the nonce", nonce, nonce_size)?;
             (keyed(key)?, nonce, bytes("the message", message, message_size)?)
         };
         // SAFETY: as above.
-        let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
+        let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
         room.fill(key.mac.tag(nonce, message).map_err(refused)?.as_bytes());
         Ok(())
     })
 }
 
-/// Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
-/// the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
-/// never passes. A message that is longer than the algorithm allows has no right tag.
+/// Checks the tag of a message in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong.
+/// Use the message only after 0.
+///
+/// `tag_size` must equal tagmac_key_tag_size(), so a truncated tag never passes. Messages over the
+/// algorithm's length limit always return TAGMAC_MISMATCH.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_key_verify(
@@ -276,7 +281,7 @@ pub unsafe extern "C" fn tagmac_key_verify(
     message_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a key, and for memory of those sizes.
+        // SAFETY: the header requires a key, and memory of those sizes.
         let (key, nonce, message, tag) = unsafe {
             let (nonce, tag) =
                 (bytes("the nonce", nonce, nonce_size)?, bytes("the tag", tag, tag_size)?);
@@ -288,9 +293,9 @@ pub unsafe extern "C" fn tagmac_key_verify(
     })
 }
 
-/// Writes the tag of a message in one call, without a tagmac_key. The tag is the longest of its
-/// algorithm: 16 bytes for all over AES. To tag more than one message make a tagmac_key, which
-/// prepares the key once.
+/// Writes the tag of a message in one call, without a tagmac_key. The tag is the longest of the
+/// algorithm: 16 bytes for every algorithm based on AES. To tag several messages, make a
+/// tagmac_key, which prepares the key only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_tag(
     tag: *mut u8,
@@ -304,7 +309,7 @@ pub unsafe extern "C" fn tagmac_tag(
     message_size: usize,
 ) -> c_int {
     let mut key = Key::EMPTY;
-    // SAFETY: the header asks the same of these arguments.
+    // SAFETY: the header requires the same of these arguments.
     unsafe {
         let status = match tagmac_key_init(&mut key, algorithm, key_bytes, key_size, 0) {
             0 => tagmac_key_tag(&key, tag, tag_size, nonce, nonce_size, message, message_size),
@@ -315,8 +320,8 @@ pub unsafe extern "C" fn tagmac_tag(
     }
 }
 
-/// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if it
-/// is wrong. `tag_size` has to be that of the longest tag of the algorithm.
+/// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if
+/// it is wrong. `tag_size` must be the longest tag of the algorithm in bytes.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_verify(
@@ -331,7 +336,7 @@ pub unsafe extern "C" fn tagmac_verify(
     message_size: usize,
 ) -> c_int {
     let mut key = Key::EMPTY;
-    // SAFETY: the header asks the same of these arguments.
+    // SAFETY: the header requires the same of these arguments.
     unsafe {
         let status = match tagmac_key_init(&mut key, algorithm, key_bytes, key_size, 0) {
             0 => tagmac_key_verify(&key, tag, tag_size, nonce, nonce_size, message, message_size),
@@ -342,13 +347,13 @@ pub unsafe extern "C" fn tagmac_verify(
     }
 }
 
-/// Bytes of a tagmac_key, for languages that cannot ask the compiler.
+/// Returns the size of a tagmac_key in bytes, for languages that cannot use sizeof.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_key_size() -> usize {
     size_of::<Key>()
 }
 
-/// The alignment of a tagmac_key in bytes.
+/// Returns the alignment of a tagmac_key in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_key_align() -> usize {
     align_of::<Key>()
@@ -374,7 +379,7 @@ mod tests {
     }
 
     fn load(path: &Path) -> (c_int, String) {
-        let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
+        let path = CString::new(path.as_os_str().as_bytes()).expect("the path");
         let mut key = Key::EMPTY;
         // SAFETY: a key of this frame and a C string.
         unsafe {
@@ -389,7 +394,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().expect("coreutils").success());
-        // It waits for a reader. If the library were one, it would find a key.
+        // The writer waits for a reader. If the library opened the pipe, it would find a valid key.
         let (to, text) = (pipe.clone(), key_text());
         let writer = std::thread::spawn(move || fs::write(to, text));
         let (status, line) = load(&pipe);
@@ -419,7 +424,7 @@ mod tests {
         assert_eq!((status, &*line), (TAGMAC_INPUT, &*format!("{shown}No such file or directory")));
         fs::write(&path, [0; KeyFile::MAX_BYTES + 1]).expect("a file");
         let (status, line) = load(&path);
-        let more = format!("{shown}expected at most 65536 bytes, found more");
+        let more = format!("{shown}too long: a key file has at most 65536 bytes");
         assert_eq!((status, line), (TAGMAC_INPUT, more));
         fs::write(&path, "no key").expect("a file");
         let (status, line) = load(&path);
@@ -450,7 +455,7 @@ mod tests {
             assert_eq!(status, TAGMAC_MISUSE);
             with_last(str::to_string)
         };
-        assert!(line(c"a\x1b[2J").ends_with("found 'a\\u{1b}[2J'"));
+        assert!(line(c"a\x1b[2J").contains("'a\\u{1b}[2J'"));
         let long = CString::new(vec![b'x'; 1 << 20]).expect("no NUL");
         assert!(line(&long).len() < 256);
     }

@@ -1,8 +1,8 @@
 //! The C ABI of tagmac: `libtagmac`, with `include/tagmac.h` and `include/tagmac_hazmat.h`.
 //!
-//! The headers are written from the comments of `status.rs`, `global.rs`, `key.rs`, `stream.rs`,
-//! `session.rs` and `hazmat.rs` by `tests/header.rs`, so these speak to a reader of C. All goes through
-//! the registry of [`tagmac_any`]: a new MAC needs nothing here.
+//! `tests/header.rs` writes the headers from the doc comments of `status.rs`, `global.rs`,
+//! `key.rs`, `stream.rs`, `session.rs` and `hazmat.rs`, so write those comments for C programmers.
+//! Every call goes through the registry of [`tagmac_any`]: a new MAC needs no code here.
 
 mod global;
 mod hazmat;

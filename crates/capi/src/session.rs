@@ -1,4 +1,4 @@
-// Senders of packets.
+// Sessions: senders of packets.
 
 use std::ffi::c_int;
 
@@ -11,31 +11,33 @@ use crate::key::{Key, keyed};
 use crate::slot::{Held, free, slot};
 use crate::status::{mismatch, refused_grade, refused_session, status, value};
 
-/// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-/// Begin with zeros: `tagmac_session session = {0};`. Several threads may read one session at once, by the
-/// calls that take it as const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do
-/// not move or copy it: the calls refuse a copy, which would use the same nonces.
+/// A sender of packets: a key, its next nonce, and the remaining budget of the key. Begin with
+/// zeros: `tagmac_session session = {0};`. Calls that take a const session may run in several
+/// threads at the same time. A call that changes the session must be the only one; otherwise it
+/// returns TAGMAC_MISUSE. Do not move or copy a session: the calls refuse a copy, which would reuse
+/// its nonces.
 ///
-/// One session per key, or two use the same nonces. One that ends with the process is never saved,
-/// and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
-/// tagmac_session_reserve() takes the nonces of the next messages, tagmac_session_save() gives a state
-/// from which no restored session reuses them, and that has to be stored, in place of the one before
-/// it, before the next tag is used. A session that was saved or restored tags no message that its
-/// last save does not cover.
+/// Use only one session per key: two would use the same nonces. If you never save a session, make a
+/// new key for it and do not use that key elsewhere. If the session must outlive the process: STORE
+/// BEFORE YOU USE. First reserve nonces for the next messages with tagmac_session_reserve(). Then
+/// call tagmac_session_save() and store its output in place of the previous one. Only then use the
+/// next tag: sessions that are restored from that output never reuse its nonce. After a save or a
+/// restore, a session tags only messages that its last save covers.
 #[repr(C)]
 pub struct Session {
     opaque: [usize; 4],
 }
 
-/// Bytes of a saved session.
+/// The size of a saved session in bytes.
 pub const TAGMAC_SESSION_SAVED: usize = 104;
 
 const _: () = assert!(TAGMAC_SESSION_SAVED == tagmac_any::Session::BYTES);
 
-/// What a session holds.
+/// The contents of a `tagmac_session`.
 struct Sending {
     session: tagmac_any::Session,
-    /// Bytes of a tag. The MAC knows them behind a call, which each packet would wait for.
+    /// The length of a tag in bytes. Copied here because asking the MAC is an indirect call, and
+    /// every packet would wait for it.
     tag_bytes: usize,
 }
 
@@ -44,17 +46,17 @@ impl Held for Sending {
     const MAGIC: usize = 0x7365_7373;
 }
 
-/// The slot of a session, and what to do with what it holds.
+/// Runs `body` with the contents of a session, which it locks.
 fn with(
     session: *mut Session,
     body: impl FnOnce(&mut Sending) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    // SAFETY: the caller of the C function vouches for the session.
+    // SAFETY: the caller of the C function guarantees the session.
     let mut session = unsafe { slot::<Sending, Session>(session) }?.alone()?;
     body(session.get()?)
 }
 
-/// Makes a session of a key.
+/// Makes a session from a key.
 fn put(
     session: *mut Session,
     key: *const Key,
@@ -62,12 +64,12 @@ fn put(
     probability: f64,
     make: impl FnOnce(AnyMac, Budget) -> Result<tagmac_any::Session, Failure>,
 ) -> Result<(), Failure> {
-    // What a session leaves empty would keep what calls before have left on the stack.
+    // Padding of the session would otherwise keep what earlier calls left on the stack.
     tagmac::wipe_stack::<{ 16 << 10 }>();
     put_below(session, key, max_message, probability, make)
 }
 
-/// The same, in a frame that lies where the stack was wiped.
+/// The rest of [`put`], in a frame on the part of the stack that was wiped.
 #[inline(never)]
 fn put_below(
     session: *mut Session,
@@ -76,7 +78,7 @@ fn put_below(
     probability: f64,
     make: impl FnOnce(AnyMac, Budget) -> Result<tagmac_any::Session, Failure>,
 ) -> Result<(), Failure> {
-    // SAFETY: the caller of the C function vouches for the session and the key.
+    // SAFETY: the caller of the C function guarantees the session and the key.
     let (mut session, key) = unsafe { (slot::<Sending, Session>(session)?.alone()?, keyed(key)?) };
     session.vacant()?;
     let max_message = (max_message != 0).then_some(max_message);
@@ -85,15 +87,16 @@ fn put_below(
     session.put(Sending { session: make(key.mac.clone(), budget)?, tag_bytes: key.tag_bytes() })
 }
 
-/// Begins a session of a key that is new, or whose next nonce is kept elsewhere. Its nonces count up
-/// from `next_nonce`, big-endian, or from zeros if that is NULL, and have `nonce_size` bytes; NULL and 0
-/// for algorithms that take none. The session keeps what it needs of the key.
+/// Begins a session for a new key, or for one with its next nonce stored elsewhere. Nonces have
+/// `nonce_size` bytes and count up, big-endian, from `next_nonce`, or from zero if that is NULL.
+/// For algorithms without a nonce, pass NULL and 0. The session stays valid after the key is freed.
 ///
-/// The key's messages have at most `max_message` bytes (0: 1 MiB, or the algorithm's limit if that is
-/// shorter), and are as many as the theorem about the algorithm allows until a forgery has that
-/// probability, such as 1e-9. Wrong tags have the same limit by themselves, so that both used up give at most
-/// twice that. With a probability of 0 they are counted only; CMAC and HMAC take no
-/// other.
+/// The last two arguments set the budget. Messages have at most `max_message` bytes; 0 means 1 MiB,
+/// or the algorithm's limit if that is shorter. The number of messages is limited so that a forgery
+/// succeeds with at most `probability`, such as 1e-9, by the theorem about the algorithm. Wrong
+/// tags have a separate limit of the same probability, so that the sum is at most twice
+/// `probability`. With a `probability` of 0 there is no limit, and messages are only counted; CMAC
+/// and HMAC accept only 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_init(
     session: *mut Session,
@@ -109,7 +112,7 @@ pub unsafe extern "C" fn tagmac_session_init(
             let nonce = if next_nonce.is_null() {
                 &[0; 16][..nonce_size]
             } else {
-                // SAFETY: the header asks for memory of that size.
+                // SAFETY: the header requires memory of that size.
                 unsafe { bytes("the nonce", next_nonce, nonce_size) }?
             };
             tagmac_any::Session::new(mac, nonce, budget).map_err(refused_session)
@@ -117,12 +120,12 @@ pub unsafe extern "C" fn tagmac_session_init(
     })
 }
 
-/// Goes on with the session that tagmac_session_save() saved, under the same key; the last two
-/// arguments are as with tagmac_session_init(). Call tagmac_session_reserve() and
-/// tagmac_session_save() before you tag: nothing is covered yet.
+/// Continues a session that tagmac_session_save() wrote, under the same key. The last two arguments
+/// are those of tagmac_session_init(). Call tagmac_session_reserve() and tagmac_session_save()
+/// before you tag: a restored session covers no messages yet.
 ///
-/// TAGMAC_INPUT if the saved session is damaged or of another key, and TAGMAC_LIMIT if the key has done
-/// more than the budget allows.
+/// TAGMAC_INPUT if the saved session is damaged or belongs to another key. TAGMAC_LIMIT if the key
+/// has already exceeded the budget.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_restore(
     session: *mut Session,
@@ -133,20 +136,21 @@ pub unsafe extern "C" fn tagmac_session_restore(
     probability: f64,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
-        let saved = unsafe { bytes("a saved session", saved, saved_size) }?;
+        // SAFETY: the header requires memory of that size.
+        let saved = unsafe { bytes("the saved session", saved, saved_size) }?;
         put(session, key, max_message, probability, |mac, budget| {
             tagmac_any::Session::restore(mac, saved, budget).map_err(refused_session)
         })
     })
 }
 
-/// Writes the tag of a message and the nonce that goes with it: all that the sender of packets calls.
-/// `tag_size` has to be tagmac_key_tag_size() of the key and `nonce_size` tagmac_session_nonce_size();
-/// the nonce is NULL and 0 for algorithms that take none.
+/// Writes the tag of a message, and the nonce that it was made with. This is the only call that a
+/// sender needs for each packet. `tag_size` must equal tagmac_key_tag_size() of the key, and
+/// `nonce_size` must equal tagmac_session_nonce_size(). For algorithms without a nonce, pass NULL
+/// and 0.
 ///
-/// TAGMAC_LIMIT if the last save does not cover the message, and if the budget or the nonces have no
-/// more. No call that fails uses up a nonce.
+/// TAGMAC_LIMIT if the last save does not cover the message, or if the budget or the nonces are
+/// used up. A call that fails does not use up a nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_tag(
     session: *mut Session,
@@ -158,14 +162,14 @@ pub unsafe extern "C" fn tagmac_session_tag(
     message_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
+        // SAFETY: the header requires memory of that size.
         let message = unsafe { bytes("the message", message, message_size) }?;
         with(session, |sending| {
             let nonce_bytes = sending.session.nonce_bytes();
-            // SAFETY: the header asks for room of those sizes.
+            // SAFETY: the header requires buffers of those sizes.
             let (tag_room, nonce_room) = unsafe {
-                let tag_room = Room::new("a tag", tag, tag_size, sending.tag_bytes)?;
-                (tag_room, Room::new("a nonce", nonce, nonce_size, nonce_bytes)?)
+                let tag_room = Room::new("the tag", tag, tag_size, sending.tag_bytes)?;
+                (tag_room, Room::new("the nonce", nonce, nonce_size, nonce_bytes)?)
             };
             let (nonce, tag) = sending.session.tag(message).map_err(refused_session)?;
             tag_room.fill(tag.as_bytes());
@@ -175,13 +179,14 @@ pub unsafe extern "C" fn tagmac_session_tag(
     })
 }
 
-/// Checks the tag of a message under the key, in constant time, and counts it if it is wrong: 0 if it is
-/// right, TAGMAC_MISMATCH if it is wrong, TAGMAC_LIMIT if the budget has no failure left, and then nothing
-/// was checked. The nonce is that of the message's sender, and none of the session's is used up.
+/// Checks the tag of a message in constant time, and counts it against the budget if it is wrong.
+/// Returns 0 if the tag is right and TAGMAC_MISMATCH if it is wrong. TAGMAC_LIMIT means that the
+/// budget allows no more wrong tags; then nothing was checked. `nonce` is the nonce that came with
+/// the message; the session's nonces are not used.
 ///
-/// `words` is 0 for the whole tag. A session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4
-/// bytes, once tagmac_session_allow_grades() allows that; the tag is given whole. Save after a failure
-/// where somebody else can make the process start again.
+/// Set `words` to 0 to check the whole tag. A session of UMAC-128 can check only the first 1, 2, 3
+/// or 4 words of 4 bytes, after tagmac_session_allow_grades(); pass the whole tag anyway. If others
+/// can make the process restart, save the session after each failure, or its count is lost.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_session_verify(
@@ -195,7 +200,7 @@ pub unsafe extern "C" fn tagmac_session_verify(
     words: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of those sizes.
+        // SAFETY: the header requires memory of those sizes.
         let (tag, nonce, message) = unsafe {
             let (tag, nonce) =
                 (bytes("the tag", tag, tag_size)?, bytes("the nonce", nonce, nonce_size)?);
@@ -222,12 +227,17 @@ pub unsafe extern "C" fn tagmac_session_verify(
     })
 }
 
-/// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on, for
-/// each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
-/// words, to the probability, such as 1e-3. Below 1.5e-9 that is none, and first words stay refused. After a
-/// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong (so
-/// whoever can change the last bytes of a tag on its way can end the key).
-/// Failures are saved and this permission is not: call it again after tagmac_session_restore().
+/// Allows a session of UMAC-128 to check only the first words of tags. From now on fewer failures
+/// are allowed for each number of words. The limit keeps the probability that any attempt of a
+/// forger passes, at any number of words, to at most `probability`, such as 1e-3. Below 1.5e-9 no
+/// failures are allowed, and first words stay refused.
+///
+/// The bound ends with the first attempt that passes. So when the first words of a tag pass, check
+/// the whole tag before you check another, and stop using the key if the whole tag is wrong. Note
+/// that anyone who can change the last bytes of a tag in transit can thereby end the key.
+///
+/// tagmac_session_save() saves the failures but not this permission: call this again after
+/// tagmac_session_restore().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_allow_grades(
     session: *mut Session,
@@ -238,19 +248,20 @@ pub unsafe extern "C" fn tagmac_session_allow_grades(
     })
 }
 
-/// Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
-/// before you tag. What is left of a reserve when the process ends is lost.
+/// Reserves nonces and budget for `messages` more messages. Before you tag, call
+/// tagmac_session_save() and store its output. Reserved messages that are not used before the
+/// process ends are lost.
 ///
-/// TAGMAC_LIMIT if the budget or the nonces have not as many, and then nothing is reserved. The last
+/// TAGMAC_LIMIT if the budget or the nonces do not suffice; then nothing is reserved. The last
 /// nonce cannot be reserved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_reserve(session: *mut Session, messages: u64) -> c_int {
     status(|| with(session, |sending| sending.session.reserve(messages).map_err(refused_session)))
 }
 
-/// Writes the session as it is once all that is reserved has been used: the nonce after that, and the
-/// usage. Store it in place of the one before it, and only then tag: from now on the session tags
-/// what is reserved, and no more before it is saved again. `saved_size` has to be
+/// Writes the state that the session will have after all reserved messages: the next nonce and the
+/// usage. Store the output in place of the previous one before you tag. From now on the session
+/// tags only the reserved messages, until it is saved again. `saved_size` must be
 /// TAGMAC_SESSION_SAVED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_save(
@@ -259,9 +270,9 @@ pub unsafe extern "C" fn tagmac_session_save(
     saved_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for room of that size.
+        // SAFETY: the header requires a buffer of that size.
         let room =
-            unsafe { Room::new("a saved session", saved, saved_size, TAGMAC_SESSION_SAVED) }?;
+            unsafe { Room::new("the saved session", saved, saved_size, TAGMAC_SESSION_SAVED) }?;
         with(session, |sending| {
             room.fill(&sending.session.save().map_err(refused_session)?);
             Ok(())
@@ -269,8 +280,9 @@ pub unsafe extern "C" fn tagmac_session_save(
     })
 }
 
-/// Counts messages: those tagged under the key, with what was reserved before it was restored; those
-/// that may still be tagged; and those of the latter that are reserved.
+/// Counts messages. `used`: tagged under the key, including all that were reserved before the
+/// session was restored. `left`: may still be tagged. `reserved`: those of `left` that are
+/// reserved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_counts(
     session: *const Session,
@@ -281,42 +293,43 @@ pub unsafe extern "C" fn tagmac_session_counts(
     status(|| {
         let rooms = [used, left, reserved];
         let null = rooms.iter().any(|room| room.is_null());
-        ensure(!null, "expected room for the counts, found a null pointer")?;
-        // SAFETY: the header asks for a session.
+        ensure(!null, "used, left or reserved is a null pointer")?;
+        // SAFETY: the header requires a session.
         let Sending { session, .. } = &*unsafe { slot::<Sending, Session>(session) }?.read()?;
         let counts = [session.used(), session.left(), session.reserved()];
         for (room, count) in rooms.into_iter().zip(counts) {
-            // SAFETY: not null; the header asks for room.
+            // SAFETY: not null; the header requires the memory.
             unsafe { room.write_unaligned(count) };
         }
         Ok(())
     })
 }
 
-/// Bytes of the session's nonces. 0 for an empty session, and for algorithms that take none.
+/// Returns the length of the session's nonces in bytes. 0 for an empty session and for algorithms
+/// without a nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_nonce_size(session: *const Session) -> usize {
     value(0, || {
-        // SAFETY: the header asks for a session.
+        // SAFETY: the header requires a session.
         let sending = unsafe { slot::<Sending, Session>(session) }?.read()?;
         Ok(sending.session.nonce_bytes())
     })
 }
 
-/// Wipes a session, frees what it holds, and leaves zeros. Without effect on an empty session.
+/// Wipes a session, frees its memory, and leaves zeros. Does nothing to an empty session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_free(session: *mut Session) -> c_int {
-    // SAFETY: the header asks for a session.
+    // SAFETY: the header requires a session.
     status(|| unsafe { free::<Sending, Session>(session) })
 }
 
-/// Bytes of a tagmac_session, for languages that cannot ask the compiler.
+/// Returns the size of a tagmac_session in bytes, for languages that cannot use sizeof.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_session_size() -> usize {
     size_of::<Session>()
 }
 
-/// The alignment of a tagmac_session in bytes.
+/// Returns the alignment of a tagmac_session in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_session_align() -> usize {
     align_of::<Session>()

@@ -1,30 +1,31 @@
-//! What stands in the memory of a `tagmac_key`, `tagmac_stream`, `tagmac_session` or `tagmac_part`: a
-//! lock, a pointer to the value, and a check word over both addresses.
+//! The memory of a `tagmac_key`, `tagmac_stream`, `tagmac_session` or `tagmac_part`: a lock, a
+//! pointer to the value, and a check word over both addresses.
 //!
-//! Zeros are an empty slot. The check word tells a slot with a value from memory that was never
-//! cleared, and from a slot that was moved or copied, so that no pointer is followed which this
-//! library did not put there. The lock turns the use by two threads at once into a failure.
+//! A slot of zeros is empty. The check word detects memory that was never cleared and slots that
+//! were moved or copied. So the library follows only pointers that it stored itself. The lock turns
+//! use by two threads at the same time into an error.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use tagmac_border::{Failure, ensure};
 
-/// Words of a slot, and of the structs in the header, which say so in figures: one is spare.
+/// Words of a slot. The structs of the header have the same number as a literal. One word is spare.
 const WORDS: usize = 4;
 
-/// What a slot holds: one kind of value. Several threads may read one at once, and any thread may free it.
+/// The type of a slot's value. Several threads may read a value at the same time, and any thread
+/// may free it.
 pub trait Held: Send + Sync {
-    /// Its name in C.
+    /// The name of its struct in C.
     const NAME: &'static str;
-    /// Tells it from other kinds.
+    /// Distinguishes it from the other types.
     const MAGIC: usize;
 }
 
-/// A slot for a value of a kind. It lies in the memory of C and is never made in Rust.
+/// A slot for a `T`. It is in memory of the C program and is never constructed in Rust.
 #[repr(C)]
 pub struct Slot<T> {
-    /// 0: free; `WRITE`: one uses it alone; else the number of readers.
+    /// 0: unlocked; `WRITE`: locked exclusively; otherwise the number of readers.
     lock: AtomicUsize,
     check: AtomicUsize,
     value: AtomicPtr<T>,
@@ -36,7 +37,7 @@ const _: () = assert!(align_of::<Slot<u8>>() == align_of::<usize>());
 
 const WRITE: usize = usize::MAX;
 
-/// A slot that stays as it is, or is changed by one, while the lock is there.
+/// A shared or exclusive lock on a slot.
 struct Lock<'a>(&'a AtomicUsize, usize);
 
 impl Drop for Lock<'_> {
@@ -48,7 +49,7 @@ impl Drop for Lock<'_> {
     }
 }
 
-/// A value, shared with other readers.
+/// A value locked for reading.
 pub struct Shared<'a, T> {
     value: &'a T,
     _lock: Lock<'a>,
@@ -62,43 +63,43 @@ impl<T> std::ops::Deref for Shared<'_, T> {
     }
 }
 
-/// A slot for one alone.
+/// A slot locked exclusively.
 pub struct Alone<'a, T> {
     slot: &'a Slot<T>,
     _lock: Lock<'a>,
     _value: PhantomData<&'a mut T>,
 }
 
-/// The slot at an address.
+/// Returns the slot at an address.
 ///
 /// # Errors
 ///
-/// For a null pointer, and where no slot can be.
+/// If `at` is null or not aligned.
 ///
 /// # Safety
 ///
-/// Unless null or not aligned, `at` points to four words that stay allocated during `'a`, and
-/// that nobody but this library writes meanwhile.
+/// Unless null or not aligned, `at` points to four words that stay allocated during `'a`. Only this
+/// library writes to them during that time.
 pub unsafe fn slot<'a, T: Held, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
     const { assert!(size_of::<C>() == size_of::<Slot<T>>()) };
-    ensure(!at.is_null(), format_args!("expected a {}, found a null pointer", T::NAME))?;
+    ensure(!at.is_null(), format_args!("{} is a null pointer", T::NAME))?;
     let align = align_of::<Slot<T>>();
     ensure(
         at.addr().is_multiple_of(align),
-        format_args!("expected a {} at a multiple of {align} bytes, found another", T::NAME),
+        format_args!("{} is not at a multiple of {align} bytes", T::NAME),
     )?;
-    // SAFETY: not null and aligned; the caller vouches for the memory. Any bytes are valid atomics,
+    // SAFETY: not null and aligned; the caller guarantees the memory. Any bytes are valid atomics,
     // and atomics may be written through a shared reference.
     Ok(unsafe { &*at.cast() })
 }
 
 impl<T: Held> Slot<T> {
-    /// Of a slot at this address that holds that value.
+    /// The check word for a slot at this address with that value.
     fn seal(&self, value: *mut T) -> usize {
         T::MAGIC ^ std::ptr::from_ref(self).addr().rotate_left(13) ^ value.addr()
     }
 
-    /// The value's address, null if there is none. To be called under a lock.
+    /// Returns the address of the value, or null. The caller holds a lock.
     fn value(&self) -> Result<*mut T, Failure> {
         let value = self.value.load(Ordering::Relaxed);
         let check = self.check.load(Ordering::Relaxed);
@@ -106,7 +107,7 @@ impl<T: Held> Slot<T> {
         ensure(
             check == expected,
             format_args!(
-                "expected a {} that began as zeros and was not moved or copied, found other bytes",
+                "{} was moved or copied, did not begin as zeros, or is an object of another type",
                 T::NAME
             ),
         )?;
@@ -118,37 +119,36 @@ impl<T: Held> Slot<T> {
         match last.ok().and_then(next) {
             Some(now) => Ok(Lock(&self.lock, now)),
             None => Err(format_args!(
-                "expected a {} that no other thread is using, found one in use, or not begun as \
-                 zeros",
+                "{} is already in use by another thread or argument, or did not begin as zeros",
                 T::NAME
             )
             .into()),
         }
     }
 
-    /// The value, for reading.
+    /// Locks the value for reading.
     ///
     /// # Errors
     ///
-    /// If there is none, or somebody is changing it.
+    /// If the slot is empty or locked exclusively.
     pub fn read(&self) -> Result<Shared<'_, T>, Failure> {
-        // An empty slot may be a constant of C's, whose lock cannot be written.
+        // An empty slot may be a constant in read-only memory, where the lock cannot be written.
         if self.value.load(Ordering::Relaxed).is_null() {
             return Err(empty::<T>().into());
         }
         let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
         let value = self.value()?;
-        // SAFETY: null, or the check word says that `put` left the value here, and it lives until
-        // `take`, which needs the lock.
+        // SAFETY: either null, or the check word shows that `put` stored the value here. It stays
+        // valid until `take`, which needs the lock.
         let value = unsafe { value.as_ref() }.ok_or_else(empty::<T>)?;
         Ok(Shared { value, _lock: lock })
     }
 
-    /// The slot, for one alone.
+    /// Locks the slot exclusively.
     ///
     /// # Errors
     ///
-    /// If anybody uses it.
+    /// If the slot is locked.
     pub fn alone(&self) -> Result<Alone<'_, T>, Failure> {
         let lock = self.lock(|now| (now == 0).then_some(WRITE))?;
         self.value()?;
@@ -157,37 +157,37 @@ impl<T: Held> Slot<T> {
 }
 
 fn empty<T: Held>() -> String {
-    format!("expected a {} after its init, found an empty one", T::NAME)
+    format!("{} is empty: call its init function first", T::NAME)
 }
 
 impl<T: Held> Alone<'_, T> {
-    /// The value.
+    /// Returns the value.
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If the slot is empty.
     pub fn get(&mut self) -> Result<&mut T, Failure> {
-        // SAFETY: null, or left here by `put`; the lock keeps all others away.
+        // SAFETY: null, or stored here by `put`; the lock is exclusive.
         unsafe { self.slot.value()?.as_mut() }.ok_or_else(|| empty::<T>().into())
     }
 
-    /// Refuses a slot that holds a value.
+    /// Rejects a slot with a value.
     ///
     /// # Errors
     ///
-    /// If there is one.
+    /// If the slot has a value.
     pub fn vacant(&self) -> Result<(), Failure> {
         ensure(
             self.slot.value()?.is_null(),
-            format_args!("expected an empty {}, found one in use: free it first", T::NAME),
+            format_args!("{} is already initialised: free it first", T::NAME),
         )
     }
 
-    /// Leaves a value in an empty slot.
+    /// Stores a value in an empty slot.
     ///
     /// # Errors
     ///
-    /// If there is one.
+    /// If the slot has a value.
     pub fn put(&mut self, value: T) -> Result<(), Failure> {
         self.vacant()?;
         let value = Box::into_raw(Box::new(value));
@@ -196,16 +196,16 @@ impl<T: Held> Alone<'_, T> {
         Ok(())
     }
 
-    /// Takes the value, if there is one, and leaves zeros.
+    /// Takes the value out, if the slot has one, and leaves zeros.
     ///
     /// # Errors
     ///
-    /// For bytes that are no slot.
+    /// If the bytes are not a slot.
     pub fn take(&mut self) -> Result<Option<Box<T>>, Failure> {
         let value = self.slot.value()?;
         self.slot.value.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.slot.check.store(0, Ordering::Relaxed);
-        // SAFETY: left here by `put`, and from now on in no slot.
+        // SAFETY: stored here by `put`, and no longer in any slot.
         Ok((!value.is_null()).then(|| unsafe { Box::from_raw(value) }))
     }
 }
@@ -214,13 +214,13 @@ impl<T: Held> Alone<'_, T> {
 ///
 /// # Errors
 ///
-/// If somebody uses it, and for bytes that are no slot.
+/// If the slot is in use, or if the bytes are not a slot.
 ///
 /// # Safety
 ///
-/// As [`slot`].
+/// As for [`slot`].
 pub unsafe fn free<T: Held, C>(at: *const C) -> Result<(), Failure> {
-    // SAFETY: the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { slot::<T, C>(at) }?.alone()?.take().map(drop)
 }
 
@@ -236,7 +236,7 @@ mod tests {
     type Words = [usize; WORDS];
 
     fn at(words: &Words) -> &Slot<String> {
-        // SAFETY: four words that are aligned and used by one thread.
+        // SAFETY: four aligned words, used by one thread.
         unsafe { slot(words) }.expect("a slot")
     }
 
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn an_empty_slot_may_be_a_constant() {
-        // In memory that cannot be written.
+        // A static without interior mutability is in read-only memory.
         static EMPTY: Words = [0; WORDS];
         assert!(at(&EMPTY).read().is_err());
     }
@@ -266,7 +266,6 @@ mod tests {
     fn copies_and_garbage_are_refused() {
         let words = [0; WORDS];
         at(&words).alone().expect("free").put("it".into()).expect("empty");
-        // Read through the atomics' own address.
         let copy: Words = std::array::from_fn(|i| {
             // SAFETY: a word of the array, which no other thread uses.
             unsafe { std::ptr::read_volatile(&words[i]) }
@@ -297,7 +296,7 @@ mod tests {
     fn no_place_for_a_slot() {
         let words = [0usize; WORDS + 1];
         let odd = words.as_ptr().cast::<u8>().wrapping_add(1).cast::<Words>();
-        // SAFETY: neither address is followed.
+        // SAFETY: both addresses are refused before they are read.
         unsafe {
             assert!(slot::<String, Words>(std::ptr::null()).is_err());
             assert!(slot::<String, Words>(odd).is_err());

@@ -1,4 +1,4 @@
-// What C gets: a number that says what to do, and the line that says why.
+// Return statuses, and the message of each thread's last failure.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
@@ -9,34 +9,34 @@ use tagmac_any::meter::MeterError;
 use tagmac_any::{GradeError, SessionError};
 use tagmac_border::{Failure, FailureKind, guard};
 
-/// All went well.
+/// Success.
 pub const TAGMAC_OK: c_int = 0;
 
-/// The tag is not that of the message: the message, the nonce, the tag or the key is not the
-/// sender's. Only the verify calls give it. Do not use the message.
+/// The tag does not match: the message, the nonce, the tag or the key differs from the sender's. Do
+/// not use the message. Only the verify calls return this.
 pub const TAGMAC_MISMATCH: c_int = -1;
 
-/// The program calls wrongly: a null pointer, a wrong size, an unknown algorithm, a nonce that was
-/// used, calls out of order, an object that was moved, copied, never cleared, or is in use by another
-/// thread.
+/// The program made a wrong call: a null pointer, a wrong size, an unknown algorithm, a reused
+/// nonce, or calls out of order. Also returned for an object that was moved or copied, did not
+/// begin as zeros, or is in use by another thread.
 pub const TAGMAC_MISUSE: c_int = -2;
 
-/// A limit is reached: of a message, of a key's budget, of its nonces, or of what a session's last save
-/// covers.
+/// A limit was reached: the length of a message, the budget or the nonces of a key, or the messages
+/// that a session's last save covers.
 pub const TAGMAC_LIMIT: c_int = -3;
 
-/// A key file or a saved session is missing, damaged or of another key.
+/// A key file or a saved session is missing, damaged, or belongs to another key.
 pub const TAGMAC_INPUT: c_int = -4;
 
-/// A fault of the library. Please report it.
+/// A bug in the library. Please report it.
 pub const TAGMAC_INTERNAL: c_int = -5;
 
 thread_local! {
     static LAST: RefCell<String> = RefCell::default();
 }
 
-/// Runs the body of a call; what it gives, or `otherwise` of its status, with its failure kept for
-/// [`with_last`].
+/// Runs the body of a call. On failure stores the message for [`with_last`] and returns `otherwise`
+/// of the status.
 fn run<T>(otherwise: impl FnOnce(c_int) -> T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     guard(body).unwrap_or_else(|failure| {
         let status = match failure.kind() {
@@ -46,33 +46,32 @@ fn run<T>(otherwise: impl FnOnce(c_int) -> T, body: impl FnOnce() -> Result<T, F
             FailureKind::Input => TAGMAC_INPUT,
             FailureKind::Internal => TAGMAC_INTERNAL,
         };
-        // A thread that is about to end has no place for it any more.
+        // Fails while the thread is being destroyed; then nothing can read the message anyway.
         let _ = LAST.try_with(|last| *last.borrow_mut() = failure.into_line());
         otherwise(status)
     })
 }
 
-/// Runs the body of a call; what it gives, or `otherwise`.
+/// Runs the body of a call; returns `otherwise` on failure.
 pub fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     run(|_| otherwise, body)
 }
 
-/// Runs the body of a call; the number that it gives, or the status of its failure.
+/// Runs the body of a call that returns a number; returns the status on failure.
 pub fn number(body: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
     run(|status| status, body)
 }
 
-/// Runs the body of a call: its status.
+/// Runs the body of a call and returns its status.
 pub fn status(body: impl FnOnce() -> Result<(), Failure>) -> c_int {
     number(|| body().map(|()| TAGMAC_OK))
 }
 
-/// A wrong tag.
 pub fn mismatch() -> Failure {
     Failure::from(Mismatch).of(FailureKind::Mismatch)
 }
 
-/// What a MAC refuses.
+/// The failure for an error of a MAC.
 pub fn refused(error: Error) -> Failure {
     let kind = match error {
         Error::TooLong { .. } | Error::NoncesUsedUp { .. } => FailureKind::Limit,
@@ -81,7 +80,7 @@ pub fn refused(error: Error) -> Failure {
     Failure::from(error).of(kind)
 }
 
-/// What a session refuses.
+/// The failure for an error of a session.
 pub fn refused_session(error: SessionError) -> Failure {
     let kind = match error {
         SessionError::Meter(MeterError::Mac(error)) => return refused(error),
@@ -95,7 +94,7 @@ pub fn refused_session(error: SessionError) -> Failure {
     Failure::from(error).of(kind)
 }
 
-/// What a check of a tag's first words refuses.
+/// The failure for an error of a check of a tag's first words.
 pub fn refused_grade(error: GradeError) -> Failure {
     match error {
         GradeError::Mismatch => mismatch(),
@@ -104,7 +103,7 @@ pub fn refused_grade(error: GradeError) -> Failure {
     }
 }
 
-/// What a part refuses.
+/// The failure for an error of a part.
 pub fn refused_part(error: PartError) -> Failure {
     match error {
         PartError::Mac(error) => refused(error),
@@ -112,12 +111,12 @@ pub fn refused_part(error: PartError) -> Failure {
     }
 }
 
-/// Runs `body` with the line of the last failure on this thread.
+/// Runs `body` with the message of the last failure on this thread.
 pub fn with_last<T>(body: impl Fn(&str) -> T) -> T {
     LAST.try_with(|last| body(&last.borrow())).unwrap_or_else(|_| body(""))
 }
 
-/// A text that is never freed.
+/// Returns a string that is never freed.
 pub fn constant(text: &'static CStr) -> *const c_char {
     text.as_ptr()
 }

@@ -1,4 +1,4 @@
-// Messages that come in pieces.
+// Messages in pieces.
 
 use std::ffi::c_int;
 
@@ -10,22 +10,22 @@ use crate::key::{Key, Keyed, compare, keyed, tag_length};
 use crate::slot::{Held, free, slot};
 use crate::status::{refused, status};
 
-/// A message that comes in pieces, and the messages after it under the same key. Begin with zeros:
-/// `tagmac_stream stream = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not move
-/// or copy it: the calls refuse a copy, because of two messages under one nonce only one may be
-/// tagged.
+/// A message in pieces, and the messages after it under the same key. Begin with zeros:
+/// `tagmac_stream stream = {0};`. Use a stream in one thread at a time; a call from a second thread
+/// returns TAGMAC_MISUSE. Do not move or copy a stream: the calls refuse a copy, which could tag
+/// two messages under one nonce.
 #[repr(C)]
 pub struct Stream {
     opaque: [usize; 4],
 }
 
-/// What a stream holds.
+/// The contents of a `tagmac_stream`.
 struct Streaming {
     key: Keyed,
-    /// The message under way; `None` once it has its tag.
+    /// The current message; `None` after its end.
     message: Option<AnyStream>,
     nonce: Vec<u8>,
-    /// Somebody has a tag under the nonce.
+    /// A tag was returned under the nonce.
     tagged: bool,
 }
 
@@ -41,22 +41,21 @@ impl Streaming {
 }
 
 fn ended() -> Failure {
-    "expected a message under way, found one that has ended: tagmac_stream_next() begins another"
-        .into()
+    "the message has ended: begin the next one with tagmac_stream_next()".into()
 }
 
-/// The slot of a stream, and what to do with what it holds.
+/// Runs `body` with the contents of a stream, which it locks.
 fn with(
     stream: *mut Stream,
     body: impl FnOnce(&mut Streaming) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    // SAFETY: the caller of the C function vouches for the stream.
+    // SAFETY: the caller of the C function guarantees the stream.
     let mut stream = unsafe { slot::<Streaming, Stream>(stream) }?.alone()?;
     body(stream.get()?)
 }
 
-/// Begins a message. The nonce is NULL and 0 for algorithms that take none; under one key no nonce
-/// may ever serve two messages. The stream keeps what it needs of the key.
+/// Begins a message. Never use a nonce for two messages under the same key. For algorithms without
+/// a nonce, pass NULL and 0. The stream stays valid after the key is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_init(
     stream: *mut Stream,
@@ -65,7 +64,7 @@ pub unsafe extern "C" fn tagmac_stream_init(
     nonce_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for a stream, a key, and memory of that size.
+        // SAFETY: the header requires a stream, a key, and memory of that size.
         let (mut stream, key, nonce) = unsafe {
             let stream = slot::<Streaming, Stream>(stream)?.alone()?;
             (stream, keyed(key)?, bytes("the nonce", nonce, nonce_size)?)
@@ -76,7 +75,7 @@ pub unsafe extern "C" fn tagmac_stream_init(
     })
 }
 
-/// Adds to the message.
+/// Adds data to the message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_update(
     stream: *mut Stream,
@@ -84,7 +83,7 @@ pub unsafe extern "C" fn tagmac_stream_update(
     data_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
+        // SAFETY: the header requires memory of that size.
         let data = unsafe { bytes("the message", data, data_size) }?;
         with(stream, |stream| {
             stream.message()?.update(data);
@@ -93,9 +92,9 @@ pub unsafe extern "C" fn tagmac_stream_update(
     })
 }
 
-/// Writes the tag and ends the message. `tag_size` has to be tagmac_key_tag_size() of the key;
-/// with another one nothing happens. Then there is nothing to update or to end before
-/// tagmac_stream_next().
+/// Writes the tag and ends the message. `tag_size` must equal tagmac_key_tag_size() of the key;
+/// with another size the stream does not change. After the end, call tagmac_stream_next() before
+/// the next tagmac_stream_update().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_final(
     stream: *mut Stream,
@@ -104,8 +103,8 @@ pub unsafe extern "C" fn tagmac_stream_final(
 ) -> c_int {
     status(|| {
         with(stream, |stream| {
-            // SAFETY: the header asks for room of that size.
-            let room = unsafe { Room::new("a tag", tag, tag_size, stream.key.tag_bytes()) }?;
+            // SAFETY: the header requires a buffer of that size.
+            let room = unsafe { Room::new("the tag", tag, tag_size, stream.key.tag_bytes()) }?;
             let message = stream.message.take().ok_or_else(ended)?;
             stream.tagged = true;
             room.fill(message.tag().map_err(refused)?.as_bytes());
@@ -114,9 +113,9 @@ pub unsafe extern "C" fn tagmac_stream_final(
     })
 }
 
-/// Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
-/// wrong. Use the message only after 0. A message that is longer than the algorithm allows has no right
-/// tag.
+/// Checks the tag in constant time and ends the message: 0 if the tag is right, TAGMAC_MISMATCH if
+/// it is wrong. Use the message only after 0. Messages over the algorithm's length limit always
+/// return TAGMAC_MISMATCH.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_stream_verify(
@@ -125,7 +124,7 @@ pub unsafe extern "C" fn tagmac_stream_verify(
     tag_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
+        // SAFETY: the header requires memory of that size.
         let tag = unsafe { bytes("the tag", tag, tag_size) }?;
         with(stream, |stream| {
             tag_length(&stream.key, tag.len())?;
@@ -135,10 +134,12 @@ pub unsafe extern "C" fn tagmac_stream_verify(
     })
 }
 
-/// Sets the nonce of the next message and begins it, under the same key. A message that is under
-/// way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
-/// message before was tagged under the same nonce or one of another length, and then nothing changes;
-/// older nonces are yours to remember.
+/// Begins the next message under the same key, with the nonce given. Drops the current message if
+/// it has not ended. For algorithms without a nonce, pass NULL and 0.
+///
+/// TAGMAC_MISUSE if the previous message was tagged under the same nonce, or under a nonce of
+/// another length. Then the stream does not change. Nonces before the previous one are not checked:
+/// never reuse them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_next(
     stream: *mut Stream,
@@ -146,7 +147,7 @@ pub unsafe extern "C" fn tagmac_stream_next(
     nonce_size: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: the header asks for memory of that size.
+        // SAFETY: the header requires memory of that size.
         let nonce = unsafe { bytes("the nonce", nonce, nonce_size) }?;
         with(stream, |stream| {
             let message = stream.key.mac.stream(nonce).map_err(refused)?;
@@ -155,8 +156,8 @@ pub unsafe extern "C" fn tagmac_stream_next(
                 ensure(
                     before == found,
                     format_args!(
-                        "expected a nonce of {before} bytes as before, found one of {found}: nonces \
-                         of two lengths may be one"
+                        "expected a nonce of {before} bytes like the previous one, found {found}: \
+                         nonces of different lengths can produce the same tags"
                     ),
                 )?;
                 ensure(nonce != stream.nonce, Error::NonceReused)?;
@@ -169,20 +170,20 @@ pub unsafe extern "C" fn tagmac_stream_next(
     })
 }
 
-/// Wipes a stream, frees what it holds, and leaves zeros. Without effect on an empty stream.
+/// Wipes a stream, frees its memory, and leaves zeros. Does nothing to an empty stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_free(stream: *mut Stream) -> c_int {
-    // SAFETY: the header asks for a stream.
+    // SAFETY: the header requires a stream.
     status(|| unsafe { free::<Streaming, Stream>(stream) })
 }
 
-/// Bytes of a tagmac_stream, for languages that cannot ask the compiler.
+/// Returns the size of a tagmac_stream in bytes, for languages that cannot use sizeof.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_stream_size() -> usize {
     size_of::<Stream>()
 }
 
-/// The alignment of a tagmac_stream in bytes.
+/// Returns the alignment of a tagmac_stream in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_stream_align() -> usize {
     align_of::<Stream>()

@@ -1,4 +1,4 @@
-/* What the programs of this folder share. */
+/* Checks that the test programs of this folder share. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -8,13 +8,13 @@
 
 #include <tagmac.h>
 
-/* The line of the last failure. */
+/* Returns the message of the last failure. */
 static inline const char *last_error(void) {
     static char line[4096];
     return tagmac_error_string(line, sizeof line);
 }
 
-/* Ends the program unless `it` holds. */
+/* Ends the program unless `it` is true. */
 #define CHECK(it)                                                                                  \
     do {                                                                                           \
         if (!(it)) {                                                                               \
@@ -24,7 +24,7 @@ static inline const char *last_error(void) {
         }                                                                                          \
     } while (0)
 
-/* The call fails with this status, and its error has these words. */
+/* Checks that the call fails with this status and that its message contains `words`. */
 #define FAILS(status, call, words)                                                                 \
     do {                                                                                           \
         CHECK((call) == status);                                                                   \
@@ -36,7 +36,7 @@ static inline const char *last_error(void) {
 #define LIMIT(call, words) FAILS(TAGMAC_LIMIT, call, words)
 #define INPUT(call, words) FAILS(TAGMAC_INPUT, call, words)
 
-/* Chooses the level of TAGMAC_LEVEL, and says which one it is. */
+/* Chooses the level named in the variable TAGMAC_LEVEL, or the best one, and prints it. */
 static inline void choose_level(void) {
     const char *level = getenv("TAGMAC_LEVEL");
     CHECK(tagmac_set_level(level != NULL && *level != 0 ? level : NULL) == 0);

@@ -1,6 +1,6 @@
-/* Eight threads on the same objects. Calls that take an object as const go well. All others are against the
-   rules: each gives 0 or TAGMAC_MISUSE, a tag that comes out is the right one, and no nonce comes out
-   twice. */
+/* Eight threads use the same objects. Calls with const objects must succeed. All other calls break
+   the rules on purpose: each must return 0 or TAGMAC_MISUSE. Every tag returned must be right, and
+   no nonce may be returned twice. */
 
 #include "check.h"
 
@@ -15,7 +15,7 @@ static tagmac_key key, unsteady;
 static tagmac_stream stream;
 static tagmac_session session, quiet;
 static tagmac_part right_part;
-/* How often each nonce came out. */
+/* The number of times that each nonce was returned. */
 static atomic_uchar seen[THREADS * ROUNDS];
 static const uint8_t bytes[16] = {7};
 static uint8_t message[200], right[16];
@@ -27,10 +27,10 @@ static void *work(void *from) {
     for (int i = 0; i < ROUNDS; i++) {
         uint8_t tag[16] = {0};
         state = state * 1664525u + 1013904223u;
-        /* A key that stays may be used by all. */
+        /* Any thread may use a key that does not change. */
         CHECK(tagmac_key_tag(&key, tag, 16, NULL, 0, message, sizeof message) == 0);
         CHECK(memcmp(tag, right, 16) == 0);
-        /* So may a session and a part that nobody changes. */
+        /* The same holds for a session and a part that do not change. */
         uint64_t used, left, reserved, start, end;
         tagmac_part part = {0};
         CHECK(tagmac_session_counts(&quiet, &used, &left, &reserved) == 0 && reserved == 0);

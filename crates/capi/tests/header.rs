@@ -1,4 +1,5 @@
-//! Writes the headers from the sources, and compares them with those in `include/`. After a change:
+//! Generates the headers from the sources and compares them with the files in `include/`. After a
+//! change, write them:
 //!
 //! ```console
 //! $ TAGMAC_WRITE_HEADERS=1 cargo test -p tagmac-capi --test header
@@ -6,14 +7,14 @@
 
 use std::path::Path;
 
-/// Whether the headers are to be written in place of being compared.
+/// The environment variable that makes the tests write the headers.
 const WRITE: &str = "TAGMAC_WRITE_HEADERS";
 
 const TAGMAC: &str = "\
 // tagmac: message authentication with parallel MACs.
 //
 // A MAC is a short tag that depends on every bit of a message and on a secret key. Anyone who has
-// the key can check later that the message has not changed; without the key nobody can make a valid
+// the key can check later that the message has not changed. Without the key nobody can make a valid
 // tag.
 //
 //     tagmac_key key = {0};
@@ -24,22 +25,27 @@ const TAGMAC: &str = "\
 //         fprintf(stderr, \"%s\\n\", tagmac_error_string(line, sizeof line));
 //     tagmac_key_free(&key);
 //
-// Calls that return int return 0 if all went well, and one of the negative numbers below if not; then
-// tagmac_error_string() says why, and nothing was written. Compare with 0 to know whether a tag is right:
-// TAGMAC_MISMATCH is the answer to a forgery, and all others mean that nothing was checked. No misuse
-// that can be noticed crashes: it gives TAGMAC_MISUSE. Memory that is too short for its size, and
-// objects that are freed while another thread uses them, cannot be noticed.
+// RETURN VALUES. Calls that return int return 0 on success and one of the negative numbers below on
+// failure. After a failure nothing was written, and tagmac_error_string() gives the reason. Accept
+// a message only if the verify call returned 0. TAGMAC_MISMATCH means that the tag is wrong; any
+// other failure means that nothing was checked.
 //
-// Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and must
-// be freed with their free call. Results may overlap inputs. With a size of 0 any pointer will do,
-// NULL too. If memory runs out, the process ends.
+// MISUSE. Every misuse that the library can detect returns TAGMAC_MISUSE instead of crashing. It
+// cannot detect a buffer shorter than its size, or an object that is freed while another thread
+// uses it.
 //
-// NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, others can be forged from the tags; a tagmac_session counts them, across restarts too. All
-// nonces of a key have one length, because UMAC takes some of two lengths for the same one.
-// All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
+// MEMORY. Objects are in your memory. They must begin as zeros, keep no pointers to your memory,
+// and must be freed with their free call. Outputs may overlap inputs. If a size is 0, its pointer
+// is not used and may be NULL. If the library runs out of memory, it ends the process.
 //
-// Link with -ltagmac, or by pkg-config with tagmac. More is in docs/guide/c.md.
+// NONCES. UMAC, UMAC99 and Poly1305-AES need a nonce with each message. Never use one nonce for two
+// messages under the same key: with UMAC or Poly1305-AES, anyone who sees both tags can forge
+// others. A tagmac_session counts nonces for you, even across restarts. Give all nonces of a key
+// the same length, because UMAC pads nonces, and two of different lengths can become equal. All
+// other algorithms work without nonces and avoid this risk: use PMAC-AES128 unless you have a
+// reason not to.
+//
+// Link with -ltagmac, or use pkg-config with the name tagmac. docs/guide/c.md has a guide.
 
 // The version of this header.
 #define TAGMAC_VERSION \"@VERSION@\"
@@ -51,17 +57,19 @@ const TAGMAC: &str = "\
 #endif";
 
 const HAZMAT: &str = "\
-// Low-level operations that can break security if misused: parts of messages.
+// Parts: hashes of ranges of a message. These are low-level operations that can break security if
+// misused.
 //
-// A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
-// grouping, and the first part with the rest of the message gives the tag.
+// A part is the keyed hash of a range of a message. Parts of adjacent ranges can be joined in any
+// grouping. The part at the beginning of the message and the rest of the message determine the tag.
 //
-// Parts are as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
-// authenticates nothing: only the whole message has a tag, so check it before you use any of the
-// bytes. Joining refuses ranges that do not fit and parts of another key, but it cannot know that
-// two parts are of the same message. And nothing here knows which nonces were used.";
+// Keep parts as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
+// authenticates nothing. Only the whole message has a tag, so check it before you use any of the
+// bytes. Joining refuses ranges that are not adjacent and parts of another key, but it cannot
+// detect that two parts come from different messages. These calls do not track which nonces were
+// used.";
 
-/// One header from some of the sources.
+/// Generates one header and compares it with its file, or writes it.
 fn header(name: &str, sources: &[&str], includes: &str, intro: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut config =

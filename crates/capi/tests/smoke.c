@@ -1,11 +1,11 @@
-/* All calls of tagmac.h and tagmac_hazmat.h, rightly and wrongly used; those of sessions are in
-   smoke_sessions.c. C99 and C++11. */
+/* Every call of tagmac.h and tagmac_hazmat.h with right and wrong arguments. smoke_sessions.c has
+   the sessions. The source is valid C99 and C++11. */
 
 #include "smoke.h"
 
 uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64];
 
-/* Statuses have words of their own, and a line of any length fits into any room. */
+/* Each status has its own string, and messages fit into buffers of any size. */
 static void errors(void) {
     const int all[] = {TAGMAC_OK,    TAGMAC_MISMATCH, TAGMAC_MISUSE,
                        TAGMAC_LIMIT, TAGMAC_INPUT,    TAGMAC_INTERNAL};
@@ -17,7 +17,7 @@ static void errors(void) {
         }
     }
     char whole[TAGMAC_ERROR_SIZE], part[TAGMAC_ERROR_SIZE];
-    /* Of two bytes each: a line may not end within one. */
+    /* A message must not end in the middle of a character; these have two bytes each. */
     MISUSE(tagmac_set_level("\xc3\xa4\xc3\xa4"), "\xc3\xa4\xc3\xa4");
     CHECK(tagmac_error_string(whole, sizeof whole) == whole);
     for (size_t size = 1; size <= strlen(whole); size++) {
@@ -30,7 +30,7 @@ static void errors(void) {
     CHECK(*tagmac_error_string(NULL, 9) == 0 && *tagmac_error_string(part, 0) == 0);
 }
 
-/* Keys are made for the level that was chosen last, and their tags are the same on all. */
+/* New keys use the level chosen last, and their tags are the same on all levels. */
 static void levels(void) {
     const char *best = tagmac_level();
     tagmac_key key = EMPTY, portable = EMPTY;
@@ -38,9 +38,9 @@ static void levels(void) {
     CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0) == 0);
     CHECK(tagmac_set_level("Portable") == 0 && strcmp(tagmac_level(), "portable") == 0);
     CHECK(tagmac_key_init(&portable, "PMAC-AES128", bytes, 16, 0) == 0);
-    /* What is refused changes nothing. */
+    /* A refused call changes nothing. */
     MISUSE(tagmac_set_level("no such"), "level 'no such': expected one of portable");
-    MISUSE(tagmac_set_level("\xff"), "expected a level's name, found bytes that are no text");
+    MISUSE(tagmac_set_level("\xff"), "the level's name is not valid UTF-8");
     CHECK(strcmp(tagmac_level(), "portable") == 0);
     CHECK(tagmac_set_level(best) == 0 && strcmp(tagmac_level(), best) == 0);
     CHECK(tagmac_set_level(NULL) == 0 && strcmp(tagmac_level(), best) == 0);
@@ -83,7 +83,7 @@ static void meta(void) {
     CHECK(tagmac_key_align() == tagmac_part_align());
 }
 
-/* One-shot, stream and parts agree for an algorithm, and wrong tags are refused. */
+/* One-shot calls, streams and parts agree for an algorithm, and wrong tags are refused. */
 static void laws(const char *name) {
     tagmac_sizes sizes;
     tagmac_key key = EMPTY;
@@ -171,7 +171,7 @@ static void laws(const char *name) {
             MISUSE(tagmac_part_init(&left, &key, 0, message, block + 1), "multiple");
             CHECK(tagmac_part_free(&left) == 0 && tagmac_part_free(&right) == 0);
         }
-        /* A stream that checks, and a nonce that it may see again. */
+        /* A stream may verify two messages under one nonce. */
         CHECK(tagmac_stream_free(&stream) == 0);
         CHECK(tagmac_stream_init(&stream, &key, with, sizes.nonce_max) == 0);
         CHECK(tagmac_stream_update(&stream, message, length) == 0);
@@ -186,13 +186,13 @@ static void laws(const char *name) {
         tagmac_part part = EMPTY;
         CHECK(tagmac_part_block(&key) == 0);
         CHECK(tagmac_part_last_block_distinct(&key) == TAGMAC_MISUSE);
-        MISUSE(tagmac_part_init(&part, &key, 0, message, 0), "with parts");
+        MISUSE(tagmac_part_init(&part, &key, 0, message, 0), "support parts");
     }
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&key) == 0);
     MISUSE(tagmac_key_tag(&key, tag, size, with, sizes.nonce_max, message, 1), "empty");
 }
 
-/* Each argument that cannot be is refused, and says which. */
+/* Each call refuses an invalid argument and names it. */
 static void arguments(void) {
     const char *light = "LIGHTMAC-AES128-S8";
     const size_t limit = 3840;
@@ -202,42 +202,42 @@ static void arguments(void) {
     uint64_t start, end;
     CHECK(tagmac_key_init(&key, light, bytes, 32, 0) == 0);
     CHECK(tagmac_key_init(&umac, "UMAC-64", bytes, 16, 0) == 0);
-    MISUSE(tagmac_key_id(NULL, other, 8), "expected a tagmac_key, found a null pointer");
-    MISUSE(tagmac_key_tag(&umac, tag, 8, NULL, 8, message, 9), "8 bytes of the nonce");
-    MISUSE(tagmac_key_verify(NULL, tag, 8, nonce, 8, message, 9), "tagmac_key, found a null");
-    MISUSE(tagmac_key_verify(&umac, tag, 8, NULL, 8, message, 9), "8 bytes of the nonce");
-    MISUSE(tagmac_key_verify(&umac, tag, 8, nonce, 8, NULL, 9), "9 bytes of the message");
+    MISUSE(tagmac_key_id(NULL, other, 8), "tagmac_key is a null pointer");
+    MISUSE(tagmac_key_tag(&umac, tag, 8, NULL, 8, message, 9), "the nonce is a null");
+    MISUSE(tagmac_key_verify(NULL, tag, 8, nonce, 8, message, 9), "tagmac_key is a null");
+    MISUSE(tagmac_key_verify(&umac, tag, 8, NULL, 8, message, 9), "the nonce is a null");
+    MISUSE(tagmac_key_verify(&umac, tag, 8, nonce, 8, NULL, 9), "the message is a null");
     MISUSE(tagmac_tag(tag, 16, "no such", bytes, 16, NULL, 0, message, 9), "'no such'");
     MISUSE(tagmac_verify(tag, 16, light, bytes, 31, NULL, 0, message, 9), "found 31");
 
-    MISUSE(tagmac_stream_init(NULL, &key, NULL, 0), "tagmac_stream, found a null");
-    MISUSE(tagmac_stream_update(NULL, message, 1), "tagmac_stream, found a null");
+    MISUSE(tagmac_stream_init(NULL, &key, NULL, 0), "tagmac_stream is a null");
+    MISUSE(tagmac_stream_update(NULL, message, 1), "tagmac_stream is a null");
     CHECK(tagmac_stream_init(&stream, &key, NULL, 0) == 0);
     memcpy(&copied, &stream, sizeof copied);
     MISUSE(tagmac_stream_init(&copied, &key, NULL, 0), "moved or copied");
-    MISUSE(tagmac_stream_verify(&stream, NULL, 16), "16 bytes of the tag");
-    MISUSE(tagmac_stream_next(&stream, NULL, 8), "8 bytes of the nonce");
+    MISUSE(tagmac_stream_verify(&stream, NULL, 16), "the tag is a null");
+    MISUSE(tagmac_stream_next(&stream, NULL, 8), "the nonce is a null");
     CHECK(tagmac_stream_update(&stream, message, limit + 1) == 0);
     LIMIT(tagmac_stream_final(&stream, tag, 16), "limit of 30720 bits (3840 bytes)");
     CHECK(tagmac_stream_free(&stream) == 0);
 
     CHECK(tagmac_part_block(NULL) == 0);
     CHECK(tagmac_part_last_block_distinct(NULL) == TAGMAC_MISUSE);
-    MISUSE(tagmac_part_init(NULL, &key, 0, message, 0), "tagmac_part, found a null");
-    MISUSE(tagmac_part_init(&part, &key, 0, NULL, 15), "15 bytes of the blocks");
+    MISUSE(tagmac_part_init(NULL, &key, 0, message, 0), "tagmac_part is a null");
+    MISUSE(tagmac_part_init(&part, &key, 0, NULL, 15), "the data is a null");
     LIMIT(tagmac_part_init(&part, &key, limit, message, 15), "limit of 30720 bits");
     CHECK(tagmac_part_init(&part, &key, 0, message, limit) == 0);
     memcpy(&copy, &part, sizeof copy);
     MISUSE(tagmac_part_init(&copy, &key, 0, message, 0), "moved or copied");
-    MISUSE(tagmac_part_join(NULL, &part, &key), "tagmac_part, found a null");
-    MISUSE(tagmac_part_join(&part, NULL, &key), "tagmac_part, found a null");
+    MISUSE(tagmac_part_join(NULL, &part, &key), "tagmac_part is a null");
+    MISUSE(tagmac_part_join(&part, NULL, &key), "tagmac_part is a null");
     MISUSE(tagmac_part_join(&copy, &part, &key), "moved or copied");
     MISUSE(tagmac_part_join(&part, &copy, &key), "moved or copied");
-    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 8, NULL, 0), "8 bytes of the nonce");
-    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 0, NULL, 8), "8 bytes of the rest");
-    MISUSE(tagmac_part_finish(NULL, &key, tag, 16, NULL, 0, NULL, 0), "tagmac_part, found a null");
+    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 8, NULL, 0), "the nonce is a null");
+    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 0, NULL, 8), "the rest is a null");
+    MISUSE(tagmac_part_finish(NULL, &key, tag, 16, NULL, 0, NULL, 0), "tagmac_part is a null");
     MISUSE(tagmac_part_finish(&copy, &key, tag, 16, NULL, 0, NULL, 0), "moved or copied");
-    MISUSE(tagmac_part_range(NULL, &start, &end), "tagmac_part, found a null");
+    MISUSE(tagmac_part_range(NULL, &start, &end), "tagmac_part is a null");
     CHECK(tagmac_part_range(&part, &start, &end) == 0 && start == 0 && end == limit);
     LIMIT(tagmac_part_finish(&part, &key, tag, 16, NULL, 0, message, 1), "limit of 30720 bits");
     CHECK(tagmac_part_free(&part) == 0);
@@ -251,7 +251,7 @@ static void misuse(void) {
     MISUSE(tagmac_key_init(NULL, "PMAC-AES128", bytes, 16, 0), "null");
     MISUSE(tagmac_key_init(&key, NULL, bytes, 16, 0), "null");
     MISUSE(tagmac_key_init(&key, "PMAC-AES129", bytes, 16, 0), "'PMAC-AES129'");
-    MISUSE(tagmac_key_init(&key, "\xff", bytes, 16, 0), "no text");
+    MISUSE(tagmac_key_init(&key, "\xff", bytes, 16, 0), "not valid UTF-8");
     MISUSE(tagmac_key_init(&key, "PMAC-AES128", bytes, 15, 0), "found 15");
     MISUSE(tagmac_key_init(&key, "PMAC-AES128", bytes, 0, 0), "found 0");
     MISUSE(tagmac_key_init(&key, "PMAC-AES128", NULL, 16, 0), "null");
@@ -267,7 +267,7 @@ static void misuse(void) {
     CHECK(tagmac_key_verify(&key, tag, 2, NULL, 0, message, 9) == 0);
     tag[1] |= 1;
     MISMATCH(tagmac_key_verify(&key, tag, 2, NULL, 0, message, 9), "does not match");
-    MISUSE(tagmac_key_tag(&key, tag, 3, NULL, 0, message, 9), "of 2 bytes, found 3");
+    MISUSE(tagmac_key_tag(&key, tag, 3, NULL, 0, message, 9), "of 2 bytes for the tag, found 3");
     MISUSE(tagmac_key_tag(&key, NULL, 2, NULL, 0, message, 9), "null");
     MISUSE(tagmac_key_tag(&key, tag, 2, NULL, 0, NULL, 9), "null");
     MISUSE(tagmac_key_tag(&key, tag, 2, NULL, 0, message, SIZE_MAX), "at most");
@@ -278,7 +278,7 @@ static void misuse(void) {
     MISUSE(tagmac_tag(tag, 15, "PMAC-AES128", bytes, 16, NULL, 0, message, 9), "found 15");
     MISUSE(tagmac_verify(tag, 1, "PMAC-AES128", bytes, 16, NULL, 0, message, 9), "found 1");
 
-    /* A nonce that is missing or wrong. */
+    /* A nonce that is missing or too long. */
     CHECK(tagmac_key_init(&umac, "UMAC-64", bytes, 16, 0) == 0);
     MISUSE(tagmac_stream_init(&stream, &umac, NULL, 0), "nonce of 1 to 16");
     MISUSE(tagmac_stream_init(&stream, &umac, nonce, 17), "nonce of 1 to 16");
@@ -286,10 +286,10 @@ static void misuse(void) {
     MISUSE(tagmac_key_tag(&umac, tag, 8, NULL, 0, message, 9), "nonce of 1 to 16");
     MISUSE(tagmac_key_verify(&umac, tag, 8, NULL, 0, message, 9), "nonce of 1 to 16");
 
-    /* A stream before its init, after its free, and with the wrong kind of object. */
-    MISUSE(tagmac_stream_update(&stream, message, 1), "after its init");
-    MISUSE(tagmac_stream_final(&stream, tag, 8), "after its init");
-    MISUSE(tagmac_stream_next(&stream, nonce, 8), "after its init");
+    /* A stream before its init, after its end, and with the wrong type of object. */
+    MISUSE(tagmac_stream_update(&stream, message, 1), "call its init function");
+    MISUSE(tagmac_stream_final(&stream, tag, 8), "call its init function");
+    MISUSE(tagmac_stream_next(&stream, nonce, 8), "call its init function");
     CHECK(tagmac_stream_init(&stream, &umac, nonce, 8) == 0);
     MISUSE(tagmac_stream_init(&stream, &umac, nonce, 8), "free it first");
     MISUSE(tagmac_stream_update(&stream, NULL, 1), "null");
@@ -297,10 +297,10 @@ static void misuse(void) {
     CHECK(tagmac_stream_update(&stream, NULL, 0) == 0);
     MISUSE(tagmac_stream_final(&stream, tag, 16), "found 16");
     MISUSE(tagmac_key_tag((const tagmac_key *)(const void *)&stream, tag, 8, nonce, 8, message, 9),
-          "other bytes");
-    MISUSE(tagmac_stream_update((tagmac_stream *)(void *)&umac, message, 1), "other bytes");
+          "another type");
+    MISUSE(tagmac_stream_update((tagmac_stream *)(void *)&umac, message, 1), "another type");
 
-    /* Copies, moves and garbage. */
+    /* Copied, moved and uninitialised objects. */
     tagmac_stream copy;
     memcpy(&copy, &stream, sizeof copy);
     MISUSE(tagmac_stream_update(&copy, message, 1), "moved or copied");
@@ -321,16 +321,17 @@ static void misuse(void) {
            "multiple");
     free(odd);
 
-    /* Empty objects that cannot be written. */
+    /* Empty objects in read-only memory. */
     static const tagmac_key no_key = EMPTY;
     static const tagmac_session no_session = EMPTY;
     static const tagmac_part no_part = EMPTY;
     CHECK(tagmac_key_tag_size(&no_key) == 0 && tagmac_key_algorithm(&no_key) == NULL);
     CHECK(tagmac_session_nonce_size(&no_session) == 0 && tagmac_part_block(&no_key) == 0);
     uint64_t from, to;
-    MISUSE(tagmac_part_range(&no_part, &from, &to), "after its init");
+    MISUSE(tagmac_part_range(&no_part, &from, &to), "call its init function");
 
-    /* A nonce of another length that is the one before: both have one tag. Who checks may see both. */
+    /* UMAC pads the longer nonce to the same bytes, so both have the same tag. Only a stream that
+       verifies may use both. */
     static const uint8_t long_nonce[2] = {0x10, 0x01};
     static const uint8_t short_nonce[1] = {0x11};
     tagmac_stream lengths = EMPTY;
@@ -338,14 +339,15 @@ static void misuse(void) {
     CHECK(tagmac_stream_final(&lengths, tag, 8) == 0);
     CHECK(tagmac_key_tag(&umac, other, 8, long_nonce, 2, NULL, 0) == 0);
     CHECK(memcmp(tag, other, 8) == 0);
-    MISUSE(tagmac_stream_next(&lengths, long_nonce, 2), "nonce of 1 bytes as before, found one of 2");
+    MISUSE(tagmac_stream_next(&lengths, long_nonce, 2),
+           "nonce of 1 bytes like the previous one, found 2");
     CHECK(tagmac_stream_next(&lengths, long_nonce, 1) == 0);
     CHECK(tagmac_stream_verify(&lengths, tag, 8) == TAGMAC_MISMATCH);
     CHECK(tagmac_stream_next(&lengths, long_nonce, 2) == 0);
     CHECK(tagmac_stream_verify(&lengths, tag, 8) == 0);
     CHECK(tagmac_stream_free(&lengths) == 0);
 
-    /* A stream outlives its key. */
+    /* A stream stays valid after its key is freed. */
     CHECK(tagmac_key_free(&umac) == 0);
     CHECK(tagmac_stream_update(&stream, message, 100) == 0);
     CHECK(tagmac_stream_final(&stream, tag, 8) == 0);
@@ -411,7 +413,7 @@ static void key_files(const char *folder) {
     remove(path);
 }
 
-/* Usage: smoke FOLDER, where a file can be written. */
+/* Usage: smoke FOLDER, with a FOLDER that is writable. */
 int main(int argc, char **argv) {
     CHECK(argc == 2);
     meta();

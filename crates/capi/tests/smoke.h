@@ -1,4 +1,4 @@
-/* What smoke.c and smoke_sessions.c share. */
+/* Declarations for smoke.c and smoke_sessions.c. */
 #ifndef SMOKE_H
 #define SMOKE_H
 
@@ -16,10 +16,10 @@ enum { MOST = 1 << 16 };
 
 extern uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64];
 
-/* The sender of packets, under each algorithm, over a crash. */
+/* A sender of packets, under each algorithm, across crashes. */
 void sessions(const char *name);
 void misuse_of_sessions(void);
-/* What fails is counted at its number of words, and saved. */
+/* Failures count for the number of words checked, and are saved. */
 void grades(void);
 
 #endif

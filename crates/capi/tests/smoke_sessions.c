@@ -1,4 +1,4 @@
-/* Sessions of tagmac.h, rightly and wrongly used: a part of smoke.c. */
+/* Sessions of tagmac.h with right and wrong arguments; part of the program smoke.c. */
 
 #include "smoke.h"
 
@@ -45,7 +45,7 @@ void misuse_of_sessions(void) {
     tagmac_session session = EMPTY, copy;
     uint8_t saved[TAGMAC_SESSION_SAVED], first[2] = {0xff, 0xfe};
     uint64_t counts[3];
-    MISUSE(tagmac_session_init(&session, &key, NULL, 8, 0, 1e-9), "after its init");
+    MISUSE(tagmac_session_init(&session, &key, NULL, 8, 0, 1e-9), "call its init function");
     CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
     CHECK(tagmac_key_init(&other, "UMAC-64", bytes + 1, 16, 0) == 0);
     MISUSE(tagmac_session_init(NULL, &key, NULL, 8, 0, 1e-9), "null");
@@ -56,16 +56,18 @@ void misuse_of_sessions(void) {
     MISUSE(tagmac_session_init(&session, &key, NULL, 8, 0, 1), "between 0 and 1");
     MISUSE(tagmac_session_init(&session, &key, NULL, 8, 0, -1e-9), "between 0 and 1");
     MISUSE(tagmac_session_tag(&session, tag, 8, nonce, 8, message, 9),
-          "after its init");
-    MISUSE(tagmac_session_reserve(&session, 1), "after its init");
-    MISUSE(tagmac_session_save(&session, saved, sizeof saved), "after its init");
+          "call its init function");
+    MISUSE(tagmac_session_reserve(&session, 1), "call its init function");
+    MISUSE(tagmac_session_save(&session, saved, sizeof saved), "call its init function");
     CHECK(tagmac_session_nonce_size(&session) == 0 && tagmac_session_nonce_size(NULL) == 0);
 
-    /* Two nonces are left, and what fails uses none up. */
+    /* Two nonces are left, and calls that fail do not use them up. */
     CHECK(tagmac_session_init(&session, &key, first, 2, 100, 1e-9) == 0);
     MISUSE(tagmac_session_init(&session, &key, first, 2, 100, 1e-9), "free it first");
-    MISUSE(tagmac_session_tag(&session, tag, 7, nonce, 2, message, 9), "of 8 bytes, found 7");
-    MISUSE(tagmac_session_tag(&session, tag, 8, nonce, 8, message, 9), "of 2 bytes, found 8");
+    MISUSE(tagmac_session_tag(&session, tag, 7, nonce, 2, message, 9),
+           "of 8 bytes for the tag, found 7");
+    MISUSE(tagmac_session_tag(&session, tag, 8, nonce, 8, message, 9),
+           "of 2 bytes for the nonce, found 8");
     MISUSE(tagmac_session_tag(&session, NULL, 8, nonce, 2, message, 9), "null");
     MISUSE(tagmac_session_tag(&session, tag, 8, NULL, 2, message, 9), "null");
     MISUSE(tagmac_session_tag(&session, tag, 8, nonce, 2, NULL, 9), "null");
@@ -73,7 +75,8 @@ void misuse_of_sessions(void) {
     LIMIT(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 101), "at most 100 bytes");
     MISUSE(tagmac_session_tag(NULL, tag, 8, nonce, 2, message, 9), "null");
     LIMIT(tagmac_session_reserve(&session, 2), "unused nonce");
-    MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1), "of 104 bytes, found 103");
+    MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1),
+           "of 104 bytes for the saved session, found 103");
     MISUSE(tagmac_session_save(&session, NULL, sizeof saved), "null");
     MISUSE(tagmac_session_counts(&session, counts, NULL, counts), "null");
     MISUSE(tagmac_session_counts(NULL, counts, counts + 1, counts + 2), "null");
@@ -81,12 +84,12 @@ void misuse_of_sessions(void) {
     MISUSE(tagmac_session_init(&copy, &key, first, 2, 100, 1e-9), "moved or copied");
     MISUSE(tagmac_session_tag(&copy, tag, 8, nonce, 2, message, 9), "moved or copied");
     MISUSE(tagmac_session_tag((tagmac_session *)(void *)&key, tag, 8, nonce, 2, message, 9),
-           "other");
+           "another type");
     CHECK(tagmac_session_counts(&session, counts, counts + 1, counts + 2) == 0);
     CHECK(counts[0] == 0 && counts[1] == 2 && counts[2] == 0);
     CHECK(tagmac_session_reserve(&session, 1) == 0);
     CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
-    /* The tag in place of the message. A session outlives its key. */
+    /* The tag overwrites the message. A session stays valid after its key is freed. */
     CHECK(tagmac_key_free(&key) == 0);
     memcpy(bytes + 40, message, 9);
     CHECK(tagmac_session_tag(&session, bytes + 40, 8, nonce, 2, bytes + 40, 9) == 0);
@@ -96,7 +99,7 @@ void misuse_of_sessions(void) {
     CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
     CHECK(tagmac_key_verify(&key, bytes + 40, 8, nonce, 2, message, 9) == 0);
 
-    /* The last nonce of its length: none is left to save. */
+    /* The last nonce of this length: there is no next one to save. */
     CHECK(tagmac_session_init(&session, &key, first, 1, 100, 1e-9) == 0);
     CHECK(tagmac_session_tag(&session, tag, 8, nonce, 1, message, 9) == 0 && nonce[0] == 0xff);
     LIMIT(tagmac_session_save(&session, saved, sizeof saved), "unused nonce of 1 bytes");
@@ -128,7 +131,7 @@ void grades(void) {
         CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
     LIMIT(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 1), "of one word");
     MISUSE(tagmac_session_allow_grades(&session, 1), "between 0 and 1");
-    /* 2^-30 times 1.65 for each failure, for pads from a permutation: 13 failures. */
+    /* Each failure costs 2^-30, times 1.65 because pads come from a permutation: 13 failures. */
     CHECK(tagmac_session_allow_grades(&session, 2e-8) == 0);
     for (size_t words = 1; words <= 4; words++) {
         CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
@@ -144,7 +147,7 @@ void grades(void) {
     CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 3) == 0);
     CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
     CHECK(tagmac_session_free(&session) == 0);
-    /* What failed at one word does not end a session that is restored without grades. */
+    /* Failures at one word do not count in a session that is restored without grades. */
     CHECK(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9) == 0);
     CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 0) == 0);
     LIMIT(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 1), "of one word");

@@ -1,13 +1,13 @@
-/* The rows of vectors/ by the C library. Standard input is what scripts/flat-vectors prints: one
-   row a line, `algorithm key nonce message tag tag_bits what`, bytes in hex with - for none, where
-   `message` may be HEX*TOTAL, the bytes of HEX again and again up to TOTAL, and `what` is valid,
-   tag (must not match) or key (must be refused). */
+/* Checks the rows of vectors/ with the C library. Reads the output of scripts/flat-vectors from
+   standard input: one row per line, as `algorithm key nonce message tag tag_bits what`. Bytes are
+   in hex, and - stands for an empty string. A `message` may be HEX*TOTAL: the bytes of HEX,
+   repeated up to TOTAL bytes. `what` is valid, tag (it must not match) or key (it must be refused). */
 
 #include "check.h"
 
 enum { LINE = 1 << 20 };
 
-/* The bytes of hex digits; NULL if there are none. */
+/* Decodes hex digits up to the end or a `*`. */
 static uint8_t *from_hex(const char *digits, size_t *size) {
     size_t length = strcmp(digits, "-") == 0 ? 0 : strcspn(digits, "*");
     uint8_t *bytes = (uint8_t *)malloc(length / 2 + 1);

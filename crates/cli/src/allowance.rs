@@ -1,35 +1,36 @@
-//! How much one key may authenticate.
+//! The number of messages and bytes that one key may authenticate.
 
 use serde::Serialize;
 use tagmac_any::bounds::{Bound, BoundError, Theorem};
 
-/// The probability of a forgery that is accepted where nothing else is asked.
+/// The default limit on the probability of a forgery.
 pub const PROBABILITY: f64 = 1.0 / (1u64 << 32) as f64;
-/// The length of messages where nothing else is asked.
+/// The default length of messages in bytes.
 pub const USUAL_LENGTH: u64 = 1 << 20;
 
-/// What a key may do while a forgery has at most a given probability.
+/// The limits of a key for a given probability of a forgery.
 #[derive(Serialize)]
 pub struct Allowance {
-    /// Bytes of a message.
+    /// Length of each message in bytes.
     pub length: u64,
-    /// Messages of that length.
+    /// Number of messages of that length.
     pub messages: u128,
-    /// Their bytes.
+    /// Number of bytes in those messages.
     pub bytes: u128,
-    /// Wrong tags that may be tried.
+    /// Number of wrong tags that a verifier may reject.
     pub guesses: u128,
 }
 
 impl Allowance {
-    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, while a forgery
-    /// has a probability of at most 2^-32. Nonces are drawn at random, as `tag` draws them.
+    /// Returns the limits for messages of 1 MiB, or of the MAC's limit if that is shorter, and a
+    /// probability of at most 2^-32. Nonces are random, as `tag` draws them.
     pub fn usual(theorem: Theorem) -> Allowance {
         let length = USUAL_LENGTH.min(theorem.limit());
         Allowance::new(theorem, length, PROBABILITY).expect("a valid length and probability")
     }
 
-    /// What a key may do with messages of `length` bytes while a forgery has at most this probability.
+    /// Returns the limits for messages of `length` bytes and a probability of at most
+    /// `probability`.
     pub fn new(theorem: Theorem, length: u64, probability: f64) -> Result<Allowance, BoundError> {
         Ok(Allowance {
             length,
@@ -40,7 +41,7 @@ impl Allowance {
     }
 }
 
-/// A bound without its terms: a power of 2, rounded up, or 1 if it says nothing.
+/// Formats a bound without its terms: a power of 2, rounded up, or 1 if the bound is trivial.
 pub fn show_bound(bound: &Bound) -> String {
     match bound.log2() {
         0.0.. => "1".into(),

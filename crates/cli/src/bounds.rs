@@ -1,4 +1,4 @@
-//! `tagmac bounds`: how much one key may authenticate.
+//! `tagmac bounds`: how much data one key may authenticate.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use crate::number::{show_count, show_probability, show_size};
 use crate::output;
 use crate::table::{self, table};
 
-/// Shows the bounds.
+/// Prints the bounds.
 pub fn run(args: &BoundsArgs) -> Result<(), Error> {
     let rows = if args.algorithms.is_empty() {
         let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
@@ -38,7 +38,7 @@ pub fn run(args: &BoundsArgs) -> Result<(), Error> {
     output::write(text(args, &rows).as_bytes())
 }
 
-/// The theorem that bounds an algorithm with the tags that are asked for.
+/// Returns the theorem for an algorithm, adjusted to the nonces and the tag length of the options.
 fn theorem(args: &BoundsArgs, algorithm: Algorithm) -> Result<Theorem, Error> {
     let Some(theorem) = algorithm.theorem() else {
         return Err(Error::usage(format_args!(
@@ -46,7 +46,7 @@ fn theorem(args: &BoundsArgs, algorithm: Algorithm) -> Result<Theorem, Error> {
         )));
     };
     let theorem = match args.nonces() {
-        // The registry's are random ones of full length.
+        // The registry's theorems are for random nonces of full length.
         Nonces::Random => theorem,
         Nonces::Counter => theorem.with_nonces(NonceKind::Counted),
     };
@@ -57,7 +57,7 @@ fn theorem(args: &BoundsArgs, algorithm: Algorithm) -> Result<Theorem, Error> {
 }
 
 impl BoundsArgs {
-    /// The probability asked for, or the usual one.
+    /// Returns the value of `--probability`, or the default.
     fn probability(&self) -> f64 {
         self.probability.unwrap_or(PROBABILITY)
     }
@@ -70,7 +70,7 @@ impl BoundsArgs {
         self.keys.unwrap_or(1)
     }
 
-    /// A key's share of the probability.
+    /// Returns each key's share of the probability.
     fn per_key(&self) -> Result<f64, Error> {
         per_key(self.probability(), self.keys()).map_err(|error| match error {
             BoundError::NoKeys => Error::usage(format_args!("--keys: {error}")),
@@ -78,7 +78,7 @@ impl BoundsArgs {
         })
     }
 
-    /// How a table begins.
+    /// Returns the first words of a table.
     fn who(&self) -> String {
         match self.keys() {
             1 => "What one key may authenticate".into(),
@@ -87,18 +87,19 @@ impl BoundsArgs {
     }
 }
 
-/// An algorithm and what its key may do.
+/// The limits of an algorithm.
 struct Row {
     algorithm: Algorithm,
     nonces: Option<NonceKind>,
     allowance: Allowance,
-    /// The bound on the tags of the messages that were asked for, if any were.
+    /// The bound after the number of messages of `--messages`.
     bound: Option<Bound>,
-    /// What comes on top.
+    /// The advantages of attacks on the cipher, which add to the bound.
     terms: Vec<Term>,
 }
 
-/// The rows of the algorithms; `cut` has a length over an algorithm's limit cut to it.
+/// Returns the rows of the algorithms. With `cut`, a length above an algorithm's limit is reduced
+/// to the limit.
 fn rows(
     args: &BoundsArgs,
     algorithms: impl Iterator<Item = Algorithm>,
@@ -123,7 +124,7 @@ fn rows(
     algorithms.map(row).collect()
 }
 
-/// The theorem for tags of that length, which are those that `tag --tag-bits` makes.
+/// Adjusts the theorem to tags that `tag --tag-bits` shortened to `bits` bits.
 fn with_tag_bits(algorithm: Algorithm, theorem: Theorem, bits: usize) -> Result<Theorem, Error> {
     let wrong =
         |error: &dyn Display| Error::usage(format_args!("--tag-bits: {algorithm}: {error}"));
@@ -145,14 +146,15 @@ impl Row {
         let tags =
             |messages| theorem.tags(&Workload { messages, length, attempts: 0 })?.of_keys(keys);
         let bound = args.messages.map(tags).transpose()?;
-        // At least a message, so that there are terms.
+        // The terms need at least one message.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
         let forgery = theorem.forgery(&Workload { messages, length, attempts: 1 })?;
         let terms = forgery.of_keys(keys)?.terms().to_vec();
         Ok(Row { algorithm, nonces: theorem.nonces(), allowance, bound, terms })
     }
 
-    /// The trials with which a search finds one of the keys, as a logarithm to base 2.
+    /// Returns the expected number of trials of a search for one of the keys, as a logarithm to
+    /// base 2.
     fn search(&self, keys: u128) -> f64 {
         (self.algorithm.cipher_key_bits() as f64 - (keys as f64).log2()).max(0.0)
     }
@@ -176,19 +178,19 @@ impl Row {
     }
 }
 
-/// A row as `--json` shows it.
+/// The JSON object of a row.
 #[derive(Serialize)]
 struct BoundsRecord<'a> {
     algorithm: &'static str,
     tag_bits: usize,
     probability: f64,
-    /// The keys that share the probability, if they were given.
+    /// The value of `--keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<u128>,
-    /// The trials with which a search finds one of them.
+    /// See [`Row::search`].
     #[serde(skip_serializing_if = "Option::is_none")]
     key_search_log2: Option<f64>,
-    /// How the nonces are made, if the algorithm takes any.
+    /// The source of the nonces, if the algorithm needs any.
     #[serde(skip_serializing_if = "Option::is_none")]
     nonces: Option<&'static str>,
     #[serde(flatten)]
@@ -197,7 +199,8 @@ struct BoundsRecord<'a> {
     bound: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bound_log2: Option<f64>,
-    /// What comes on top, with the messages asked for, or allowed, and one guess.
+    /// The terms to add, for one guess after the messages of `--messages`, or after the
+    /// maximum of messages.
     plus: Vec<String>,
 }
 
@@ -213,8 +216,8 @@ fn text(args: &BoundsArgs, rows: &[Row]) -> String {
     plus.dedup();
     let derived = match plus.iter().flatten().any(|cell| cell.contains("_KDF")) {
         true => {
-            "\nF is the PRF of UMAC99, told from a random function; KDF is what derives its keys, told from\n\
-             random bits.\n"
+            "\nF is the PRF of UMAC99, compared with a random function; KDF derives its keys, which are\n\
+             compared with random bits.\n"
         }
         false => "",
     };
@@ -233,26 +236,26 @@ fn text(args: &BoundsArgs, rows: &[Row]) -> String {
     )
 }
 
-/// What the table does not say of nonces and keys.
+/// Returns the notes below the table about nonces and keys.
 fn notes(args: &BoundsArgs, rows: &[Row]) -> String {
     let nonces = match args.nonces() {
         _ if rows.iter().all(|row| row.nonces.is_none()) => "",
         Nonces::Random => {
-            "Nonces are drawn at random, as 'tagmac tag' draws them; '--nonces counter' is for those that\n\
-             count.\n\n"
+            "Nonces are drawn at random, as 'tagmac tag' draws them; use '--nonces counter' for those of\n\
+             a counter.\n\n"
         }
-        Nonces::Counter => "Nonces are made by a counter: none serves twice.\n\n",
+        Nonces::Counter => "Nonces come from a counter, which never repeats.\n\n",
     };
     let keys = match args.keys {
         None => "",
         Some(_) => {
-            "KEY SEARCH is how many keys an attacker tries to find one of them, whatever the messages.\n\n"
+            "KEY SEARCH is the number of keys that an attacker must try to find one of them.\n\n"
         }
     };
     format!("{nonces}{keys}")
 }
 
-/// The line of the rows from one to another.
+/// Returns the cells for a group of rows, from its first to its last.
 fn line(args: &BoundsArgs, first: &Row, last: &Row) -> Vec<String> {
     let both = |cell: fn(&Row) -> String| table::span(cell(first), cell(last));
     let cells = [
@@ -271,7 +274,8 @@ fn line(args: &BoundsArgs, first: &Row, last: &Row) -> Vec<String> {
 }
 
 impl Row {
-    /// Who has which terms: all algorithms of a kind have the same, with other numbers of queries.
+    /// Returns the name and the terms to add. With `kind`, returns the kind of algorithm and the
+    /// terms without their numbers, which are the same for all algorithms of the kind.
     fn plus(&self, kind: bool) -> Vec<String> {
         let name = self.algorithm.name();
         let terms = self.terms.iter().map(Term::to_string);

@@ -31,7 +31,7 @@ use crate::read::{self, Named, NamedReader, Stdin};
 use crate::record::{FileRecord, MalformedRecord};
 use crate::{say, stdio};
 
-/// Checks the lists. `Some(exit)` if not all is good.
+/// Checks the lists. Returns `Some(exit)` unless everything is good.
 pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
     let lists = &args.lists;
     let (raw, nonce) = (args.raw_tag.is_some(), args.nonce_hex.is_some());
@@ -72,7 +72,7 @@ pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
         }
     };
     if let Err(error) = done {
-        // What was seen before stands: 1 wins over 4.
+        // Earlier verdicts keep their effect: a mismatch (1) outranks this error (4).
         diagnostic(say::line(&error));
         checker.seen.io = true;
     }
@@ -80,14 +80,14 @@ pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
     Ok(checker.seen.exit())
 }
 
-/// What there is to read, where the lists can be read twice.
+/// Returns the total size of the listed files, if the lists can be read twice.
 fn total(args: &CheckArgs) -> Total {
     if args.raw_tag.is_some() {
         return read::total(&args.lists[0]);
     }
     let end = End::new(args.zero);
     let list = |path: &PathBuf| {
-        // A pipe that is opened and closed here would have nothing for the check.
+        // Opening a pipe here would consume what the check has to read.
         let Ok((file, _)) = open::regular(path) else { return Total::UNKNOWN };
         let mut lines = Lines::with_tags(BufReader::new(file), end.byte());
         let mut total = Total::NONE;
@@ -106,14 +106,14 @@ fn total(args: &CheckArgs) -> Total {
     args.lists.iter().map(list).fold(Total::NONE, Total::and)
 }
 
-/// What was seen, over all lists.
+/// Results over all lists.
 #[derive(Default)]
 struct Seen {
     mismatch: bool,
     io: bool,
-    /// Tags that were tried and are wrong.
+    /// Number of wrong tags.
     guesses: u64,
-    /// Bytes of the longest file.
+    /// Length of the longest file in bytes.
     longest: u64,
 }
 
@@ -127,15 +127,15 @@ impl Seen {
     }
 }
 
-/// What was seen in one list.
+/// Results of one list.
 #[derive(Default)]
 struct Counts {
-    /// Lines that are not malformed.
+    /// Well-formed lines.
     proper: u64,
     malformed: u64,
     verified: u64,
     mismatched: u64,
-    /// Of those, the tags that were computed.
+    /// Mismatches whose tag was computed.
     wrong: u64,
     unread: u64,
 }
@@ -147,7 +147,7 @@ enum Verdict {
     Mismatch {
         bytes: u64,
     },
-    /// The line cannot be of this MAC; why.
+    /// The line cannot be from this MAC, for the given reason.
     Unlike(String),
     Unreadable(ReadError),
 }
@@ -155,17 +155,17 @@ enum Verdict {
 struct Checker<'a> {
     args: &'a CheckArgs,
     key: &'a OpenKey,
-    /// The nonce of the only line, if it was given.
+    /// The value of `--nonce-hex`, for the only line.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
     bar: &'a Bar,
     seen: Seen,
-    /// Output failed. The verdicts are still worth an exit status.
+    /// Output failed. The verdicts still determine the exit status.
     lost: bool,
 }
 
 impl Checker<'_> {
-    /// One file against what `tag --raw` wrote.
+    /// Checks one file against a tag from `tag --raw`.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
         let found = read_raw(tag).map_err(|error| Error::file(tag, error))?;
         let mut counts = Counts::default();
@@ -200,7 +200,7 @@ impl Checker<'_> {
             let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
-                // What was read so far is no whole list, so there is no summary of it.
+                // The list is incomplete, so print no summary.
                 Err(error) => {
                     self.seen.mismatch |= error.kind() == io::ErrorKind::InvalidData;
                     return self.unreadable_list(list, &error.into());
@@ -208,7 +208,7 @@ impl Checker<'_> {
             };
             let number = line.number;
             let bytes = line.bytes.map(|bytes| match end {
-                // A list that was edited on Windows. A name's own carriage return is escaped.
+                // The list was edited on Windows. A carriage return in a name would be escaped.
                 End::Newline => bytes.strip_suffix(b"\r").unwrap_or(bytes),
                 End::Zero => bytes,
             });
@@ -234,10 +234,11 @@ impl Checker<'_> {
         self.sum_up(list, &counts);
     }
 
-    /// The line with its nonce, which is its own or was given; or what was expected instead.
+    /// Returns the line with its own nonce or that of `--nonce-hex`, or an error that names the
+    /// expected form.
     fn with_nonce<'l>(&self, mut line: Line<'l>, counts: &Counts) -> Result<Line<'l>, String> {
         if self.nonce.is_some() && counts.proper > 0 {
-            return Err("expected no second line, as --nonce-hex is one nonce".into());
+            return Err("expected no second line with --nonce-hex".into());
         }
         if self.other_algorithm(&line).is_some() {
             return Ok(line);
@@ -257,7 +258,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The algorithm of the line, if it is not the one in use.
+    /// Returns the algorithm of the line, if it is not the one in use.
     fn other_algorithm<'l>(&self, line: &Line<'l>) -> Option<&'l str> {
         line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(self.key.mac.algorithm()))
     }
@@ -276,7 +277,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes whether output was taken.
+    /// Records whether the output was written.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
             diagnostic(say::line(&error));
@@ -299,7 +300,7 @@ impl Checker<'_> {
                 counts.wrong += matches!(verdict, Verdict::Mismatch { .. }) as u64;
                 self.seen.mismatch = true;
                 if let Verdict::Unlike(why) = &verdict {
-                    // A raw tag is in a file of its own, which is what is wrong.
+                    // Name the file of the raw tag, because the error is in it.
                     let raw = self.args.raw_tag.as_ref().map(|tag| tag.as_os_str().as_bytes());
                     self.explain(raw.unwrap_or(&line.name), why);
                 }
@@ -326,14 +327,16 @@ impl Checker<'_> {
         }
     }
 
-    /// The tag's algorithm and length come from the key and the flags: a line that has others
-    /// could be an attempt to have the file checked by something weaker.
+    /// Compares one file with its line.
+    ///
+    /// The algorithm and the tag length come from the key and the options. A line with others could
+    /// be an attempt to have the file checked by a weaker MAC.
     fn verdict(&mut self, line: &Line<'_>) -> Verdict {
         let mac = &self.key.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
             let found = Escaped::text(found.as_bytes());
-            return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
+            return Verdict::Unlike(format!("expected algorithm {expected}, found {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
         if let Some(given) = self.nonce.filter(|given| *given != nonce) {
@@ -346,18 +349,16 @@ impl Checker<'_> {
         if found != bits.div_ceil(8) {
             let expected = format!("{} bytes ({bits} bits)", bits.div_ceil(8));
             return Verdict::Unlike(match self.args.raw_tag {
-                // No more than one byte past the longest tag was read.
+                // `read_raw` stops one byte after the longest tag.
                 Some(_) if found > Tag::MAX_BYTES => {
                     format!("expected a raw tag of {expected}, found more than {} bytes", found - 1)
                 }
                 Some(_) => format!("expected a raw tag of {expected}, found {found} bytes"),
-                None => format!("expected a tag of {expected}, found one of {found}"),
+                None => format!("expected a tag of {expected}, found {found}"),
             });
         }
         let Ok(tag) = Tag::new(&line.tag, bits) else {
-            return Verdict::Unlike(format!(
-                "expected a tag of {bits} bits, found one with bits set after them"
-            ));
+            return Verdict::Unlike(format!("the tag has bits set after its {bits} bits"));
         };
         let by = match self.args.special || self.args.raw_tag.is_some() {
             true => Named::User,
@@ -370,8 +371,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Wrong tags may be guesses. Warns if one of so many would have passed with more than the usual
-    /// probability.
+    /// Warns if the number of wrong tags, taken as guesses, would succeed with more than the
+    /// default probability.
     fn warn_of_guesses(&self) {
         let (mac, Seen { guesses, longest, .. }) = (&self.key.mac, &self.seen);
         let theorem = mac.algorithm().theorem();
@@ -380,14 +381,14 @@ impl Checker<'_> {
         let after = |messages| {
             theorem.guessing(&Workload { messages, length: *longest, attempts: (*guesses).into() })
         };
-        // How many messages the key has tagged is not known: at most as many as it may.
+        // The number of messages that the key has tagged is unknown, so assume the maximum.
         let bound = theorem.messages(*longest, PROBABILITY).and_then(after);
         let Ok(bound) = bound else { return };
         if !bound.at_most(PROBABILITY) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
             diagnostic(format_args!(
-                "WARNING: {guesses} {tags} of {bits} bits: one of that many guesses passes with a \
+                "WARNING: {guesses} {tags} of {bits} bits: if they are guesses, one passes with a \
                  probability of up to {}, more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
                 show_probability(PROBABILITY),
@@ -424,7 +425,7 @@ impl Checker<'_> {
         output::json(&FileRecord { bytes, reason, ..FileRecord::of_line(line, self.key, status) })
     }
 
-    /// The summary of a list, in the words of GNU's tools.
+    /// Prints the summary of a list, in the words of the GNU tools.
     fn sum_up(&mut self, list: &Path, counts: &Counts) {
         let list = Escaped::name(list);
         let silent = self.args.status;
@@ -460,14 +461,14 @@ impl Checker<'_> {
     }
 }
 
-/// A malformed line, or its start with the mark that there is more.
+/// Quotes a malformed line, or its first 60 bytes and "...".
 fn excerpt(line: &[u8]) -> String {
     let start = &line[..line.len().min(60)];
     let more = if start.len() < line.len() { "..." } else { "" };
     format!("'{}'{more}", Escaped::text(start))
 }
 
-/// The bytes of a raw tag; one more than the longest is enough to see that it is none.
+/// Reads a raw tag. Stops one byte after the longest tag, which is enough to reject the file.
 fn read_raw(path: &Path) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;

@@ -16,8 +16,7 @@ pub fn run(args: &CombineArgs) -> Result<Option<Exit>, Error> {
     for partial in &args.partials {
         if partial.as_os_str() == "-" {
             return Err(Error::usage(
-                "expected a partial's file, found '-': partials have no end that a pipe could tell, so \
-                 each is a file",
+                "partials cannot come from standard input ('-'); give a file for each",
             ));
         }
         names::file(partial)?;

@@ -1,4 +1,4 @@
-//! Lines on standard error, which a progress bar makes room for.
+//! Messages on standard error, which do not disturb a progress bar.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -8,20 +8,20 @@ use indicatif::ProgressBar;
 
 use crate::stdio::Stderr;
 
-/// The bar on the terminal. It is here and not with its owner, so that an error can be printed by
-/// code that knows nothing of progress.
+/// The bar on the terminal. It is global so that code without access to the progress can print an
+/// error.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn bar() -> MutexGuard<'static, Option<ProgressBar>> {
     BAR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the bar on the terminal, or that there is none.
+/// Sets or removes the bar on the terminal.
 pub fn set_bar(shown: Option<ProgressBar>) {
     *bar() = shown;
 }
 
-/// Writes to the terminal while no bar is in the way.
+/// Runs `write` while the bar is hidden.
 pub fn suspend_bar<T>(write: impl FnOnce() -> T) -> T {
     let shown = bar().clone();
     match shown {
@@ -30,7 +30,8 @@ pub fn suspend_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Writes `tagmac: MESSAGE` to standard error. If that fails there is nowhere left to say so.
+/// Writes `tagmac: MESSAGE` to standard error. An error is ignored, because there is no other place
+/// to report it.
 pub fn diagnostic(message: impl Display) {
     let line = format!("tagmac: {message}\n");
     let _ = suspend_bar(|| Stderr.write_all(line.as_bytes()));

@@ -7,7 +7,7 @@ use tagmac_files::ErrorKind;
 pub enum Exit {
     /// A tag does not match, a file is missing, a line is malformed, or nothing was verified.
     Mismatch = 1,
-    /// The command line asks for what there is not.
+    /// Invalid argument.
     Usage = 2,
     /// The key cannot be used.
     Key = 3,

@@ -1,4 +1,4 @@
-//! Keys stay out of core dumps.
+//! Keeps keys out of core dumps.
 
 use std::sync::OnceLock;
 
@@ -7,8 +7,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The limit on core dumps that the command was started with.
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Forbids core dumps of this process. On Linux its memory is then also closed to other processes
-/// of the same user. Where the system refuses, the command does its work all the same.
+/// Forbids core dumps of this process. On Linux this also closes its memory to other processes of
+/// the same user. If the system refuses, the command continues without this protection.
 pub fn forbid_cores() {
     #[cfg(target_os = "linux")]
     {
@@ -18,8 +18,8 @@ pub fn forbid_cores() {
     set(BEFORE.get_or_init(|| getrlimit(Resource::Core)), true);
 }
 
-/// Starts a child under the limit that the command was started with: its dumps are its own affair.
-/// The other half of the protection ends by itself where a child runs another program.
+/// Starts a child under the core limit that the command was started with. The other half of the
+/// protection ends when the child executes another program.
 pub fn unhardened<T>(start: impl FnOnce() -> T) -> T {
     let Some(before) = BEFORE.get() else { return start() };
     set(before, false);
@@ -28,7 +28,7 @@ pub fn unhardened<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// The hard limit stays, so that the way back is open.
+/// Keeps the hard limit, so that the soft limit can be raised again.
 fn set(before: &Rlimit, none: bool) {
     let current = if none { Some(0) } else { before.current };
     let _ = setrlimit(Resource::Core, Rlimit { current, maximum: before.maximum });

@@ -1,4 +1,4 @@
-//! JSON for programs, on a line of its own that a terminal may show.
+//! JSON on one line, safe to show on a terminal.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter};
 use tagmac_files::escaped::is_unseen;
 
-/// An object and a line feed. What does something to a terminal is escaped wherever the line goes:
-/// the string that a parser gets is the same.
+/// Serializes an object and adds a line feed. Characters that affect a terminal are escaped even if
+/// the output is a file; a parser returns the same string.
 pub fn line(object: &impl Serialize) -> Vec<u8> {
     let mut line = Vec::with_capacity(256);
     let serialized = object.serialize(&mut Serializer::with_formatter(&mut line, Seen));
@@ -17,7 +17,7 @@ pub fn line(object: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// As short as can be, and all of it seen.
+/// A compact formatter that escapes invisible characters.
 struct Seen;
 
 impl Formatter for Seen {

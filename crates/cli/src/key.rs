@@ -1,5 +1,5 @@
-//! The key that the command line asks for. What each source gives, and what is refused, is in
-//! [`tagmac_files::key_source`].
+//! The key that the command line names. [`tagmac_files::key_source`] reads the sources and checks
+//! them.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -23,47 +23,47 @@ use crate::diagnostic::diagnostic;
 use crate::given::given;
 use crate::{harden, names, say, stdio};
 
-/// The key file where no option names a key.
+/// Names the key file if no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
 
-/// Bytes of the keys that need no `--allow-short-key`, where the algorithm's own have as many. HMAC
-/// takes shorter ones: a password, or what is left of a key that was cut off.
+/// Minimum length in bytes of a key without `--allow-short-key`, unless the algorithm's keys are
+/// shorter. HMAC accepts shorter keys: a password, or the rest of a truncated key.
 const SHORT: usize = 16;
 
-/// Which key to take.
+/// The options about the key.
 pub struct KeyOptions<'a> {
-    /// Where it is; if nothing is said, where the environment says.
+    /// The source; `None` is that of the environment.
     pub source: Option<Source<'a>>,
-    /// What is there.
+    /// The format of the source's bytes.
     pub format: Format,
-    /// The algorithm, where no key file names it.
+    /// The algorithm, if no key file names it.
     pub algorithm: Option<Algorithm>,
-    /// Whether the key may be shorter than [`SHORT`].
+    /// Accept keys shorter than [`SHORT`].
     pub allow_short: bool,
 }
 
 impl KeyOptions<'_> {
-    /// Whether the key comes from standard input.
+    /// Returns whether the key comes from standard input.
     pub fn is_stdin(&self) -> bool {
         matches!(self.source, Some(Source::Fd(0)))
     }
 }
 
-/// Where a key is.
+/// The source of a key.
 #[derive(Clone)]
 pub enum Source<'a> {
-    /// In a file.
+    /// A file.
     File(Cow<'a, Path>),
-    /// Behind an open descriptor.
+    /// An open descriptor.
     Fd(i32),
-    /// In a variable of the environment.
+    /// An environment variable.
     Env(&'a OsStr),
-    /// In what a command writes.
+    /// The output of a command.
     Cmd(&'a OsStr),
 }
 
 impl fmt::Display for Source<'_> {
-    // A command may hold a secret of its own, so it is not shown.
+    // The command may contain a secret, so it is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::File(path) => write!(f, "key file {}", Escaped::name(&**path)),
@@ -74,12 +74,12 @@ impl fmt::Display for Source<'_> {
     }
 }
 
-/// Gets the key that the command line asks for.
+/// Reads the key that the command line names. `silent` suppresses warnings.
 pub fn get(options: &KeyOptions<'_>, silent: bool) -> Result<RawKey, Error> {
     let KeyOptions { ref source, format, algorithm, allow_short } = *options;
     let source = Source::or_default(source.clone())?;
     if format != Format::Auto && algorithm.is_none() {
-        return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
+        return Err(Error::usage("--key-format: use -a to name the algorithm of the key"));
     }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
     let text = source.read(silent).map_err(|error| wrong(&say::key_source(&error)))?;
@@ -100,7 +100,7 @@ pub fn get(options: &KeyOptions<'_>, silent: bool) -> Result<RawKey, Error> {
 }
 
 impl Source<'_> {
-    /// The one that is given, or that of the environment.
+    /// Returns the given source, or that of the environment.
     fn or_default(given: Option<Source<'_>>) -> Result<Source<'_>, Error> {
         match given {
             Some(Source::File(path)) if path.as_os_str() == "-" => {
@@ -134,11 +134,11 @@ impl Source<'_> {
     }
 }
 
-/// An open descriptor. To open /dev/fd instead would fail for sockets, and where there is no /proc.
+/// Duplicates an open descriptor. Opening /dev/fd would fail for sockets, and without /proc.
 fn open(fd: i32) -> io::Result<File> {
     stdio::given(fd)?;
-    // SAFETY: nothing else runs yet, so nothing closes the descriptor during the one call that it
-    // is borrowed for. If it is not open, the call fails.
+    // SAFETY: no other thread runs yet, so nothing closes the descriptor during the one call that
+    // borrows it. If it is not open, the call fails.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     fd.try_clone_to_owned().map(File::from)
 }

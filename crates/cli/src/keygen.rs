@@ -13,7 +13,7 @@ use crate::diagnostic::diagnostic;
 use crate::number::{show_count, show_probability, show_size};
 use crate::{mac, names, output};
 
-/// Makes a key, writes its file, prints its id.
+/// Generates a key, writes its file, prints its id.
 pub fn run(args: &KeygenArgs) -> Result<(), Error> {
     let name = Escaped::name(&args.output);
     names::output("-o", &args.output)?;
@@ -35,7 +35,7 @@ pub fn run(args: &KeygenArgs) -> Result<(), Error> {
     output::write(format!("{}\n", key.id()).as_bytes())
 }
 
-/// What the key may do, in a line.
+/// Describes the limits of the key on one line.
 fn budget(allowance: &Allowance, takes_nonces: bool) -> String {
     let nonces = if takes_nonces { " under random nonces" } else { "" };
     let probability = show_probability(PROBABILITY);

@@ -11,7 +11,7 @@ use crate::number::{show_count, show_size};
 use crate::table::{name, same_family, span, table};
 use crate::{mac, output};
 
-/// Shows the algorithms.
+/// Prints the algorithms.
 pub fn run(args: &ListArgs) -> Result<(), Error> {
     let level = mac::level()?;
     if args.json {
@@ -63,27 +63,27 @@ fn names(can: Capabilities) -> Vec<&'static str> {
     columns.iter().filter(|(can, _)| *can).map(|(_, name)| *name).collect()
 }
 
-/// The longest message, in words.
+/// Formats the length of the longest message.
 fn limit(algorithm: Algorithm) -> String {
     let limit = algorithm.max_message_bytes();
     limit.map_or("none".into(), |bytes| show_size(bytes.into(), f64::round))
 }
 
-/// The messages that a key may tag, see `tagmac bounds`.
+/// Formats the number of messages that a key may tag, see `tagmac bounds`.
 fn budget(algorithm: Algorithm) -> String {
     let allowance = algorithm.theorem().map(Allowance::usual);
     allowance.map_or("-".into(), |allowance| show_count(allowance.messages))
 }
 
-/// The level that serves the algorithm; `None` if it chooses its own.
+/// Returns the level that the algorithm runs on; `None` if it chooses its own.
 fn level_of(algorithm: Algorithm, level: Level) -> Option<&'static str> {
-    // The key is of no use: the level is all that is asked.
+    // The level does not depend on the key.
     let key = vec![0; algorithm.new_key_bytes()];
     let bits = algorithm.default_tag_bits();
     AnyMac::with_options(algorithm, &key, bits, level).ok()?.level().map(Level::name)
 }
 
-/// An algorithm as `--json` shows it.
+/// The JSON object of an algorithm.
 #[derive(Serialize)]
 struct Row {
     algorithm: &'static str,
@@ -96,10 +96,10 @@ struct Row {
     max_tag_bits: usize,
     tag_step_bits: usize,
     block_bytes: Option<usize>,
-    /// In bits; null if there is no limit in reach.
+    /// In bits; null if no input can reach the limit.
     limit_bits: Option<u64>,
-    /// What a key may do with messages of `length` bytes while a forgery has a probability of at
-    /// most 2^-32; null if no theorem here bounds it.
+    /// The limits of a key for a probability of a forgery of at most 2^-32; null if no theorem here
+    /// bounds it.
     budget: Option<Allowance>,
     can: Vec<&'static str>,
     level: Option<&'static str>,

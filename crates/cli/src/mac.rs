@@ -1,4 +1,4 @@
-//! The MAC that the command line asks for.
+//! The MAC that the command line describes.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -12,22 +12,22 @@ use tagmac_files::raw_key::RawKey;
 
 use crate::key;
 
-/// Shorter tags need `--allow-short`.
+/// Minimum length of tags in bits without `--allow-short`.
 pub const SHORT: usize = 64;
 const LEVEL: &str = "TAGMAC_LEVEL";
 
-/// Which MAC to make.
+/// The options about the MAC.
 pub struct MacOptions<'a> {
     /// The key.
     pub key: key::KeyOptions<'a>,
-    /// The length of the tags in bits; the algorithm's longest if not given.
+    /// Length of the tags in bits; `None` is the algorithm's longest.
     pub tag_bits: Option<usize>,
-    /// Whether tags may be shorter than 64 bits.
+    /// Accept tags shorter than [`SHORT`].
     pub allow_short: bool,
 }
 
-/// The nonce that the command line gives. `alone` is the option by which a tag goes without its
-/// nonce, so that one has to be given.
+/// Returns the nonce of the command line. `alone` is the option that omits the nonce from the
+/// output, and so makes `--nonce-hex` mandatory.
 pub fn given_nonce<'n>(
     key: &OpenKey,
     given: Option<&'n [u8]>,
@@ -39,14 +39,14 @@ pub fn given_nonce<'n>(
         return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
     }
     match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
-        Some(option) => Err(Error::usage(format_args!(
-            "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
-        ))),
+        Some(option) => {
+            Err(Error::usage(format_args!("{option}: {algorithm} needs a nonce; use --nonce-hex")))
+        }
         None => Ok(None),
     }
 }
 
-/// The level that the environment names, or the best.
+/// Returns the level that the environment names, or the best one.
 pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
         return Ok(Level::best());
@@ -57,15 +57,15 @@ pub fn level() -> Result<Level, Error> {
     })
 }
 
-/// Gets the key and opens it. `silent` keeps warnings back.
+/// Reads the key and prepares the MAC. `silent` suppresses warnings.
 pub fn open(options: &MacOptions<'_>, silent: bool) -> Result<OpenKey, Error> {
     open_with_raw(options, silent).map(|(key, _)| key)
 }
 
-/// The same, with the key's bytes, from which others can be derived.
+/// Like [`open`], and also returns the key's bytes, to derive other keys from them.
 pub fn open_with_raw(options: &MacOptions<'_>, silent: bool) -> Result<(OpenKey, RawKey), Error> {
     let level = level()?;
-    // What is wrong whatever the key is said before the key is asked for.
+    // Report errors that do not depend on the key before reading it.
     if let Some(bits) = options.tag_bits {
         long_enough(options, "--tag-bits", bits)?;
     }
@@ -77,14 +77,14 @@ pub fn open_with_raw(options: &MacOptions<'_>, silent: bool) -> Result<(OpenKey,
     Ok((OpenKey::new(&raw, bits, level)?, raw))
 }
 
-/// Gets the key and opens it for the algorithm's longest tags.
+/// Reads the key and prepares the MAC with the algorithm's longest tags.
 pub fn open_full(options: &key::KeyOptions<'_>) -> Result<OpenKey, Error> {
     let (level, raw) = (level()?, key::get(options, false)?);
     let bits = raw.algorithm.default_tag_bits();
     OpenKey::new(&raw, bits, level)
 }
 
-/// The length of the tags: the one asked for, or the algorithm's longest.
+/// Returns the length of the tags: the value of `--tag-bits`, or the algorithm's longest.
 fn tag_bits(options: &MacOptions<'_>, algorithm: Algorithm) -> Result<usize, Error> {
     let bits = options.tag_bits.unwrap_or(algorithm.default_tag_bits());
     algorithm

@@ -1,6 +1,6 @@
-//! The command `tagmac`: tags files with a key and checks the tags.
+//! The command `tagmac`, which tags files with a key and checks the tags.
 //!
-//! `main` is parse, build, run. Each subcommand has a file of its own.
+//! `main` parses the command line and runs the subcommand. Each subcommand has its own file.
 
 mod allowance;
 mod args;
@@ -39,7 +39,6 @@ mod update;
 mod version;
 
 use std::env;
-use std::ffi::OsString;
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
@@ -58,11 +57,11 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::{Error, faults};
 
 fn main() -> ExitCode {
-    // Rust ignores SIGPIPE; a filter should end by it, as SIGINT ends it.
+    // Rust ignores SIGPIPE, but SIGPIPE should end a filter, like SIGINT.
     sigpipe::reset();
     harden::forbid_cores();
-    // Without memory the runtime says so and aborts. That is no verdict either. If it cannot be
-    // had, the signal itself says that there is none.
+    // Out of memory aborts; report it as exit code 4. If the handler cannot be registered, the
+    // signal itself tells.
     let always = Arc::new(AtomicBool::new(true));
     let _ = register_conditional_shutdown(SIGABRT, Exit::Io as i32, always);
     panic::set_hook(Box::new(internal));
@@ -72,7 +71,7 @@ fn main() -> ExitCode {
         Err(wrong) => usage(&wrong),
     });
     let exit = settled(exit.unwrap_or(Ok(Some(Exit::Io))));
-    // A test may look here at what the run took.
+    // Lets a test inspect the process here, such as its memory.
     let _ = faults::before("end");
     match exit {
         Ok(None) => ExitCode::SUCCESS,
@@ -84,8 +83,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What came of a run, once its output is where it goes. Output that is lost makes a 4 of success, and of
-/// nothing else.
+/// Combines the result of a run with that of flushing its output. Lost output turns success into
+/// exit code 4, and changes no other exit code.
 fn settled(exit: Result<Option<Exit>, Error>) -> Result<Option<Exit>, Error> {
     match (exit, output::settle()) {
         (Ok(None), Err(lost)) => Err(lost),
@@ -97,10 +96,12 @@ fn settled(exit: Result<Option<Exit>, Error>) -> Result<Option<Exit>, Error> {
     }
 }
 
-/// Parses the command line. A flag may be given twice, as an alias may have it already. An option with
-/// a value may not, as one of two keys, nonces or files would be dropped in silence; those that only say
-/// how to read may, and the last one counts. The version in full is no part of `Args`, of which the manual is made: a page
-/// is the same whatever machine made it.
+/// Parses the command line.
+///
+/// A flag may be repeated, because an alias may already contain it. An option with a value may not,
+/// because one of two keys, nonces or files would be ignored silently; for the options about
+/// reading, the last one counts. The long version is set here and not in `Args`, because the manual
+/// pages must not depend on the machine that made them.
 fn parse() -> Result<Args, clap::Error> {
     let again = |arg: Arg| match arg.get_action() {
         ArgAction::SetTrue => {
@@ -130,21 +131,22 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Selftest => selftest::run(),
         Command::Completions(args) => completions::run(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),
+        Command::Help(args) => pages::help(args).map(|()| None),
     }
 }
 
-/// Says on one line what this program did not expect of itself.
+/// Reports a panic on one line.
 fn internal(panic: &PanicHookInfo<'_>) {
     let payload = panic.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
     let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
     let line = format!("tagmac: internal error{place}: {}\n", Escaped::text(text.as_bytes()));
-    // Not by `diagnostic`: the bar could be what failed.
+    // `diagnostic` would use the bar, which may be what failed.
     let _ = stdio::Stderr.write_all(line.as_bytes());
 }
 
-/// Help is printed as it is. What is wrong with a command line is said on one line.
+/// Prints help as clap formats it, and turns any other parse error into a one-line error.
 fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
     let text = wrong.render();
     match wrong.kind() {
@@ -153,34 +155,23 @@ fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
             return Ok(None);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Not by `eprint!`, which panics where standard error takes nothing.
+            // `eprint!` panics if standard error cannot be written to.
             let _ = stdio::Stderr.write_all(text.to_string().as_bytes());
             return Ok(Some(Exit::Usage));
-        }
-        ErrorKind::InvalidSubcommand if is_help_of_help(env::args_os().skip(1)) => {
-            output::write(Args::command().render_long_help().to_string().as_bytes())?;
-            return Ok(None);
         }
         _ => {}
     }
     Err(Error::usage(one_line(&text.to_string())))
 }
 
-/// Whether the command line is `help --help`: clap's own `help` takes commands alone.
-fn is_help_of_help(mut args: impl Iterator<Item = OsString>) -> bool {
-    args.next().is_some_and(|first| first == "help")
-        && args.next().is_some_and(|option| option == "--help" || option == "-h")
-        && args.next().is_none()
-}
-
-/// Clap's message, and whose help to read.
+/// Joins clap's message into one line, and names the help to read.
 fn one_line(text: &str) -> String {
     let mut facts = String::new();
     for line in text.lines().map(str::trim) {
         if line.starts_with("Usage: ") || line.starts_with("For more") {
             break;
         }
-        // That an unknown option could also be a file's name helps nobody.
+        // Omit clap's tip that an unknown option could be a file name.
         if line.is_empty() || line.starts_with("tip: to pass ") {
             continue;
         }
@@ -197,7 +188,7 @@ fn one_line(text: &str) -> String {
         Some(command) => format!("tagmac {}", command.get_name()),
         None => "tagmac".into(),
     };
-    // The file of a new key is an option's value.
+    // `keygen` has no operands: its file is the value of -o.
     let hint = match facts.strip_prefix("unexpected argument '") {
         Some(found) if command == "tagmac keygen" && !found.starts_with('-') => "; use -o FILE",
         _ => "",

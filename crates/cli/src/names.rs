@@ -1,5 +1,5 @@
-//! Names that no file has and that mean something else: `-`, and URLs where files alone are read.
-//! They are refused before anything is done. A file of such a name is `./-`, or is there.
+//! Rejects names with a special meaning, before any work is done: `-`, and URLs where only files
+//! are accepted. A file with such a name is accepted as `./-`, or if it exists.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -11,15 +11,17 @@ use tagmac_files::url::{self, ForeignUrl};
 
 use crate::say;
 
-/// Refuses `-` where a file is to be made.
+/// Rejects `-` as the name of an output file.
 pub fn output(option: &str, path: &Path) -> Result<(), Error> {
     match path.as_os_str() == "-" {
-        true => Err(Error::usage(format_args!("{option}: expected a file to write, found '-'"))),
+        true => Err(Error::usage(format_args!(
+            "{option}: expected a file, found '-'; use './-' for a file of that name"
+        ))),
         false => Ok(()),
     }
 }
 
-/// Refuses what is no directory and no URL that objects are below.
+/// Rejects `-` and unsupported URLs as the name of a directory.
 pub fn directory(path: &Path) -> Result<(), Error> {
     match path.as_os_str() == "-" {
         true => Err(Error::usage("expected a directory, found '-'")),
@@ -27,7 +29,7 @@ pub fn directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Refuses the URL of what is no object here, unless a file has that name.
+/// Rejects an unsupported URL, unless a file has that name.
 pub fn object(path: &Path) -> Result<(), Error> {
     match ForeignUrl::from_name(path.as_os_str().as_bytes()).filter(|_| is_free(path)) {
         Some(url) => {
@@ -37,7 +39,7 @@ pub fn object(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Refuses any URL where only a file will do, unless a file has that name.
+/// Rejects any URL, unless a file has that name.
 pub fn file(path: &Path) -> Result<(), Error> {
     match url::is_url(path.as_os_str().as_bytes()) && is_free(path) {
         true => Err(Error::usage(format_args!(
@@ -49,7 +51,7 @@ pub fn file(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether nothing has the name.
+/// Returns whether no file has the name.
 fn is_free(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err()
 }

@@ -1,23 +1,23 @@
-//! Numbers of the command line, and how large ones are shown.
+//! Parses the numbers of the command line, and formats large ones.
 
-/// The units of sizes, each 1024 times the one before it.
+/// The units of sizes. Each is 1024 times the previous one.
 const UNITS: [&str; 9] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
 
-/// What is said of a text that is no size.
+/// The message for an invalid size.
 pub const NOT_A_SIZE: &str =
     "expected a size in bytes, or with KiB, MiB, GiB, TiB, PiB or EiB, such as 1500, 4KiB or 2^20";
 
-/// The length of a tag in bits.
+/// Parses the length of a tag in bits.
 pub fn bits(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "expected a number of bits, such as 64")
 }
 
-/// A count: `1000000` or `2^40`.
+/// Parses a count: `1000000` or `2^40`.
 pub fn count(text: &str) -> Result<u128, &'static str> {
     number(text).ok_or("expected a number, such as 1000000 or 2^40, below 2^128")
 }
 
-/// A size in bytes: `1500`, `4KiB` or `2^20`.
+/// Parses a size in bytes: `1500`, `4KiB` or `2^20`.
 pub fn size(text: &str) -> Result<u64, &'static str> {
     let unit = |power: usize| 1u128.checked_shl(10 * power as u32);
     let units = UNITS.iter().enumerate().rev();
@@ -30,7 +30,7 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("expected a size of less than 16 EiB")
 }
 
-/// A probability: `2^-32` or `0.001`. The theorems check that it is one.
+/// Parses a probability: `2^-32` or `0.001`. The theorems check its range.
 pub fn probability(text: &str) -> Result<f64, &'static str> {
     let wrong = "expected a probability, such as 2^-32 or 0.001";
     match text.strip_prefix("2^") {
@@ -40,7 +40,7 @@ pub fn probability(text: &str) -> Result<f64, &'static str> {
 }
 
 fn number(text: &str) -> Option<u128> {
-    // A sign is no digit, though `parse` takes one.
+    // `parse` would accept a sign.
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.strip_prefix("2^") {
         Some(power) => digits(power).then(|| 1u128.checked_shl(power.parse().ok()?))?,
@@ -48,7 +48,7 @@ fn number(text: &str) -> Option<u128> {
     }
 }
 
-/// A count, rounded down: as it is below a million, else as a power of 2.
+/// Formats a count: exactly below a million, else as a power of 2, rounded down.
 pub fn show_count(count: u128) -> String {
     match count {
         0..1_000_000 => count.to_string(),
@@ -57,13 +57,13 @@ pub fn show_count(count: u128) -> String {
     }
 }
 
-/// A probability: as a power of 2 if it is one.
+/// Formats a probability, as a power of 2 if it is one.
 pub fn show_probability(probability: f64) -> String {
     let log2 = probability.log2();
     if log2.fract() == 0.0 { format!("2^{log2}") } else { probability.to_string() }
 }
 
-/// A size in the largest unit that it fills, rounded to hundredths by `round`.
+/// Formats a size in the largest unit that it fills, rounded to hundredths by `round`.
 pub fn show_size(bytes: u128, round: fn(f64) -> f64) -> String {
     let (mut size, mut unit) = (bytes as f64, 0);
     while size >= 1024.0 && unit + 1 < UNITS.len() {
@@ -76,7 +76,7 @@ pub fn show_size(bytes: u128, round: fn(f64) -> f64) -> String {
     format!("{} {}", plain(round(size * 100.0) / 100.0), UNITS[unit])
 }
 
-/// With at most two decimals.
+/// Formats with at most two decimals.
 fn plain(number: f64) -> String {
     let text = format!("{number:.2}");
     text.trim_end_matches('0').trim_end_matches('.').into()

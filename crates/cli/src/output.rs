@@ -1,4 +1,4 @@
-//! Standard output. Each line is written at once and whole; a failure is an error, not a panic.
+//! Standard output. Each line is written at once; a failure is an error, not a panic.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
@@ -12,10 +12,10 @@ use crate::diagnostic::suspend_bar;
 use crate::json;
 use crate::stdio::{self, Stdout};
 
-/// Asked once: it decides over every line.
+/// Read once, because every line depends on it.
 static TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
 
-/// Whether a terminal shows the output.
+/// Returns whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     *TERMINAL
 }
@@ -27,7 +27,7 @@ pub fn write(bytes: &[u8]) -> Result<(), Error> {
     done.map_err(failed)
 }
 
-/// An error if something that was written is lost all the same.
+/// Reports whether anything that was written is lost, see [`stdio::settle`].
 pub fn settle() -> Result<(), Error> {
     stdio::settle().map_err(failed)
 }
@@ -41,13 +41,13 @@ pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
     write(&json::line(object))
 }
 
-/// Prints a line. One that no check could read is refused.
+/// Prints a line. Rejects a line that is too long for `check`.
 pub fn line(line: &Line<'_>, end: End) -> Result<(), Error> {
     let (found, most) = (line::write(line, end, false).len() - 1, line_reader::MAX_BYTES);
     if found > most {
         return Err(Error::usage(format_args!(
-            "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
-             no longer ones, found one with which it has {found}; --name and --json are ways out"
+            "name too long: its line would have {found} bytes, and 'tagmac check' reads at most \
+             {most}; use --name or --json"
         )));
     }
     write(&line::write(line, end, is_terminal()))

@@ -1,4 +1,4 @@
-//! `tagmac part`: the sealed hash of a range.
+//! `tagmac part`: hashes a range into a sealed partial.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::read::stdin_once;
 use crate::{say, stdio};
 
-/// Makes a partial of a range. `Some(exit)` if the file could not be read.
+/// Writes the partial of a range. Returns `Some(exit)` if the file could not be read.
 pub fn run(args: &PartArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::file(&args.output)?;
@@ -31,8 +31,7 @@ pub fn run(args: &PartArgs) -> Result<Option<Exit>, Error> {
         None if stores.is_some() => b"",
         None => {
             return Err(Error::usage(
-                "--object <ID>: expected the object's name with its version, found none; only a URL \
-                 has both",
+                "--object is missing: name the object and its version; only a URL has a default",
             ));
         }
     };

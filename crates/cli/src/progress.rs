@@ -1,5 +1,5 @@
-//! The progress of a piece of work on standard error: a bar with rate and time to go, or lines of
-//! JSON for programs.
+//! Progress on standard error: a bar with the rate and the remaining time, or lines of JSON for
+//! programs.
 
 use std::env;
 use std::fmt;
@@ -22,19 +22,19 @@ use crate::diagnostic::set_bar;
 use crate::json;
 use crate::stdio::Stderr;
 
-/// Less is done before a bar could be read, if there are no more files than the next.
+/// Below this size, and below MANY files, the work ends before a bar could be read.
 const LARGE: u64 = 64 << 20;
 const MANY: u64 = 10_000;
-/// Of files that are smaller on average, their number tells the time to go, not their bytes.
+/// If files are smaller on average, the remaining time depends on their number, not on their bytes.
 const SMALL: u64 = 4096;
 const HERTZ: u8 = 10;
-/// Between two lines where there is no terminal.
+/// Time between two lines if standard error is not a terminal.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Columns of a line where there is no terminal, or none that tells how many it has.
+/// Columns of a line if standard error is not a terminal, or does not report its columns.
 const PLAIN_COLUMNS: usize = 80;
-/// Columns of a bar.
+/// Columns of the bar itself.
 const BAR_COLUMNS: usize = 24;
-/// Between two lines of JSON.
+/// Time between two lines of JSON.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// When to show progress.
@@ -50,19 +50,19 @@ pub enum When {
     Json,
 }
 
-/// Whether progress is shown, and how.
+/// The kind of progress to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Not at all.
+    /// No progress.
     Silent,
-    /// As a bar, if there is much to do.
+    /// A bar, if there is much to do.
     Bar,
-    /// As lines of JSON.
+    /// Lines of JSON.
     Json,
 }
 
 impl Progress {
-    /// As the command line says.
+    /// Returns the kind for an option, which may depend on standard error.
     pub fn new(when: When) -> Progress {
         match when {
             When::Auto if io::stderr().is_terminal() => Progress::Bar,
@@ -72,12 +72,12 @@ impl Progress {
         }
     }
 
-    /// Whether work is worth counting beforehand.
+    /// Returns whether the caller should compute totals.
     pub fn is_shown(self) -> bool {
         self != Progress::Silent
     }
 
-    /// Starts a phase, a word for what is done: `tagging`. There is one at a time.
+    /// Starts a phase. `phase` is a word for the work, such as `tagging`. Phases do not overlap.
     pub fn start(self, phase: &'static str, total: Total) -> Bar {
         let counts = Arc::new(Counts::default());
         let little = total.bytes.is_some_and(|bytes| bytes < LARGE)
@@ -104,12 +104,12 @@ enum Way {
     Json {
         phase: &'static str,
         total: Total,
-        /// When the next line is due, in milliseconds from the start.
+        /// Time of the next line, in milliseconds from the start.
         due: AtomicU64,
     },
 }
 
-/// A bar, and whether it goes by files.
+/// A bar, and whether it counts files.
 struct Drawn {
     bar: ProgressBar,
     by_files: bool,
@@ -165,7 +165,7 @@ impl Bar {
             Way::Json { due, .. } => {
                 let now = self.start.elapsed().as_millis() as u64;
                 let (was, next) = (due.load(Ordering::Relaxed), now + PERIOD.as_millis() as u64);
-                // Of several threads one writes.
+                // Only one thread writes the line.
                 let exchange =
                     |was| due.compare_exchange(was, next, Ordering::Relaxed, Ordering::Relaxed);
                 if now >= was && exchange(was).is_ok() {
@@ -183,7 +183,7 @@ impl Bar {
         let seconds = self.start.elapsed().as_millis() as f64 / 1000.0;
         let Total { files: total_files, bytes: total_bytes } = total;
         let line = Line { phase, files, total_files, bytes, total_bytes, seconds };
-        // If standard error takes nothing, nobody waits for it.
+        // Progress is optional, so an error is ignored.
         let _ = Stderr.write_all(&json::line(&line));
     }
 }
@@ -195,7 +195,7 @@ impl Drop for Bar {
                 set_bar(None);
                 drawn.bar.finish_and_clear();
             }
-            // What was done in all, however short it was.
+            // Writes the totals, however short the phase was.
             Way::Json { .. } => self.line(),
             Way::Silent => {}
         }
@@ -238,36 +238,36 @@ fn draw(phase: &'static str, total: Total, counts: &Arc<Counts>) -> Drawn {
     Drawn { bar, by_files }
 }
 
-/// The columns of the terminal that standard error is.
+/// Returns the columns of the terminal on standard error.
 fn columns() -> usize {
     match tcgetwinsize(stdio::stderr()) {
-        // The library that draws asks for both.
+        // indicatif needs both numbers.
         Ok(size) if size.ws_row > 0 && size.ws_col > 0 => size.ws_col.into(),
         _ => PLAIN_COLUMNS,
     }
 }
 
-/// What a bar is made of.
+/// The characters of a bar.
 #[derive(Clone, Copy)]
 struct Look {
     done: &'static str,
     rest: &'static str,
 }
 
-/// What a line says.
+/// The texts of a line.
 struct Numbers {
     phase: &'static str,
-    /// The files that are done, and of how many if that is known.
+    /// Number of finished files, and the total if it is known.
     files: String,
-    /// The same of bytes, where they and not the files are counted.
+    /// The same for bytes, if the bar counts bytes.
     bytes: Option<String>,
     rate: String,
-    /// The share that is done and the time for the rest, if the whole is known.
+    /// The finished share and the remaining time, if the total is known.
     rest: Option<(f32, String)>,
 }
 
 impl Look {
-    /// What the locale's terminals can show.
+    /// Returns the characters that terminals of the locale can show.
     fn new() -> Look {
         let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
         let locale =
@@ -287,7 +287,7 @@ impl Look {
         }
     }
 
-    /// As much as one line of so many columns has room for.
+    /// Returns as much of a line as fits in `columns` columns.
     fn line(&self, numbers: &Numbers, columns: usize) -> String {
         let Numbers { phase, files, bytes, rate, rest } = numbers;
         let bytes = bytes.as_ref().map_or(String::new(), |bytes| format!("{bytes} "));
@@ -311,12 +311,12 @@ impl Look {
     }
 }
 
-/// The first line that leaves the last column free, where some terminals go on to the next line.
+/// Returns the first line that leaves the last column free: some terminals wrap after it.
 fn fitting<const N: usize>(lines: [String; N], columns: usize) -> String {
     lines.into_iter().find(|line| line.chars().count() < columns).unwrap_or_default()
 }
 
-/// Standard error that is no terminal, for `--progress always`: a line from time to time.
+/// Standard error that is not a terminal, for `--progress always`. It gets a line every [`PAUSE`].
 #[derive(Debug, Default)]
 struct Plain {
     last: Mutex<Option<Instant>>,

@@ -1,4 +1,4 @@
-//! Reads what the command line and lists name: files, and standard input as `-`.
+//! Reads what the command line and lists name: files, and `-` for standard input.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -18,20 +18,20 @@ use crate::key;
 use crate::objects::{Stores, is_url, not_allowed};
 use crate::stdio;
 
-/// Reads what is named, for one MAC.
+/// Tags files by name, with one MAC.
 pub struct NamedReader<'a> {
     key: &'a OpenKey,
     progress: &'a dyn Progress,
     reader: FileReader<'a>,
     /// The stores that the user named.
     stores: Option<Stores>,
-    /// What has taken up standard input.
+    /// The reader that consumed standard input.
     stdin: Option<&'static str>,
-    /// The file that the output goes to.
+    /// The file that standard output writes to.
     output: Option<Identity>,
 }
 
-/// Who named a file, and so what may stand there.
+/// The origin of a file's name. Lists may name only regular files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The user, on the command line, see [`given`].
@@ -40,7 +40,7 @@ pub enum Named {
     List,
 }
 
-/// What standard input serves for.
+/// The use of standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdin {
     /// The key.
@@ -49,7 +49,7 @@ pub enum Stdin {
     Name,
 }
 
-/// Refuses a command line that uses standard input twice.
+/// Rejects a command line that uses standard input twice.
 pub fn stdin_once<'a>(
     key: &key::KeyOptions<'_>,
     names: impl IntoIterator<Item = &'a PathBuf>,
@@ -59,11 +59,11 @@ pub fn stdin_once<'a>(
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {
         (first, None) => Ok(first),
-        _ => Err(Error::usage("standard input: expected one use of it, found more")),
+        _ => Err(Error::usage("standard input can be used only once")),
     }
 }
 
-/// What there is to read under a name.
+/// Returns the size of the named file, if it is known.
 pub fn total(name: &Path) -> Total {
     if name.as_os_str() == "-" || is_url(name) {
         return Total::one(None);
@@ -72,14 +72,14 @@ pub fn total(name: &Path) -> Total {
     Total::one(fs::metadata(name).map_or(Some(0), size))
 }
 
-/// Whether the name is that of a directory, not of standard input, a file or an object.
+/// Returns whether the name is a directory. Standard input and objects are not.
 pub fn is_dir(path: &Path) -> bool {
     path.as_os_str() != "-" && !is_url(path) && path.is_dir()
 }
 
 impl<'a> NamedReader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
-    /// byte.
+    /// Returns a reader with `threads` threads; 0 is one per core. It reports every byte to
+    /// `progress`.
     pub fn new(
         key: &'a OpenKey,
         threads: usize,
@@ -90,13 +90,13 @@ impl<'a> NamedReader<'a> {
         NamedReader { key, progress, reader, stores, stdin: None, output: output() }
     }
 
-    /// Marks standard input as taken up.
+    /// Marks standard input as consumed by `user`.
     pub fn take_stdin(&mut self, user: &'static str) {
         self.stdin = Some(user);
     }
 
-    /// The tag of a file, or of standard input if it is `-`, opened as who named it may have it.
-    /// `nonce` is empty for deterministic MACs.
+    /// Tags a file, or standard input if the name is `-`. The file is opened the rules for the
+    /// origin of its name. `nonce` is empty for deterministic MACs.
     pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, ReadError> {
         if path.as_os_str() == "-" {
             if let Some(user) = self.stdin {
@@ -118,8 +118,8 @@ impl<'a> NamedReader<'a> {
         self.reader.tag_named(path, &file, &before, nonce)
     }
 
-    /// As [`tag`](NamedReader::tag), going on from what a checkpoint holds and keeping it up, for a
-    /// regular file and a MAC that has parts.
+    /// Like [`tag`](NamedReader::tag), but resumes from a checkpoint and keeps it up to date. Needs
+    /// a regular file and a MAC with parts.
     pub fn tag_kept(
         &mut self,
         path: &Path,
@@ -131,7 +131,7 @@ impl<'a> NamedReader<'a> {
         self.reader.tag_kept(path, &file, nonce, checkpointer)
     }
 
-    /// Refuses the file that the output goes to.
+    /// Rejects the file that standard output writes to.
     pub fn is_not_output(&self, file: &Metadata) -> Result<(), ReadError> {
         match file.is_file() && self.output == Some(Identity::new(file)) {
             true => Err(ReadError::Output),
@@ -139,7 +139,7 @@ impl<'a> NamedReader<'a> {
         }
     }
 
-    /// The tag of an open file, of which `before` was said when it was opened.
+    /// Tags an open file. `before` is its metadata from when it was opened.
     pub fn tag_open(
         &mut self,
         path: &Path,
@@ -151,7 +151,7 @@ impl<'a> NamedReader<'a> {
     }
 }
 
-/// The file that standard output goes to. Its tag would be that of a list half written.
+/// Returns the file that standard output writes to. Its tag would be that of a half-written list.
 fn output() -> Option<Identity> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
     output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)

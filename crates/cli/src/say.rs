@@ -1,5 +1,5 @@
-//! Errors in the words of the command: `tagmac_files` gives facts, and here they become lines with the
-//! options that they concern, and what to do.
+//! Error messages for the command line: adds the options that are concerned, and what to do, to the
+//! facts of `tagmac_files`.
 
 use tagmac_any::PartialError;
 use tagmac_files::escaped::Escaped;
@@ -11,7 +11,7 @@ use tagmac_files::sidecar::{Interrupted, UpdateError};
 use tagmac_files::url::ForeignUrl;
 use tagmac_files::{Error, ReadError};
 
-/// The line of an error.
+/// Returns the message of an error.
 pub fn line(error: &Error) -> String {
     match error {
         Error::Update(error) => update(error),
@@ -19,7 +19,7 @@ pub fn line(error: &Error) -> String {
         Error::Combine(error) => combine(error),
         Error::Manifest(error) => manifest(error),
         Error::NoParts(_) => {
-            format!("{error}; 'tagmac list' marks the algorithms that can with 'parts'")
+            format!("{error}; 'tagmac list' shows the algorithms with 'parts'")
         }
         Error::TooManyObjects(_) => format!("{error}; --max-objects allows them"),
         Error::File(file) => format!("{}: {}", Escaped::name(&file.path), read(&file.error)),
@@ -27,10 +27,10 @@ pub fn line(error: &Error) -> String {
     }
 }
 
-/// Why a file cannot be read, without its name.
+/// Returns the reason why a file cannot be read, without its name.
 pub fn read(error: &ReadError) -> String {
     match error {
-        ReadError::Pipe => format!("{error}; '< PIPE' gives it as standard input"),
+        ReadError::Pipe => format!("{error}; use '< PIPE' to read it"),
         ReadError::Sizeless => format!("{error}; 'tagmac tag' reads it to its end"),
         ReadError::Checkpoint(_, error) => {
             error.downcast_ref().map_or_else(|| error.to_string(), line)
@@ -39,7 +39,7 @@ pub fn read(error: &ReadError) -> String {
     }
 }
 
-/// The hint for a URL that no store here reads.
+/// Returns the hint for a URL of an unsupported kind.
 pub fn foreign_url(url: ForeignUrl) -> String {
     match url {
         ForeignUrl::Web => format!("{url}; 'curl URL | tagmac tag' reads those"),
@@ -47,7 +47,7 @@ pub fn foreign_url(url: ForeignUrl) -> String {
     }
 }
 
-/// Why the source of a key gave nothing.
+/// Returns the reason why a source has no key.
 pub fn key_source(error: &KeySourceError) -> String {
     match error {
         KeySourceError::Closed(error) => read(error),
@@ -58,16 +58,15 @@ pub fn key_source(error: &KeySourceError) -> String {
     }
 }
 
-/// Why what a source gave is no key.
+/// Returns the reason why the text of a source is not a key.
 pub fn key(error: &KeyError) -> String {
     match error {
-        KeyError::Empty => "expected a key file made by 'tagmac keygen', found nothing".into(),
+        KeyError::Empty => "empty; expected a key file from 'tagmac keygen'".into(),
         KeyError::Mark(mark) => {
-            format!("expected a key file made by 'tagmac keygen', found {mark}")
+            format!("expected a key file from 'tagmac keygen', found {mark}")
         }
         KeyError::NotAKeyFile => {
-            "expected a key file made by 'tagmac keygen', found something else; \
-                                  for other keys give --key-format raw, hex or base64"
+            "not a key file from 'tagmac keygen'; for other keys use --key-format raw, hex or base64"
                 .into()
         }
         KeyError::OtherAlgorithm { expected, found } => {
@@ -86,10 +85,10 @@ fn update(error: &UpdateError) -> String {
     let option = |option: &str| format!("{place}{option}: {reason}");
     match error {
         UpdateError::NoEdits { .. } => {
-            format!("{error}; 'tagmac list' marks the algorithms that can with 'edits'")
+            format!("{error}; 'tagmac list' shows the algorithms with 'edits'")
         }
         UpdateError::NoSidecar { .. } => format!(
-            "{error}; 'tagmac update' without an edit creates it and accepts the file as it is"
+            "{error}; 'tagmac update' without an edit creates it and accepts the current file"
         ),
         UpdateError::LeafFixed => option("--leaf"),
         UpdateError::LeafTooLong { max, found } => {
@@ -98,8 +97,8 @@ fn update(error: &UpdateError) -> String {
         UpdateError::NothingToExpect => option("--expect"),
         UpdateError::ExpectedTag { algorithm, error } => format!("--expect: {algorithm}: {error}"),
         UpdateError::OtherTag { .. } => format!(
-            "{place}expected the tag of --expect, found another: the file or its sidecar was rolled \
-             back, or was updated since"
+            "{place}the tag is not that of --expect: the file or its sidecar was rolled back, or was \
+             updated since"
         ),
         UpdateError::ExpectedInterrupted { edit, .. } => {
             let finish = match edit {
@@ -109,31 +108,31 @@ fn update(error: &UpdateError) -> String {
                 }
             };
             format!(
-                "{place}expected a state with the tag of --expect, found an edit of it on its way: \
-                 --finish {finish}, --undo keeps the old bytes; if no update of yours was interrupted, \
-                 this is an old sidecar, and only --undo is right"
+                "{place}an edit was interrupted after the tag of --expect: --finish {finish}, --undo \
+                 keeps the old bytes. If you interrupted no update, the sidecar is an old copy: use \
+                 --undo"
             )
         }
         UpdateError::OtherFile { expected, found, interrupted: true, .. } => {
             let [expected, found] = [expected, found].map(|name| Escaped::bytes(name));
             format!(
-                "{place}expected the sidecar of {expected}, found that of {found}, with an interrupted \
-                 edit: keep it, rename both back to {found} and {found}.tagmac, and finish the edit \
-                 there, or undo it with --undo"
+                "{place}the sidecar belongs to {found}, not to {expected}, and has an interrupted edit. \
+                 Keep it, rename both back to {found} and {found}.tagmac, and finish the edit or undo \
+                 it with --undo"
             )
         }
         UpdateError::OtherLength { expected, found, .. } if found > expected => {
-            format!("{error}: --append accepts what was added")
+            format!("{error}: --append accepts the added bytes")
         }
         UpdateError::Unaccepted { bytes, grew, settled, .. } => {
             let and = if *settled { ", and" } else { ";" };
-            let then = if *grew { ", and then --append accepts what was added" } else { "" };
+            let then = if *grew { ", and then --append accepts the added bytes" } else { "" };
             let (start, length) = (bytes.start, bytes.end - bytes.start);
-            format!("{error}{and} --range {start}:{length} accepts them as they are now{then}")
+            format!("{error}{and} --range {start}:{length} accepts the current bytes{then}")
         }
         UpdateError::PatchStart { .. } | UpdateError::PatchTooLong(..) => option("--patch"),
         UpdateError::PatchEnd { .. } => {
-            format!("{}; --append accepts what was added at its end", option("--patch"))
+            format!("{}; --append accepts bytes added at the end", option("--patch"))
         }
         UpdateError::TruncateEnd { .. } => option("--truncate"),
         UpdateError::RangeEnd { .. } => option("--range"),
@@ -147,24 +146,23 @@ fn update(error: &UpdateError) -> String {
             format!("{place}{}; {next}; free space if the disk is full", read(error))
         }
         UpdateError::NotASidecar { .. } => {
-            format!("{place}expected a sidecar made by 'tagmac update', found something else")
+            format!("{place}not a sidecar from 'tagmac update'")
         }
         _ => error.to_string(),
     }
 }
 
-/// The two ways to go on with an interrupted edit, or the only one.
+/// Returns the ways to continue after an interrupted edit.
 fn decision(edit: &Interrupted) -> &'static str {
     match edit {
         Interrupted::Truncation { gone: true, .. } => {
-            "--finish takes it as done and deletes nothing"
+            "--finish treats it as done and deletes nothing"
         }
         Interrupted::Truncation { .. } => {
-            "--finish takes it as done, --undo undoes it, and neither deletes bytes of other programs"
+            "--finish treats it as done, --undo undoes it, and both keep bytes of other programs"
         }
         Interrupted::Patch { .. } => {
-            "--finish writes its bytes, --undo the old ones, and neither overwrites bytes of other \
-             programs"
+            "--finish writes its bytes, --undo the old ones, and both keep bytes of other programs"
         }
     }
 }
@@ -179,19 +177,18 @@ fn range(error: &RangeError) -> String {
             RangeError::nearest(*block, *found)
         ),
         RangeError::NoLength => {
-            "give --length BYTES, or --last for the range up to the end of the file".into()
+            "use --length BYTES, or --last for the range up to the end of the file".into()
         }
         RangeError::LengthZero => "--length: expected at least 1 byte, found 0".into(),
         RangeError::BeforeEnd { expected, found } => format!(
-            "--last: expected the range to end with the file, at byte {expected}, found its end at \
+            "--last: the range must end with the file: expected an end at byte {expected}, found \
              {found}"
         ),
         RangeError::StreamGoesOn { expected } => {
-            format!("--last: expected standard input to end after {expected} bytes, found more")
+            format!("--last: standard input has more than {expected} bytes")
         }
         RangeError::StreamPlace => {
-            "--at: expected a file, found standard input, whose next byte is the range's first"
-                .into()
+            "--at: only for files; standard input begins with the range".into()
         }
         RangeError::Read { file, in_place, error } => {
             let hint = match error {
@@ -209,15 +206,15 @@ fn range(error: &RangeError) -> String {
 fn combine(error: &CombineError) -> String {
     match error {
         CombineError::OtherObject { partial, expected: Wanted::Name(name), found } => format!(
-            "{partial}: expected a partial of {} (--object), found one of {}",
-            Escaped::bytes(name),
-            Escaped::bytes(found)
+            "{partial}: the partial is of {}, not of {} (--object)",
+            Escaped::bytes(found),
+            Escaped::bytes(name)
         ),
         CombineError::Refused { partial, error: PartialError::NotAPartial } => {
-            format!("{partial}: expected a partial made by 'tagmac part', found something else")
+            format!("{partial}: not a partial from 'tagmac part'")
         }
         CombineError::NoLast { found } => {
-            format!("expected a last range (part --last), found {found} after all others")
+            format!("no range was made with --last; the last one is {found}")
         }
         _ => error.to_string(),
     }
@@ -228,11 +225,10 @@ fn manifest(error: &ManifestError) -> String {
         ManifestError::NoFileName { .. } => format!("-o: {error}"),
         ManifestError::Unsealed { .. } => format!("{error}; --skip-unreadable seals the rest"),
         ManifestError::Directory { .. } => format!("{error}; usage: audit MANIFEST DIR"),
-        ManifestError::NotAManifest { manifest, cut_off } => {
-            let found =
-                if *cut_off { "the end of the file in its header" } else { "something else" };
-            format!("{manifest}: expected a manifest made by 'tagmac seal', found {found}")
-        }
+        ManifestError::NotAManifest { manifest, cut_off } => match cut_off {
+            true => format!("{manifest}: the manifest is cut off in its header"),
+            false => format!("{manifest}: not a manifest from 'tagmac seal'"),
+        },
         ManifestError::TagBits { .. } => format!("{error}; see --tag-bits"),
         _ => error.to_string(),
     }

@@ -1,4 +1,4 @@
-//! `tagmac seal`: a manifest of a tree, or of the objects of a bucket.
+//! `tagmac seal`: writes a manifest of a tree, or of the objects of a bucket.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
@@ -15,7 +15,7 @@ use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 
-/// Seals a directory or a bucket. `Some(exit)` if not all of it could be.
+/// Seals a directory or a bucket. Returns `Some(exit)` if a part of it was left out.
 pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::object(&args.output)?;
@@ -28,7 +28,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     }
     if is_url(&args.output) {
         return Err(Error::usage(format_args!(
-            "-o: expected a file, as the manifest of a directory is one, found {}",
+            "-o: the manifest of a directory must be a file, not the URL {}",
             Escaped::name(&args.output)
         )));
     }
@@ -62,7 +62,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(
-            "{option}: expected a directory, found the URL of objects, which have none of this"
+            "{option}: expected a directory, found the URL of objects"
         )));
     }
     stores.check_outside(&args.output, &args.directory)?;

@@ -1,4 +1,4 @@
-//! `tagmac selftest`: known answers on every level.
+//! `tagmac selftest`: computes known answers on every level.
 
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde::Deserialize;
@@ -10,11 +10,12 @@ use tagmac_files::Error;
 use crate::exit::Exit;
 use crate::output;
 
-/// The vectors that the tests of the library read, packed by `build.rs`; `vectors/README.md` has their
+/// The vectors of the library's tests, packed by `build.rs`. `vectors/README.md` lists their
 /// sources.
 const VECTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/vectors.z"));
 
-/// Longer messages are left to the tests of the library, so that the command is done at once.
+/// The maximum length of a message in bytes. The library's tests cover longer ones, which would
+/// take too long here.
 const LONGEST: usize = 2 << 20;
 
 /// A row of the vectors.
@@ -22,10 +23,10 @@ const LONGEST: usize = 2 << 20;
 struct Row {
     algorithm: String,
     key: String,
-    /// Missing where the algorithm takes none.
+    /// Missing for algorithms without nonces.
     #[serde(default)]
     nonce: String,
-    /// Missing where the message is counted in bits.
+    /// Missing if the message is a bit string.
     msg: Option<Message>,
     tag: String,
     tag_bits: usize,
@@ -39,9 +40,9 @@ enum Message {
     Repeat { repeat: String, total_bytes: usize },
 }
 
-/// Runs the test. `Some(exit)` if an answer is wrong.
+/// Runs the self-test. Returns `Some(exit)` if an answer is wrong.
 pub fn run() -> Result<Option<Exit>, Error> {
-    // A level that is asked for and cannot be had is an error here as elsewhere.
+    // Reject an unusable TAGMAC_LEVEL, like every other command.
     crate::mac::level()?;
     let rows = rows();
     let mut good = true;
@@ -62,14 +63,14 @@ pub fn run() -> Result<Option<Exit>, Error> {
     Ok((!good).then_some(Exit::Mismatch))
 }
 
-/// The rows whose tags must come out.
+/// Returns the rows with a valid tag of a byte string.
 fn rows() -> Vec<Row> {
     let text = decompress_to_vec_zlib(VECTORS).expect("build.rs packs them");
     let files: Vec<Vec<Row>> = serde_json::from_slice(&text).expect("the vectors are of this form");
     files.into_iter().flatten().filter(|row| row.valid && row.msg.is_some()).collect()
 }
 
-/// Each algorithm's answers on a level, in a line.
+/// Tests each algorithm on a level, and prints a line for each.
 fn level_holds(level: Level, rows: &[Row]) -> Result<bool, Error> {
     let mut good = true;
     for algorithm in Algorithm::all() {
@@ -92,13 +93,13 @@ fn level_holds(level: Level, rows: &[Row]) -> Result<bool, Error> {
     Ok(good)
 }
 
-/// Whether the tag comes out at once, in a stream and from parts.
+/// Computes the tag in one call, in a stream and from parts, and returns whether all are right.
 fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
     let message = row.msg.as_ref().map(Message::bytes).unwrap_or_default();
     let Ok(mac) = AnyMac::with_options(algorithm, &bytes(&row.key), row.tag_bits, level) else {
         return false;
     };
-    // A MAC that fails its self-test on a level runs on a lower one.
+    // A MAC that failed its self-test on a level runs on a lower one.
     if mac.level().is_some_and(|used| used != level) {
         return false;
     }
@@ -119,7 +120,7 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
 }
 
 impl Row {
-    /// Bytes of the message.
+    /// Returns the length of the message in bytes.
     fn bytes(&self) -> usize {
         match &self.msg {
             Some(Message::Hex(hex)) => hex.len() / 2,
@@ -128,7 +129,8 @@ impl Row {
         }
     }
 
-    /// Whether it is an answer of the algorithm; there are others under keys that it has to refuse.
+    /// Returns whether the row is an answer of the algorithm. Other rows have keys that it must
+    /// reject.
     fn is_of(&self, algorithm: Algorithm) -> bool {
         self.algorithm == algorithm.name() && algorithm.check_key(self.key.len() / 2).is_ok()
     }

@@ -1,9 +1,9 @@
-//! Standard input and output as the command was given them.
+//! Standard input and output, without the changes of Rust's runtime.
 //!
-//! Rust's runtime opens /dev/null in place of one that was closed, reads one that cannot be read as
-//! if it were empty, and writes to one that cannot be written as if it took all. Then the tag of
-//! nothing would pass for that of an input, and output that nobody gets would pass for told. So
-//! what was closed is noted before the runtime starts, and reads and writes go past it.
+//! The runtime opens /dev/null in place of a closed descriptor, reads an unreadable one as if it
+//! were empty, and ignores writes to an unwritable one. A closed input would get the tag of the
+//! empty message, and lost output would look like success. So this module records which descriptors
+//! are closed before the runtime starts, and bypasses it to read and write.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, IntoRawFd};
@@ -14,12 +14,12 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec, fcntl_getfd, try_close};
 use rustix::stdio;
 use tagmac_files::faults;
 
-/// A bit for each of the descriptors 0 to 2 that was closed.
+/// A bit for each closed descriptor from 0 to 2.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 ctor::declarative::ctor! {
-    // The runtime opens what is closed before `main`, so it can only be seen before that. Nothing
-    // here needs the runtime: three system calls and a store.
+    // The runtime opens closed descriptors before `main`, so they must be recorded earlier. This
+    // needs nothing of the runtime: three system calls and a store.
     #[ctor(unsafe)]
     fn note_what_is_closed() {
         let all = [stdio::stdin(), stdio::stdout(), stdio::stderr()];
@@ -29,10 +29,10 @@ ctor::declarative::ctor! {
     }
 }
 
-/// Whether standard output has taken anything since it was settled.
+/// True if standard output was written to since [`settle`].
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Refuses a descriptor that the command was not given.
+/// Rejects a descriptor that was closed when the command started.
 pub fn given(fd: i32) -> io::Result<()> {
     let closed = (0..3).contains(&fd) && CLOSED.load(Ordering::Relaxed) >> fd & 1 == 1;
     if closed { Err(Errno::BADF.into()) } else { Ok(()) }
@@ -64,7 +64,8 @@ impl Write for Stdout {
     }
 }
 
-/// Standard error, unbuffered. The runtime's loses what does not fit at once.
+/// Standard error, unbuffered. The runtime's loses what a non-blocking descriptor does not accept
+/// at once.
 pub struct Stderr;
 
 impl Write for Stderr {
@@ -77,8 +78,8 @@ impl Write for Stderr {
     }
 }
 
-/// An open descriptor. What is read from it is waited for, whatever its other users have set: with
-/// O_NONBLOCK, which a descriptor keeps from one process to the next, reads fail that have to wait.
+/// An open descriptor on which reads wait, even if another process has set O_NONBLOCK. The flag
+/// belongs to the open file, which processes share.
 pub struct Waiting<Fd>(pub Fd);
 
 impl<Fd: AsFd> Read for Waiting<Fd> {
@@ -87,7 +88,7 @@ impl<Fd: AsFd> Read for Waiting<Fd> {
     }
 }
 
-/// Makes a call, once more whenever it would have had to wait.
+/// Makes a call, and repeats it after each wait for the descriptor.
 fn waiting<Fd: AsFd, T>(
     fd: Fd,
     until: PollFlags,
@@ -104,16 +105,17 @@ fn waiting<Fd: AsFd, T>(
     }
 }
 
-/// Whether all that standard output has taken is where it goes. Some file systems, most of them of a
-/// network, have no room, or no server any more, and say so when a file is closed: a copy of the
-/// descriptor is.
+/// Returns an error if anything written to standard output is lost.
+///
+/// Some file systems, mostly network ones, report a full disk or a lost server only when a file is
+/// closed. So this closes a duplicate of the descriptor.
 pub fn settle() -> io::Result<()> {
     if !WRITTEN.swap(false, Ordering::Relaxed) {
         return Ok(());
     }
     loop {
         match close_a_copy() {
-            // What was interrupted is closed all the same, and whether anything is lost is not told.
+            // The interrupted close did happen, but without reporting whether data is lost.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             settled => return settled,
         }
@@ -123,6 +125,6 @@ pub fn settle() -> io::Result<()> {
 fn close_a_copy() -> io::Result<()> {
     let copy = fcntl_dupfd_cloexec(stdio::stdout(), 0)?.into_raw_fd();
     faults::before("close")?;
-    // SAFETY: the copy was made here, nobody else has it, and it is not used again.
+    // SAFETY: the duplicate was made here, has no other owner, and is not used again.
     Ok(unsafe { try_close(copy) }?)
 }

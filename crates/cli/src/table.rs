@@ -1,13 +1,13 @@
-//! Tables of algorithms, in columns. LightMACs that differ in their counters alone share a row.
+//! Tables of algorithms. LightMACs that differ only in their counters share a row.
 
 use tagmac_any::Algorithm;
 
-/// Whether these are LightMACs that differ in their counters alone, so that they share a row.
+/// Returns whether both are LightMACs that differ only in their counters.
 pub fn same_family(a: Algorithm, b: Algorithm) -> bool {
     a.counter_bits().is_some() && a.stem() == b.stem()
 }
 
-/// The name of a row that goes from one algorithm to another of its family.
+/// Returns the name of a row for the algorithms from `first` to `last`, which are of one family.
 pub fn name(first: Algorithm, last: Algorithm) -> String {
     match last.counter_bits() {
         Some(counter) if first != last => format!("{}..S{counter}", first.name()),
@@ -15,12 +15,12 @@ pub fn name(first: Algorithm, last: Algorithm) -> String {
     }
 }
 
-/// Two cells as one.
+/// Joins two cells.
 pub fn span(first: String, last: String) -> String {
     if first == last { first } else { format!("{first}..{last}") }
 }
 
-/// The rows with their columns in line.
+/// Formats the rows with aligned columns.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `tagmac tag`: a line for each file.
+//! `tagmac tag`: prints a line for each file.
 
 use std::io;
 use std::iter;
@@ -27,7 +27,7 @@ use crate::record::FileRecord;
 use crate::say;
 use crate::tag_line::{self, Form};
 
-/// Tags the files. `Some(exit)` if not all could be.
+/// Tags the files. Returns `Some(exit)` if one could not be tagged.
 pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     let files = &args.files;
     let (nonce, keeps) = (args.nonce_hex.is_some(), args.checkpoint.is_some());
@@ -74,7 +74,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     Ok(tagger.exit)
 }
 
-/// What there is to read.
+/// Returns the total size of the files.
 fn total(args: &TagArgs) -> Total {
     let one = |name: &PathBuf| {
         if args.recursive && is_url(name) {
@@ -92,19 +92,19 @@ fn total(args: &TagArgs) -> Total {
 struct Tagger<'a> {
     args: &'a TagArgs,
     key: &'a OpenKey,
-    /// The nonce of the only file, if it was given.
+    /// The value of `--nonce-hex`, for the only file.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
     /// The stores that the command line names.
     stores: Option<Stores>,
-    /// The checkpoint of the only file, if one is kept.
+    /// The checkpoint of the only file, with `--checkpoint`.
     checkpointer: Option<Checkpointer<'a>>,
     bar: &'a Bar,
     exit: Option<Exit>,
 }
 
 impl<'a> Tagger<'a> {
-    /// A name of the command line.
+    /// Tags what a name of the command line refers to.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
         if self.args.recursive && is_url(name) {
             return self.below(name);
@@ -135,14 +135,15 @@ impl<'a> Tagger<'a> {
         })
     }
 
-    /// All objects below a URL.
+    /// Tags all objects below a URL.
     fn below(&mut self, url: &Path) -> Result<(), Error> {
         let Some(stores) = self.stores.clone() else { return Ok(()) };
         stores.tag_below(self.key, self.bar, url, |path, made| {
-            // It would end the line, and begin another one with any name and tag.
+            // A zero byte in the name would end the line and begin another one with any name and
+            // tag.
             let made = match self.args.zero && path.as_os_str().as_bytes().contains(&0) {
                 true => Err(ReadError::Io(io::Error::other(
-                    "expected a name without zero bytes, as lines end with one",
+                    "the name contains a zero byte, which would end its line",
                 ))),
                 false => made,
             };
@@ -150,7 +151,7 @@ impl<'a> Tagger<'a> {
         })
     }
 
-    /// Tags a file under a nonce that is its own.
+    /// Tags a file under the given nonce, or a new random one.
     fn tag(
         &mut self,
         tag: impl FnOnce(

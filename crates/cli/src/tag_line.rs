@@ -1,4 +1,4 @@
-//! The line of a tag that was made, as text or as JSON.
+//! Prints the line of a computed tag, as text or as JSON.
 
 use tagmac_files::Error;
 use tagmac_files::line::{End, Line};
@@ -8,14 +8,14 @@ use tagmac_files::read::Tagged;
 use crate::output;
 use crate::record::FileRecord;
 
-/// How the line is written.
+/// The form of the line.
 #[derive(Clone, Copy, Default)]
 pub struct Form {
-    /// As a JSON object.
+    /// A JSON object.
     pub json: bool,
-    /// With a zero byte at its end.
+    /// A zero byte ends the line.
     pub zero: bool,
-    /// As `HEX  NAME`.
+    /// `HEX  NAME`.
     pub untagged: bool,
 }
 

@@ -16,11 +16,11 @@ use crate::read::stdin_once;
 use crate::stdio;
 use crate::tag_line::{self, Form};
 
-/// Follows one edit, or makes the sidecar, and prints the file's line.
+/// Makes one edit, or creates the sidecar, and prints the file's line.
 pub fn run(args: &UpdateArgs) -> Result<Option<Exit>, Error> {
     let path = &*args.file;
     if path.as_os_str() == "-" {
-        return Err(Error::usage("expected a file, found '-': standard input has no edits"));
+        return Err(Error::usage("expected a file, found '-'; standard input cannot be updated"));
     }
     names::file(path)?;
     let patch = args.edit.patch()?;
@@ -52,7 +52,7 @@ pub fn run(args: &UpdateArgs) -> Result<Option<Exit>, Error> {
     Ok(None)
 }
 
-/// Where a patch is read from.
+/// Opens the input of a patch.
 fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(stdio::Stdin));

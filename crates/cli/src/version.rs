@@ -1,10 +1,11 @@
-//! What this command is: for reports of bugs.
+//! The description of this build in `--version`, for bug reports.
 
 use std::sync::LazyLock;
 
 use tagmac::isa::Level;
 
-/// The version, the commit if the build knew one, the target, and the level that this CPU has.
+/// Returns the version, the commit if the build knows it, the target, and the best level of this
+/// CPU.
 pub fn long() -> &'static str {
     static LONG: LazyLock<String> = LazyLock::new(|| {
         let commit = option_env!("TAGMAC_COMMIT").unwrap_or("unknown");

@@ -1,9 +1,10 @@
-//! Files that appear whole or not at all, in one way for all that the command writes.
+//! Atomic file creation: a file appears complete or not at all.
 //!
-//! Where the system has it, a file is made without a name (`O_TMPFILE`), so that a kill leaves
-//! nothing. It gets its name when it is whole. To take another file's place it first needs a
-//! name of its own, and file systems that know no nameless files need one from the start: that name
-//! comes from the file's, and whoever writes the same file next removes what a killed run left.
+//! Where the system supports it, the file is created without a name (`O_TMPFILE`), so that a kill
+//! leaves nothing, and linked in when it is complete. To replace another file it first needs a
+//! temporary name. File systems without nameless files need that name from the start. The temporary
+//! name is derived from the file's, so the next run that writes the same file removes what a killed
+//! run left.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -25,34 +26,35 @@ use crate::folder;
 use crate::identity::{Identity, is_at};
 use crate::overwrite::Overwrite;
 
-/// Runs that may write a file of one name at the same time.
+/// Temporary names per file, and so the number of runs that can write it at the same time.
 const SLOTS: u32 = 16;
 
-/// A file in the making, in the folder of the name that it is to have.
+/// An unfinished file, in the directory where it will be named.
 pub struct AtomicFile {
     file: File,
     path: PathBuf,
     over: Overwrite,
     draft: Draft,
-    /// `None` if it may be written to but not read.
+    /// `None` if the directory may be written to but not read.
     folder: Option<File>,
 }
 
-/// The name that a file has until it is whole, where it needs one. Dropped, it is removed.
+/// The temporary name, if the file needs one. Removed on drop.
 struct Draft(Option<PathBuf>);
 
 impl Drop for Draft {
     fn drop(&mut self) {
         if let Some(name) = &self.0 {
-            // If it cannot be removed now, the next run does.
+            // If this fails, the next run removes it.
             let _ = fs::remove_file(name);
         }
     }
 }
 
 impl AtomicFile {
-    /// A file that is to be at `path`. `mode` is as the umask leaves it, and that of a file of its
-    /// kind which it replaces goes before. What a killed run left of this file is removed.
+    /// Creates a file that [`finish`](AtomicFile::finish) will name `path`, and removes what killed
+    /// runs left of it. `mode` is subject to the umask; a replaced file of the same kind passes on
+    /// its own mode instead.
     pub fn new(path: &Path, mode: u32, over: Overwrite) -> io::Result<AtomicFile> {
         AtomicFile::with(path, mode, over, nameless)
     }
@@ -64,9 +66,9 @@ impl AtomicFile {
         nameless: impl FnOnce(&Path, u32) -> io::Result<Option<File>>,
     ) -> io::Result<AtomicFile> {
         if path.file_name().is_none() {
-            return Err(io::Error::other("expected the name of a file, found none"));
+            return Err(io::Error::other("the path does not name a file"));
         }
-        // Also where the name is taken: a killed run may have left a key beside it.
+        // Even if `path` is taken: a killed run may have left a temporary file that contains a key.
         sweep(path);
         let old = over.replaced(path)?.filter(|_| matches!(over, Overwrite::Kind(..)));
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
@@ -79,18 +81,18 @@ impl AtomicFile {
         Ok(AtomicFile { file, path: path.to_path_buf(), over, draft, folder })
     }
 
-    /// Where it is until it is whole, if it is anywhere.
+    /// Returns the temporary name, if the file has one.
     pub fn draft(&self) -> Option<&Path> {
         self.draft.0.as_deref()
     }
 
-    /// The file, which is locked where the file system can.
+    /// Returns the file, locked if the file system supports locks.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives the file its name, both safe on disk. What is there is looked at again: it may have
-    /// come since the start.
+    /// Names the file and syncs both the file and its directory. Checks again that the file may be
+    /// at that place: another may have appeared since the start.
     pub fn finish(mut self) -> io::Result<File> {
         faults::sync_all(&self.file)?;
         let free = self.over.replaced(&self.path)?.is_none();
@@ -102,17 +104,17 @@ impl AtomicFile {
             }
             _ => self.replace()?,
         }
-        // Without this the new name could be lost if the machine stops.
+        // Without this sync a crash could lose the new name.
         sync_in(self.folder.as_ref(), &self.file)?;
-        // Somebody else may have used the name since.
+        // Another program may have replaced or removed the file since.
         if !is_at(&self.path, &self.file)? {
             return Err(io::Error::other("the new file was removed or replaced at once"));
         }
         Ok(self.file)
     }
 
-    /// Takes the place of what is there, once that has been looked at for the last time. The system
-    /// has no rename that compares: what somebody puts there between the two calls is lost.
+    /// Replaces the existing file after a last check. No system call compares and renames: a file
+    /// that another program puts there between the two calls is lost.
     fn replace(&mut self) -> io::Result<()> {
         let draft = match self.draft.0.take() {
             Some(draft) => draft,
@@ -127,7 +129,7 @@ impl AtomicFile {
     }
 }
 
-/// The folder of a name; none if it cannot be opened.
+/// Opens the directory of `path`; `None` if that is not permitted.
 fn folder_of(path: &Path) -> io::Result<Option<File>> {
     match folder::open(folder::parent(path)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
@@ -135,11 +137,11 @@ fn folder_of(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Makes the names in a folder, that of `file` among them, safe on disk.
+/// Syncs the directory, which now has the name of `file`.
 fn sync_in(folder: Option<&File>, file: &File) -> io::Result<()> {
     match folder {
         Some(folder) => faults::sync_all(folder),
-        // A folder that cannot be opened cannot be synced alone.
+        // A directory that cannot be opened cannot be synced, so sync its file system.
         #[cfg(target_os = "linux")]
         None => faults::sync_file_system(file),
         #[cfg(not(target_os = "linux"))]
@@ -147,7 +149,7 @@ fn sync_in(folder: Option<&File>, file: &File) -> io::Result<()> {
     }
 }
 
-/// Makes the name of a file safe on disk: the run that gave it may have been killed before.
+/// Syncs the name of a file: the run that created it may have been killed before it did.
 pub fn sync_name(path: &Path, file: &File) -> io::Result<()> {
     sync_in(folder_of(path)?.as_ref(), file)
 }
@@ -163,8 +165,8 @@ impl Write for AtomicFile {
     }
 }
 
-/// What the names of a file that is to be at `path` begin with until it is whole. They are short
-/// where its name is long, and say nothing of it to somebody else who may list the folder.
+/// Returns the prefix of the temporary names for `path`. It has a fixed length, so that it fits
+/// where the name is long, and reveals nothing of the name to others who may list the directory.
 pub fn drafts(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     let hash = base16ct::lower::encode_string(&Sha256::digest(name)[..8]);
@@ -177,7 +179,7 @@ fn slot(path: &Path, number: u32) -> PathBuf {
     name.into()
 }
 
-/// The first slot that `make` finds free, and what it made there.
+/// Calls `make` with each slot until one is free; returns the result and the slot.
 fn free_slot<T>(
     path: &Path,
     mut make: impl FnMut(&Path) -> io::Result<T>,
@@ -190,20 +192,23 @@ fn free_slot<T>(
         }
     }
     let name = Escaped::name(&slot(path, 0)).to_string();
-    let what = format!("expected a free name from {name} to {}, found none", SLOTS - 1);
+    let what = format!(
+        "too many temporary files ({name} to {}); remove those that killed runs left",
+        SLOTS - 1
+    );
     Err(io::Error::other(what))
 }
 
-/// A file without a name, where the system knows such and can give it one later.
+/// Creates a file without a name; `None` if the system cannot, or cannot name it later.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
     let flags = OFlags::TMPFILE | OFlags::RDWR;
     let file = match faults::open_in(rustix::fs::CWD, folder, flags, mode.into()) {
-        // The file system cannot, or the system never heard of it.
+        // The file system does not support it, or the kernel is older than the flag.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => return Ok(None),
         file => File::from(file?),
     };
-    // Without /proc it could not be named.
+    // Linking goes through /proc, which may not be mounted.
     let held = file.metadata()?;
     let there = fs::metadata(by_number(&file)).ok();
     let can_be_named = there.is_some_and(|there| Identity::new(&there) == Identity::new(&held));
@@ -216,8 +221,8 @@ fn nameless(_: &Path, _: u32) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Keeps other runs from taking the file for one that was left. Where nothing can be locked,
-/// a run at the same time may remove it, and then this one fails.
+/// Locks the file, so that no other run takes it for a leftover. Without locks a concurrent run may
+/// remove it, and then this one fails.
 fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
 }
@@ -228,7 +233,7 @@ fn by_number(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Names a nameless file, where nothing has that name.
+/// Names a nameless file, unless the name is taken.
 #[cfg(target_os = "linux")]
 fn link(file: &File, to: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -241,26 +246,26 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     unreachable!("every file has a name")
 }
 
-/// A file with a name.
+/// Creates a file with a temporary name.
 fn named(path: &Path, mode: u32) -> io::Result<(File, Draft)> {
     let (file, draft) = free_slot(path, |slot| {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).mode(mode).open(slot)?;
-        // Another run may just have come upon it, before it was locked.
+        // Another run may have found the file before it was locked, and removed it.
         let own = lock(&file) && is_at(slot, &file)?;
         if own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     })?;
     Ok((file, Draft(Some(draft))))
 }
 
-/// Renames where nothing has the name.
+/// Renames a file, unless the new name is taken.
 fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     faults::before("name")?;
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // The file system cannot.
+            // The file system does not support it.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             renamed => return Ok(renamed?),
         }
@@ -269,11 +274,12 @@ fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-/// Removes what killed runs left of this file. What cannot be removed stays for the next run.
+/// Removes what killed runs left of this file. A leftover that cannot be removed stays for the next
+/// run.
 pub fn sweep(path: &Path) {
     for number in 0..SLOTS {
         let slot = slot(path, number);
-        // It stays locked until it is gone, so no other run takes it for its own meanwhile.
+        // The lock is kept until the file is gone, so that no other run reuses the name meanwhile.
         let Some(left) = left(&slot) else { continue };
         let name = Escaped::name(&slot);
         match remove(&slot, &left) {
@@ -285,14 +291,14 @@ pub fn sweep(path: &Path) {
     }
 }
 
-/// A file of this user that no run holds, locked. A link, a pipe, somebody else's file and what
-/// cannot be looked at stay as they are.
+/// Opens and locks a leftover of this user that no run holds. Links, pipes, files of other users
+/// and files that cannot be examined are left alone.
 fn left(slot: &Path) -> Option<File> {
-    // Nothing else than a file is opened, see `open`.
+    // Open regular files only: opening anything else may block or have effects.
     fs::symlink_metadata(slot).ok().filter(Metadata::is_file)?;
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let open = |write| OpenOptions::new().read(true).write(write).custom_flags(flags).open(slot);
-    // Over NFS and CIFS only what is open for writing can be locked. It may have a mode that forbids that.
+    // NFS and CIFS lock only files that are open for writing, which the mode may forbid.
     let file = open(true).or_else(|_| open(false)).ok()?;
     let facts = file.metadata().ok()?;
     let is_one = facts.is_file()
@@ -301,8 +307,8 @@ fn left(slot: &Path) -> Option<File> {
     is_one.then_some(file)
 }
 
-/// Removes a file that this run holds, if the name is still that file's. The system has no call that
-/// compares: what somebody puts there between the look and the removal is lost.
+/// Removes a file that this run holds, if `path` still names it. No system call compares and
+/// removes: a file that another program puts there between the check and the removal is lost.
 pub fn remove(path: &Path, held: &File) -> io::Result<()> {
     let held = Identity::new(&held.metadata()?);
     let gone = |result: io::Result<()>| match result {
@@ -320,7 +326,7 @@ pub fn remove(path: &Path, held: &File) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// As where there are no nameless files.
+    /// As on a system without nameless files.
     fn named_from_the_start(path: &Path, over: Overwrite) -> AtomicFile {
         AtomicFile::with(path, 0o600, over, |_, _| Ok(None)).unwrap()
     }
@@ -332,7 +338,7 @@ mod tests {
         names
     }
 
-    /// A file that is there, and the rule for who holds it.
+    /// Creates a file, and the rule that permits replacing it.
     fn held(path: &Path) -> (File, Overwrite) {
         fs::write(path, "old").unwrap();
         let file = File::open(path).unwrap();
@@ -356,9 +362,9 @@ mod tests {
         let [first, second] = files;
         second.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "1");
-        // What is there now is not what was held.
+        // The second file replaced the one that the first was to replace.
         let error = first.finish().unwrap_err().to_string();
-        assert_eq!(error, "expected the file that this run holds, found another");
+        assert_eq!(error, "the file was replaced while this run was using it");
         assert_eq!(fs::read_to_string(&path).unwrap(), "1");
         assert_eq!(names(place.path()), ["f"]);
     }
@@ -372,7 +378,7 @@ mod tests {
             let over = old.as_ref().map_or(Overwrite::Nothing, |(_, over)| *over);
             let mut file = named_from_the_start(&path, over);
             file.write_all(b"half").unwrap();
-            // As a kill: the lock goes, the name stays.
+            // As after a kill: the lock is released, the name stays.
             let AtomicFile { file, draft, .. } = file;
             std::mem::forget(draft);
             drop(file);
@@ -383,7 +389,7 @@ mod tests {
             let file = file.finish().unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
             assert_eq!(names(place.path()), ["f"]);
-            // What is not finished is nowhere.
+            // An unfinished file leaves nothing.
             let over = Overwrite::Held(Identity::new(&file.metadata().unwrap()));
             drop(named_from_the_start(&path, over));
             assert_eq!(names(place.path()), ["f"]);

@@ -1,19 +1,19 @@
-//! Marks of an encoding, which some editors and shells put before a text: the first line of a list, or
-//! a key, then begins with bytes that nobody sees.
+//! Byte order marks, which some editors and shells put at the start of a text. They are invisible,
+//! but become the first bytes of a list or a key.
 
 use std::fmt;
 
-/// A mark at the start of a text.
+/// The encoding that a text's first bytes mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// The mark in UTF-8.
+    /// UTF-8.
     Utf8,
-    /// The mark of a text in UTF-16, of either order.
+    /// UTF-16, in either byte order.
     Utf16,
 }
 
 impl ByteOrder {
-    /// The mark that a text begins with, if any.
+    /// Returns the mark at the start of `text`, if any.
     pub fn of(text: &[u8]) -> Option<ByteOrder> {
         match text {
             [0xef, 0xbb, 0xbf, ..] => Some(ByteOrder::Utf8),

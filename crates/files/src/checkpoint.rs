@@ -1,13 +1,14 @@
-//! The checkpoint of an interrupted `tagmac tag --checkpoint`, and how it is kept up to date.
+//! The checkpoint of `tagmac tag --checkpoint`, which lets an interrupted run resume.
 //!
 //! ```text
 //! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning,
 //!                               and of pieces of that
 //! ```
 //!
-//! The checkpoint is written beside its place and renamed, so a run that is killed at any moment leaves
-//! the checkpoint of before or the new one. It is locked before it has its name, so it is one run's. It
-//! holds no nonce: a tag has one that was never used, however often its run was interrupted.
+//! A checkpoint is written to a temporary file and renamed. A run killed at any moment therefore
+//! leaves the previous checkpoint or the new one. The file is locked before it is named, so it
+//! belongs to one run. It contains no nonce: the nonce of a tag is always fresh, however often its
+//! run was interrupted.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -33,32 +34,33 @@ use crate::open_key::OpenKey;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
-/// What a checkpoint begins with.
+/// Marks a checkpoint file and its version.
 const MAGIC: &[u8] = b"tagmac-state-2";
-/// What checkpoints are sealed for.
+/// Domain of the seal, so that other sealed data cannot pass as a checkpoint.
 const PURPOSE: &[u8] = b"tag state 2";
-/// Bytes of a checkpoint but for its sums: the file's name has fewer.
+/// Bytes allowed for a checkpoint besides its sums. The file's name is far shorter.
 const ROOM: u64 = 64 << 10;
-/// Pieces that are chosen at random, to be read again before a run goes on.
+/// Number of randomly chosen pieces that are read again before a run resumes.
 const SAMPLES: usize = 32;
-/// The most bytes of a piece.
+/// Maximum length of a piece in bytes.
 const MAX_PIECE: u64 = 1 << 20;
-/// Between two saves, if no number of bytes is.
+/// Default time between saves.
 const PAUSE: Duration = Duration::from_secs(5);
-/// A save may take one part in so many of the time. Checkpoints are small but for the UMAC of 1999.
+/// Saving may take at most 1/SHARE of the run time. This matters for UMAC (1999), whose checkpoints
+/// are large.
 const SHARE: u32 = 20;
 
-/// Keeps the checkpoint of one file's tag.
+/// Maintains the checkpoint of one file's tag.
 pub struct Checkpointer<'a> {
     key: &'a OpenKey,
     path: &'a Path,
-    /// Bytes between two saves.
+    /// Bytes between two saves; `None` to save by time.
     every: Option<u64>,
-    /// The file, once it is open.
+    /// The file's properties, once it is open.
     facts: Option<SavedStat>,
     clock: Mutex<Clock>,
     pieces: Mutex<Pieces>,
-    /// The checkpoint as it is now, locked.
+    /// The current checkpoint file, locked.
     held: Mutex<Option<File>>,
 }
 
@@ -66,24 +68,26 @@ pub struct Checkpointer<'a> {
 struct Clock {
     time: Instant,
     bytes: u64,
-    /// A thread is at it.
+    /// A thread is saving now.
     busy: bool,
-    /// A failure was told.
+    /// A failed save was reported.
     told: bool,
 }
 
-/// Pieces of what was read, each with its hash: some at random, for nobody can know which, and then
-/// the last one. A change that the file's times do not show may show in them.
+/// Pieces of the part already read, each with its hash: some chosen at random, so that their
+/// positions cannot be predicted, and the last one. They may reveal a change that the file's times
+/// do not show.
 #[derive(Default)]
 struct Pieces {
-    /// Pieces that there were.
+    /// Number of pieces considered so far.
     passed: u64,
     some: Vec<AnyPart>,
     last: Option<AnyPart>,
 }
 
 impl Pieces {
-    /// The next piece is the last one, and the one before stays with the same probability as all others.
+    /// Makes `piece` the last one. The previous last piece enters the sample with the same
+    /// probability as all earlier ones (reservoir sampling).
     fn pass(&mut self, piece: AnyPart) {
         let Some(before) = self.last.replace(piece) else { return };
         self.passed += 1;
@@ -91,7 +95,7 @@ impl Pieces {
             self.some.push(before);
             return;
         }
-        // Without random numbers the pieces of before stay.
+        // Without random numbers the sample stays unchanged.
         let place = getrandom::u64().map_or(u64::MAX, |random| random % self.passed);
         if let Some(piece) = usize::try_from(place).ok().and_then(|place| self.some.get_mut(place))
         {
@@ -108,7 +112,7 @@ impl Pieces {
         self.all().try_for_each(|piece| parts.save(piece, out))
     }
 
-    /// The pieces of what ends at byte `end`.
+    /// Loads the pieces; all must end at or before byte `end`.
     fn load(parts: Parts<'_>, input: &mut Reader<'_>, end: u64) -> Option<Pieces> {
         let (passed, count) = (input.number()?, input.number()?);
         if count > SAMPLES as u64 + 1 {
@@ -124,7 +128,7 @@ impl Pieces {
         Some(Pieces { passed, some, last })
     }
 
-    /// The range of a piece that is no longer what it was.
+    /// Returns the range of the first piece that differs from the file, if any.
     fn changed(&self, parts: Parts<'_>, file: &File) -> io::Result<Option<(u64, u64)>> {
         let mut bytes = Vec::new();
         for piece in self.all() {
@@ -138,7 +142,7 @@ impl Pieces {
     }
 }
 
-/// What is sealed in a checkpoint: of which file, its beginning, and pieces of that.
+/// The sealed contents: the file's properties, the hash of its beginning, and pieces of that.
 struct Contents {
     facts: SavedStat,
     part: AnyPart,
@@ -160,7 +164,7 @@ impl Contents {
     }
 }
 
-/// The bytes that are sealed in a checkpoint, read and written again.
+/// Loads the contents of a checkpoint and saves them again.
 pub(crate) fn again(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     let (input, mut out) = (&mut Reader::new(text), Writer::default());
     let facts = SavedStat::load(input)?;
@@ -168,20 +172,20 @@ pub(crate) fn again(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     Some(out.as_bytes().to_vec())
 }
 
-/// A checkpoint to write.
+/// A serialized checkpoint that is due to be written.
 pub struct PendingSave {
     secret: Writer,
     started: Instant,
 }
 
-/// What tells whether a file is still the same. The inode's number and its device are not among it:
-/// some file systems number anew with each mount, and who changes a file changes its times.
+/// File properties that reveal a change. Device and inode numbers are left out: some file systems
+/// renumber on mount, and a change updates the times.
 #[derive(Clone, PartialEq, Eq)]
 struct SavedStat {
     name: PathBuf,
     bytes: u64,
     modified: (i64, i64),
-    /// Also when its mode, owner or names were.
+    /// The status change time, which also covers mode, owner and names.
     changed: (i64, i64),
 }
 
@@ -209,7 +213,7 @@ impl SavedStat {
         Some(SavedStat { name, bytes, modified: time()?, changed: time()? })
     }
 
-    /// What is no longer as it was.
+    /// Describes the first difference, if any.
     fn differ(&self, now: &SavedStat) -> Option<String> {
         if self.bytes != now.bytes {
             Some(format!("it had {} bytes and has {}", self.bytes, now.bytes))
@@ -224,8 +228,8 @@ impl SavedStat {
 }
 
 impl<'a> Checkpointer<'a> {
-    /// Keeps the checkpoint in the file `path`, and saves it after each `every` bytes, or every 5
-    /// seconds.
+    /// Maintains the checkpoint in the file `path`, and saves it every `every` bytes, or every 5
+    /// seconds if that is `None`.
     pub fn new(key: &'a OpenKey, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
@@ -233,8 +237,8 @@ impl<'a> Checkpointer<'a> {
         Checkpointer { key, path, every, facts: None, clock, pieces: Mutex::default(), held }
     }
 
-    /// What is known of the file's beginning: nothing, if there is no checkpoint yet. Then one is written
-    /// at once, so that a checkpoint that cannot be kept is no surprise in the end.
+    /// Returns the hash of the file's beginning from the checkpoint. Without a checkpoint it is
+    /// empty; then one is saved at once, to report early if it cannot be written.
     pub fn begin(
         &mut self,
         name: &Path,
@@ -249,14 +253,15 @@ impl<'a> Checkpointer<'a> {
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => self.io(
-                    "expected a checkpoint or no file, found one that another run has just begun",
+                    "another run has just created this checkpoint; wait for it or name another \
+                     file",
                 ),
                 _ => self.io(io_reason(&error)),
             })?;
             return Ok(whole);
         };
         let (part, pieces) = self.read(&checkpoint, file, &facts)?;
-        // This run may be over before it saves anything.
+        // This run may finish before its first save.
         atomic::sweep(self.path);
         *self.pieces.get_mut().expect("no thread panics") = pieces;
         *self.held.get_mut().expect("no thread panics") = Some(checkpoint);
@@ -269,7 +274,7 @@ impl<'a> Checkpointer<'a> {
         Ok(part)
     }
 
-    /// Opens the checkpoint, if there is one, and keeps other runs from it.
+    /// Opens and locks the checkpoint, if it exists.
     fn open(&self) -> Result<Option<File>, Error> {
         match open::alone(self.path) {
             Ok(checkpoint) => Ok(Some(checkpoint)),
@@ -278,7 +283,7 @@ impl<'a> Checkpointer<'a> {
         }
     }
 
-    /// The part in a checkpoint of this file. A file that is none is not read to its end.
+    /// Reads a checkpoint of this file. Another kind of file is not read to its end.
     fn read(
         &self,
         checkpoint: &File,
@@ -290,14 +295,13 @@ impl<'a> Checkpointer<'a> {
         let head = MAGIC.len() + KeyId::BYTES;
         checkpoint.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
         let id = saved.strip_prefix(MAGIC).and_then(|id| <[u8; KeyId::BYTES]>::try_from(id).ok());
-        let id = id.map(KeyId::from).ok_or_else(|| {
-            self.mismatch("expected a checkpoint of this version, found something else")
-        })?;
+        let id = id
+            .map(KeyId::from)
+            .ok_or_else(|| self.mismatch("not a checkpoint of this version; name another file"))?;
         let own = self.key.key_id();
         if id != own {
             return Err(self.key(format_args!(
-                "expected a checkpoint sealed under this key (id {own}), found one sealed under the \
-                 key with id {id}"
+                "the checkpoint is sealed under another key: expected key id {own}, found {id}"
             )));
         }
         let altered = || self.mismatch("the checkpoint is damaged; remove it to start over");
@@ -314,7 +318,7 @@ impl<'a> Checkpointer<'a> {
         let then = SavedStat::load(input).ok_or_else(altered)?;
         if then.name != now.name {
             let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
-            let what = format_args!("expected a checkpoint of {now}, found one of {then}");
+            let what = format_args!("the checkpoint is for {then}, not for {now}");
             return Err(self.mismatch(what));
         }
         let changed = |found: &dyn fmt::Display| {
@@ -335,12 +339,12 @@ impl<'a> Checkpointer<'a> {
         }
     }
 
-    /// A piece that comes after all others of before.
+    /// Considers a piece for the sample. Pieces must come in order.
     pub fn passed(&self, piece: AnyPart) {
         self.pieces.lock().expect("no thread panics").pass(piece);
     }
 
-    /// The checkpoint to write, if it is time.
+    /// Returns the checkpoint to write, if one is due.
     pub fn due(&self, whole: &AnyPart) -> Option<PendingSave> {
         let mut clock = self.clock.lock().expect("no thread panics");
         let due = match self.every {
@@ -367,8 +371,8 @@ impl<'a> Checkpointer<'a> {
         Ok(PendingSave { secret, started })
     }
 
-    /// Writes a checkpoint that is due, in the place of the one that this run holds. If that fails, what
-    /// is there stays, and the tag is made all the same: the failure is told once.
+    /// Replaces the checkpoint that this run holds. If that fails, the previous one stays and the
+    /// run continues; only the first failure is reported.
     pub fn write(&self, due: PendingSave) {
         let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
         let mut clock = self.clock.lock().expect("no thread panics");
@@ -385,7 +389,8 @@ impl<'a> Checkpointer<'a> {
         }
     }
 
-    /// The file that has the checkpoint of before, which stays open until the next one has its name.
+    /// Returns the identity of the previous checkpoint, which stays open until the next one is
+    /// named.
     fn held(&self) -> io::Result<Identity> {
         let held = self.held.lock().expect("no thread panics");
         let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
@@ -398,14 +403,14 @@ impl<'a> Checkpointer<'a> {
         let sealed = sealed.map_err(io::Error::other)?;
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
         file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
-        // It has no name yet, so nobody else can hold it.
+        // The file has no final name yet, so no other run can hold it.
         file.file().try_lock()?;
         let checkpoint = file.finish()?;
         *self.held.lock().expect("no thread panics") = Some(checkpoint);
         Ok(())
     }
 
-    /// Refuses a file that is no longer the one that was opened.
+    /// Rejects a file that changed since it was opened.
     pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&SavedStat::from_metadata(before.name.clone(), after)) {
@@ -416,7 +421,7 @@ impl<'a> Checkpointer<'a> {
         }
     }
 
-    /// Removes the checkpoint, once the tag is out.
+    /// Removes the checkpoint, once the tag was written.
     pub fn done(&self) {
         let held = self.held.lock().expect("no thread panics");
         let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
@@ -433,7 +438,7 @@ impl<'a> Checkpointer<'a> {
         Error::io(self.named(what))
     }
 
-    /// The checkpoint is not what was saved.
+    /// Returns an error for a checkpoint that does not match what was saved.
     fn mismatch(&self, what: impl fmt::Display) -> Error {
         Error::mismatch(self.named(what))
     }
@@ -453,7 +458,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever has the key can seal anything.
+    /// Anyone who has the key can seal any contents, so loading must check them.
     #[test]
     fn what_is_sealed_is_of_a_files_beginning() {
         let mac = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
@@ -474,9 +479,12 @@ mod tests {
         let two = [(0, 16), (16, 64)];
         assert!(accepts(65, (0, 64), &two, b""));
         assert!(accepts(65, (0, 64), &[], b""));
-        assert!(!accepts(65, (16, 64), &two, b""), "a part that begins later");
-        assert!(!accepts(64, (0, 64), &two, b""), "all of the file, of which a byte must be left");
-        assert!(!accepts(0, (0, 64), &two, b""), "more than the file");
+        assert!(!accepts(65, (16, 64), &two, b""), "the part begins later");
+        assert!(
+            !accepts(64, (0, 64), &two, b""),
+            "the part is the whole file; at least one byte must be left"
+        );
+        assert!(!accepts(0, (0, 64), &two, b""), "the part is longer than the file");
         assert!(!accepts(65, (0, 64), &[(0, 16), (64, 80)], b""), "a piece after the part");
         assert!(!accepts(65, (0, 64), &two, b"x"), "something after the pieces");
         let most = MAX_PIECE;

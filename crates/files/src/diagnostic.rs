@@ -1,17 +1,17 @@
-//! Remarks on work that goes on all the same: a warning, or what was done about something left over.
+//! Remarks that do not end the work: warnings, and notes on leftovers that were cleaned up.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
 
 static SINK: OnceLock<fn(&dyn Display)> = OnceLock::new();
 
-/// Hands all remarks of this process to `sink`. The first sink stays. Without one, nobody hears of
-/// them.
+/// Sends all remarks of this process to `sink`. Only the first call has an effect. Without a sink,
+/// remarks are dropped.
 pub fn set_sink(sink: fn(&dyn Display)) {
     let _ = SINK.set(sink);
 }
 
-/// Makes a remark.
+/// Sends a remark to the sink.
 pub fn diagnostic(message: impl Display) {
     if let Some(sink) = SINK.get() {
         sink(&message);
@@ -26,12 +26,12 @@ pub(crate) mod tests {
 
     static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Keeps all remarks of this process.
+    /// Records all remarks of this process.
     pub(crate) fn listen() {
         set_sink(|remark| HEARD.lock().unwrap().push(remark.to_string()));
     }
 
-    /// Whether there was such a remark since.
+    /// Returns whether a remark was recorded.
     pub(crate) fn heard(remark: &str) -> bool {
         HEARD.lock().unwrap().iter().any(|one| one == remark)
     }

@@ -1,7 +1,7 @@
-//! What is below a directory, without following links.
+//! Access to everything below a directory, without following links.
 //!
-//! Each directory is opened from its parent by its one name, and not at all if a link stands in its
-//! place. So whoever changes the tree meanwhile cannot lead out of it. Names are bytes.
+//! Each directory is opened relative to its parent by a single name, and not at all if a link has
+//! replaced it. A concurrent change of the tree can therefore not lead out of it. Names are bytes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -18,14 +18,14 @@ use crate::read_error::ReadError;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
-/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
-/// ones serve nobody but who wants to fill memory.
+/// Maximum length of a path below the root in bytes, as in Linux. Longer ones only serve an
+/// attacker who wants to exhaust memory.
 pub const MAX_PATH: usize = 4096;
-/// So many directories on the way to the current one stay open for each thread: a tree may be deeper
-/// than a process may have open files.
+/// Maximum number of ancestors of the current directory that each thread keeps open. A tree may be
+/// deeper than the limit on open files.
 const MAX_OPEN: usize = 12;
 
-/// What an entry of a directory is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -45,12 +45,12 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    /// Whether it is a pipe, a socket or a device, none of which is ever opened.
+    /// Returns whether it is a pipe, a socket or a device. These are never opened.
     pub fn is_special(self) -> bool {
         !matches!(self, EntryKind::File | EntryKind::Directory | EntryKind::Link)
     }
 
-    /// The kind that the system means; `None` for what has no name here.
+    /// Returns the kind of a system file type; `None` for unknown ones.
     pub fn from_file_type(file: FileType) -> Option<EntryKind> {
         Some(match file {
             FileType::RegularFile => EntryKind::File,
@@ -79,13 +79,13 @@ impl fmt::Display for EntryKind {
     }
 }
 
-/// The order of a walk: bytes, with `/` below every other byte. No name has a zero byte.
+/// The order of a walk: bytes, with `/` below every other byte. Names have no zero byte.
 pub fn order(a: &[u8], b: &[u8]) -> Ordering {
     let key = |&byte: &u8| if byte == b'/' { 0 } else { byte };
     a.iter().map(key).cmp(b.iter().map(key))
 }
 
-/// A path cut at its last `/`: the directory, empty for the root, and the name in it.
+/// Splits a path at its last `/` into the directory, empty for the root, and the name in it.
 pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(cut) => (&path[..cut], &path[cut + 1..]),
@@ -93,25 +93,25 @@ pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The metadata of an entry, as the system reports it.
+/// The metadata of an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct FileStat {
-    /// What it is; `None` for what has no name here.
+    /// The kind; `None` if it is unknown.
     pub kind: Option<EntryKind>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Permissions, with the bits of set-user-id and its like.
+    /// The permissions, with the set-user-ID, set-group-ID and sticky bits.
     pub mode: u32,
-    /// When it was written to: seconds since 1970, rounded down, and nanoseconds.
+    /// The modification time: seconds since 1970, rounded down, and nanoseconds.
     pub mtime: (i64, u32),
-    /// When it was changed in any way, which nobody can set.
+    /// The status change time, which programs cannot set.
     pub ctime: (i64, u32),
-    /// What two names of one thing have in common.
+    /// The device and inode, which two names of one file share.
     pub identity: Identity,
 }
 
 impl FileStat {
-    /// Of what the system says.
+    /// Converts the result of `stat`.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
     pub fn from_stat(stat: &Stat) -> FileStat {
         FileStat {
@@ -124,7 +124,7 @@ impl FileStat {
         }
     }
 
-    /// Of an open file.
+    /// Converts the metadata of an open file.
     pub fn from_metadata(file: &Metadata) -> FileStat {
         FileStat {
             kind: EntryKind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
@@ -136,27 +136,27 @@ impl FileStat {
         }
     }
 
-    /// Of what a path stands for.
+    /// Returns the metadata at a path, following links.
     pub fn at(path: &Path) -> io::Result<FileStat> {
         Ok(FileStat::from_stat(&fs::stat(path)?))
     }
 
-    /// Of something open.
+    /// Returns the metadata of an open file or directory.
     pub fn from_fd(fd: impl AsFd) -> io::Result<FileStat> {
         Ok(FileStat::from_stat(&fs::fstat(fd)?))
     }
 }
 
-/// A directory and the way to one below it, held open.
+/// A directory tree, with the current path held open.
 pub struct DirTree {
     root: OwnedFd,
     path: Vec<u8>,
-    /// Directories on the way to `path`, each with the length of its own path.
+    /// Open directories on the current path, each with the length of its path.
     open: Vec<(usize, OwnedFd)>,
 }
 
 impl DirTree {
-    /// The tree below a directory; a link may stand for it.
+    /// Opens the tree below a directory, following a link at `root` itself.
     pub fn open(root: &Path) -> io::Result<DirTree> {
         Ok(DirTree::new(folder::open(root)?.into()))
     }
@@ -165,12 +165,12 @@ impl DirTree {
         DirTree { root, path: Vec::new(), open: Vec::new() }
     }
 
-    /// The directory itself.
+    /// Returns the root directory.
     pub fn root(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
     }
 
-    /// Refuses a tree whose name leads to another directory by now, or to none.
+    /// Fails if `root` no longer names this directory.
     pub fn in_place(&self, root: &Path) -> io::Result<()> {
         let held = FileStat::from_fd(self.root())?.identity;
         match FileStat::at(root) {
@@ -182,12 +182,12 @@ impl DirTree {
         }
     }
 
-    /// The same tree for another thread.
+    /// Returns the same tree for another thread.
     pub fn again(&self) -> io::Result<DirTree> {
         self.root.try_clone().map(DirTree::new)
     }
 
-    /// The directory at `path`.
+    /// Opens the directory at `path`.
     pub fn directory(&mut self, path: &[u8]) -> io::Result<BorrowedFd<'_>> {
         let on_the_way = |(end, _): &(usize, OwnedFd)| {
             path.starts_with(&self.path[..*end]) && matches!(path.get(*end), None | Some(b'/'))
@@ -215,14 +215,14 @@ impl DirTree {
         self.open.last().map_or(self.root.as_fd(), |(_, fd)| fd.as_fd())
     }
 
-    /// Opens a file to read it, and nothing that has taken its place since it was listed. It never
-    /// waits.
+    /// Opens a regular file for reading, and nothing that has replaced it since it was listed.
+    /// Never blocks.
     pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
         let (folder, name) = split(path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let folder = self.directory(folder)?;
         let file = match faults::open_in(folder, name, flags, Mode::empty()) {
-            // What a link and a socket answer.
+            // The errors for a link and for a socket.
             Err(Errno::LOOP | Errno::NXIO) => {
                 return Err(replaced(EntryKind::File, self.facts(path)?.kind));
             }
@@ -233,26 +233,26 @@ impl DirTree {
         Ok((file, facts))
     }
 
-    /// What the system says of an entry.
+    /// Returns the metadata of an entry, without following links.
     pub fn facts(&mut self, path: &[u8]) -> io::Result<FileStat> {
         let (folder, name) = split(path);
         let folder = self.directory(folder)?;
         Ok(FileStat::from_stat(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// Where a symbolic link leads.
+    /// Returns the target of a symbolic link.
     pub fn target(&mut self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (folder, name) = split(path);
         let target = fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes();
         if target.len() > MAX_PATH {
-            let what = format!("expected a target of at most {MAX_PATH} bytes, found a longer one");
+            let what = format!("the link's target is longer than {MAX_PATH} bytes");
             return Err(io::Error::other(what));
         }
         Ok(target)
     }
 }
 
-/// Refuses what has taken the place of an entry since the directory was listed.
+/// Fails if the kind of an entry changed since its directory was listed.
 pub fn same_kind(listed: EntryKind, found: Option<EntryKind>) -> Result<(), ReadError> {
     if found == Some(listed) { Ok(()) } else { Err(replaced(listed, found)) }
 }
@@ -278,7 +278,7 @@ mod tests {
             std::fs::write(place.path().join("d/".repeat(depth)).join("z"), "text").unwrap();
         }
         let mut tree = DirTree::open(place.path()).unwrap();
-        // Down, and back up past those that are closed.
+        // Down, and back up past directories that were closed.
         for depth in (1..=3 * MAX_OPEN).chain((1..=3 * MAX_OPEN).rev()) {
             let path = "d/".repeat(depth) + "z";
             assert_eq!(tree.facts(path.as_bytes()).unwrap().size, 4);

@@ -1,4 +1,4 @@
-//! Why a piece of work ended: facts, from which each program makes a line in the words of its users.
+//! The error type: facts that each program turns into a line in its users' words.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,48 +12,48 @@ use crate::partial::error::{CombineError, RangeError};
 use crate::read_error::ReadError;
 use crate::sidecar::error::UpdateError;
 
-/// Why a piece of work ended.
+/// The reason why an operation failed.
 ///
-/// It displays as one line, which names what it is about first, and knows nothing of the options or
-/// arguments of a program. A program that wants these in its lines matches on the variant.
+/// Displays as one line that begins with the name of the object concerned. It mentions no options
+/// or arguments of a program; a program that wants these in its lines matches on the variant.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file and its sidecar could not be brought to the next state.
+    /// A file and its sidecar could not be updated.
     Update(Box<UpdateError>),
-    /// A range of an object has no partial.
+    /// A range of an object could not be hashed to a partial.
     Range(Box<RangeError>),
-    /// Partials make no object.
+    /// Partials could not be combined.
     Combine(Box<CombineError>),
-    /// A manifest could not be written, or is none.
+    /// A manifest could not be written, or is not one.
     Manifest(Box<ManifestError>),
     /// The algorithm cannot hash ranges.
     NoParts(NoParts),
     /// A file could not be opened or read.
     File(Box<FileError>),
-    /// A listing has more objects than it may have.
+    /// A listing has too many objects.
     TooManyObjects(Box<TooManyObjects>),
-    /// All else: its kind, and its line.
+    /// Any other error: its kind and its line.
     Other(ErrorKind, String),
 }
 
 impl Error {
-    /// An error of this kind that has nothing but a line.
+    /// An error that is only a kind and a line.
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Error {
         Error::Other(kind, message.to_string())
     }
 
-    /// Something does not match its tag or seal.
+    /// A tag or seal does not match.
     pub fn mismatch(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Mismatch, message)
     }
 
-    /// Pieces do not make a whole.
+    /// Parts are missing or duplicated.
     pub fn incomplete(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Incomplete, message)
     }
 
-    /// Something belongs to another object or version.
+    /// An object or version differs from the one expected.
     pub fn foreign(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Foreign, message)
     }
@@ -78,7 +78,7 @@ impl Error {
         Error::File(Box::new(FileError { path: path.into(), error: error.into() }))
     }
 
-    /// What kind of error it is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Update(error) => error.kind(),
@@ -110,7 +110,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The error of a checkpoint.
+/// Wraps an error of a checkpoint.
 impl From<Error> for ReadError {
     fn from(error: Error) -> ReadError {
         ReadError::Checkpoint(error.kind(), Box::new(error))
@@ -170,7 +170,7 @@ impl std::error::Error for NoParts {}
 pub struct FileError {
     /// The file's name.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub error: ReadError,
 }
 
@@ -182,19 +182,19 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// A listing has more objects than it may have.
+/// A listing has too many objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooManyObjects {
-    /// The URL that the objects are below.
+    /// The URL of the listing.
     pub url: String,
-    /// The number that is allowed.
+    /// The maximum.
     pub max: u64,
 }
 
 impl fmt::Display for TooManyObjects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (url, max) = (Escaped::bytes(self.url.as_bytes()), self.max);
-        write!(f, "{url}: expected at most {max} objects in the listing, found more")
+        write!(f, "{url}: the listing has more than {max} objects")
     }
 }
 

@@ -1,28 +1,28 @@
-//! Kinds of errors, and what the system says of its own.
+//! Kinds of errors, and the text of the system's errors.
 
 use std::io;
 
-/// What kind of error it is: what an exit status or the type of an exception goes by. The kinds are
-/// closed, so that a program which maps them does not compile before it knows a new one.
+/// The kind of an error, which determines the exit status or the type of an exception. The enum is
+/// exhaustive, so that programs which map it fail to compile when a kind is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Something does not match its tag or seal.
+    /// A tag or seal does not match.
     Mismatch,
-    /// Pieces do not make a whole: one is missing, or there twice.
+    /// Parts are missing or duplicated.
     Incomplete,
-    /// Something belongs to another object or version.
+    /// An object or version differs from the one expected.
     Foreign,
     /// An argument is invalid.
     Usage,
     /// The key cannot be used.
     Key,
-    /// Input or output failed, so there is no verdict.
+    /// Input or output failed, so the question stays open.
     Io,
 }
 
-/// What the system says, without its number.
+/// Returns the system's text for an error, without its number.
 pub fn io_reason(error: &io::Error) -> String {
-    // A temporary file's error ends with the name that the file was to have.
+    // Errors of temporary files append the final name after the number.
     let text = error.to_string();
     let end = text.find(" (os error ").unwrap_or(text.len());
     text[..end].into()

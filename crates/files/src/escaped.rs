@@ -1,17 +1,18 @@
-//! Names and texts from outside, for a line that a terminal may show.
+//! Escaping of untrusted names and texts, for lines that a terminal may show.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-/// Bytes from outside for a line of text: no line break, no control character, no byte lost.
+/// Untrusted bytes for a line of text. The output has no line breaks or control characters and
+/// loses no byte.
 pub struct Escaped<'a>(&'a [u8], Style);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// As it is, or as `$'...'` where that cannot be seen: a shell takes back either.
+    /// Unchanged, or as `$'...'` if that would be invisible or ambiguous. Shells accept both.
     Name,
-    /// With escapes that nobody takes back.
+    /// With escapes, for display only.
     Text,
     /// With escapes, and backslashes doubled, so that no two names look the same.
     Line,
@@ -23,12 +24,12 @@ impl<'a> Escaped<'a> {
         Escaped::bytes(name.as_ref().as_bytes())
     }
 
-    /// A name's bytes.
+    /// A name, as bytes.
     pub fn bytes(name: &'a [u8]) -> Escaped<'a> {
         Escaped(name, Style::Name)
     }
 
-    /// What is no name: a message, a line of a list.
+    /// A text that is not a name, such as a message or a line of a list.
     pub fn text(text: &'a [u8]) -> Escaped<'a> {
         Escaped(text, Style::Text)
     }
@@ -38,7 +39,7 @@ impl<'a> Escaped<'a> {
         Escaped(name, Style::Line)
     }
 
-    /// Whether a name cannot stand as it is.
+    /// Returns whether a name must be quoted.
     fn is_quoted(&self) -> bool {
         let unseen = match str::from_utf8(self.0) {
             Ok(name) => name.contains(is_unseen),
@@ -67,7 +68,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// `$'...'`, which the shells read. Bytes are in octal: they end after three digits everywhere.
+/// Writes `$'...'` as shells read it. Bytes are in octal, which ends after three digits in every
+/// shell.
 fn quoted(name: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let octal = |f: &mut fmt::Formatter<'_>, bytes: &[u8]| {
         bytes.iter().try_for_each(|byte| write!(f, "\\{byte:03o}"))
@@ -87,9 +89,8 @@ fn quoted(name: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("'")
 }
 
-/// Whether the character does something to a line instead of standing in it, or cannot be seen there:
-/// controls, line and paragraph ends, marks that turn the direction of writing, what has no width,
-/// tags and what fills.
+/// Returns whether a character is invisible or alters the line: controls, line and paragraph
+/// separators, bidirectional marks, zero-width characters, tags and fillers.
 pub fn is_unseen(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -124,7 +125,7 @@ mod tests {
         for name in ["a\\b", "a b", "it's", "é", "a$'b'"] {
             assert_eq!(Escaped::bytes(name.as_bytes()).to_string(), name);
         }
-        // What would read as the quoted form of another name, and what would not be seen at all.
+        // The quoted form of another name, and the empty name.
         assert_eq!(Escaped::bytes(b"$'a'").to_string(), "$'$\\'a\\''");
         assert_eq!(Escaped::bytes(b"").to_string(), "$''");
     }

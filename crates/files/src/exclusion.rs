@@ -1,4 +1,4 @@
-//! What a walk leaves out: a name in a directory, or all that begin with it.
+//! Exclusions from a walk: a name in a directory, or all names with a prefix.
 
 use std::fs::File;
 use std::io;
@@ -9,31 +9,32 @@ use crate::dir::FileStat;
 use crate::folder;
 use crate::identity::Identity;
 
-/// A name in a directory, or all that begin with it, wherever the directory appears.
+/// A name in a directory, or all names with that prefix, wherever the directory appears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exclusion {
     folder: Identity,
     name: Vec<u8>,
     begins: bool,
-    /// The one file that is left out under that name.
+    /// The only file to exclude under that name, if set.
     pub(crate) only: Option<Identity>,
 }
 
 impl Exclusion {
-    /// The last name of a path, in the directory that is there now.
+    /// Excludes the last name of a path, in the directory that exists there now.
     pub fn new(path: &Path) -> io::Result<Exclusion> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
         let folder = FileStat::at(folder::parent(path))?.identity;
         Ok(Exclusion { folder, name, begins: false, only: None })
     }
 
-    /// The same for this file alone: whoever puts something else under its name hides nothing there.
+    /// Excludes the last name of a path only while it is this file: another file under that name
+    /// cannot hide.
     pub fn of_file(path: &Path, file: &File) -> io::Result<Exclusion> {
         let only = Some(Identity::new(&file.metadata()?));
         Ok(Exclusion { only, ..Exclusion::new(path)? })
     }
 
-    /// The same for all names that begin with the last one.
+    /// Excludes all names that begin with the last name of a path.
     pub fn with_prefix(path: &Path) -> io::Result<Exclusion> {
         Ok(Exclusion { begins: true, ..Exclusion::new(path)? })
     }

@@ -1,12 +1,12 @@
-//! Calls of the system that a test can let go wrong.
+//! System calls that a test can make fail.
 //!
-//! Each function here is a call, or a few, by its kind: `read`, `write`, `sync`, `cut` (a file to
-//! another length), `make` and `name` (a file), `open` (something in a folder), `close` (standard
-//! output). Only a build with the feature `fault-injection`
-//! and debug assertions, as tests have both, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
-//! of a kind, from 1, or of `dynamic` kind; `KIND:N-M:ACTION` for those from N to M:
+//! Each function wraps one or more calls of a kind: `read`, `write`, `sync`, `cut` (truncating a
+//! file), `make` and `name` (a file), `open` (in a directory), `close` (standard output). Builds
+//! with the feature `fault-injection` and debug assertions, as in tests, read the variable
+//! `TAGMAC_FAULT`. It is `KIND:N:ACTION` for the N-th call of a kind, from 1, or `KIND:N-M:ACTION`
+//! for calls N to M. The kind `any` counts all calls.
 //!
-//! | ACTION | what comes about |
+//! | ACTION | effect |
 //! |---|---|
 //! | `kill` | the process ends before the call, as by SIGKILL |
 //! | `tear=B` | it ends after B bytes of a write |
@@ -14,7 +14,7 @@
 //! | `short=B` | a write stops after B bytes, as where no room is left |
 //! | `run=LINE` | `sh` runs LINE, and then the call is made |
 //!
-//! A test of the library decides itself, at each call of its thread: `with_hook`.
+//! A test of the library decides at each call of its thread, with `with_hook`.
 
 use std::fs::File;
 use std::io;
@@ -25,7 +25,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
-/// Reads all of `bytes`.
+/// Reads exactly `bytes`.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     before("read")?;
     file.read_exact_at(bytes, at)
@@ -36,32 +36,32 @@ pub fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     write(bytes, |bytes| file.write_all_at(bytes, at))
 }
 
-/// Makes what was written last.
+/// Syncs the file's data.
 pub fn sync_data(file: &File) -> io::Result<()> {
     before("sync")?;
     file.sync_data()
 }
 
-/// The same, and the file's length.
+/// Syncs the file's data and metadata.
 pub fn sync_all(file: &File) -> io::Result<()> {
     before("sync")?;
     file.sync_all()
 }
 
-/// Makes all that was written last, and all names, on the file system that the file is on.
+/// Syncs the file system that the file is on.
 #[cfg(target_os = "linux")]
 pub fn sync_file_system(file: &File) -> io::Result<()> {
     before("sync")?;
     Ok(retry_on_intr(|| rustix::fs::syncfs(file))?)
 }
 
-/// Cuts a file off.
+/// Sets the file's length.
 pub fn set_len(file: &File, length: u64) -> io::Result<()> {
     before("cut")?;
     file.set_len(length)
 }
 
-/// Opens something in a folder; again, where a signal came in between.
+/// Opens a name in a directory; retries if interrupted by a signal.
 pub fn open_in(
     folder: impl AsFd,
     name: impl Arg + Copy,
@@ -82,12 +82,12 @@ pub use injected::{before, write};
 mod injected {
     use std::io;
 
-    /// What goes before a call of this kind.
+    /// Called before each system call of a kind.
     pub fn before(_kind: &str) -> io::Result<()> {
         Ok(())
     }
 
-    /// A write.
+    /// Makes a write call.
     pub fn write(bytes: &[u8], call: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
         call(bytes)
     }
@@ -105,7 +105,7 @@ mod injected {
     use rustix::io::Errno;
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// What comes about at a call.
+    /// The effect on a call.
     enum Action {
         Kill,
         Tear(usize),
@@ -143,15 +143,15 @@ mod injected {
         Some(Fault { kind: kind.into(), numbers, action })
     }
 
-    /// What a hook lets come about at a call.
+    /// The effect that a hook chooses for a call.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum HookedFault {
-        /// The call fails with the system's error number.
+        /// The call fails with this system error number.
         Fail(i32),
-        /// A write stops after that many bytes, and fails with the system's error number; any other
-        /// call fails at once.
+        /// A write stops after this number of bytes and fails with the system error number; any
+        /// other call fails at once.
         Short(usize, i32),
-        /// A write succeeds and writes nothing: for tests of the tests.
+        /// A write reports success but writes nothing. For tests of the tests.
         Lose,
     }
 
@@ -161,13 +161,13 @@ mod injected {
         static HOOK: RefCell<Option<Box<Hook>>> = const { RefCell::new(None) };
     }
 
-    /// Asks `hook` at each call that `run` makes on this thread, by its kind. What the hook does then
-    /// happens before the call. A process that is killed is one whose calls all fail from some call on.
+    /// Calls `hook` with the kind of each call that `run` makes on this thread. The hook runs
+    /// before the call. To simulate a kill, make all calls fail from some call on.
     pub fn with_hook<T>(
         hook: impl FnMut(&str) -> Option<HookedFault> + 'static,
         run: impl FnOnce() -> T,
     ) -> T {
-        /// Takes the hook away also after a panic.
+        /// Removes the hook, even after a panic.
         struct Unhook;
         impl Drop for Unhook {
             fn drop(&mut self) {
@@ -183,7 +183,7 @@ mod injected {
         HOOK.with_borrow_mut(|hook| hook.as_mut().and_then(|hook| hook(kind)))
     }
 
-    /// What comes about at this call, if something does.
+    /// Returns the effect on this call, if any.
     fn action(kind: &str) -> Option<&'static Action> {
         let fault = FAULT.as_ref().filter(|fault| fault.kind == kind || fault.kind == "any")?;
         let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -208,7 +208,7 @@ mod injected {
         }
     }
 
-    /// What goes before a call of this kind.
+    /// Called before each system call of a kind.
     pub fn before(kind: &str) -> io::Result<()> {
         if let Some(HookedFault::Fail(error) | HookedFault::Short(_, error)) = hooked(kind) {
             return Err(io::Error::from_raw_os_error(error));
@@ -216,7 +216,7 @@ mod injected {
         action(kind).map_or(Ok(()), now)
     }
 
-    /// A write.
+    /// Makes a write call.
     pub fn write(bytes: &[u8], call: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
         match hooked("write") {
             Some(HookedFault::Fail(error)) => return Err(io::Error::from_raw_os_error(error)),

@@ -1,4 +1,4 @@
-//! A folder by its name.
+//! Directories by name.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,20 +9,19 @@ use rustix::fs::OFlags;
 
 use crate::faults;
 
-/// The folder that a path's last name is in.
+/// Returns the directory that contains the last name of a path.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Opens a folder; a link may stand for it. Nothing else is opened: a pipe in its place would let
-/// this wait.
+/// Opens a directory, following links. Fails on anything else: opening a pipe would block.
 pub fn open(path: &Path) -> io::Result<File> {
     let directory = OFlags::DIRECTORY.bits() as i32;
     File::options().read(true).custom_flags(directory).open(path)
 }
 
-/// Makes a folder and those above it, where they are not there. The names of all are safe on disk then, also
-/// of one that a killed run made.
+/// Creates a directory and its parents if they do not exist. Syncs the names of all, including
+/// those that a killed run created.
 pub fn make(path: &Path) -> io::Result<()> {
     let mut above: Vec<&Path> = path.ancestors().filter(|path| path.parent().is_some()).collect();
     above.reverse();
@@ -32,7 +31,7 @@ pub fn make(path: &Path) -> io::Result<()> {
             made => made.map(|()| true)?,
         };
         match open(parent(path)) {
-            // Whoever made that one has seen to it.
+            // It existed: syncing its name was up to its creator.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !made => {}
             folder => faults::sync_all(&folder?)?,
         }

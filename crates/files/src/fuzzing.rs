@@ -1,5 +1,5 @@
-//! What `assure/targets` tries that has no public name: the texts under seals, and lines between others.
-//! No part of the interface.
+//! Private parsers that `assure/targets` fuzzes: sealed texts and lines of manifests. Not part of
+//! the API.
 
 use tagmac::save::Reader;
 use tagmac_any::Parts;
@@ -10,19 +10,19 @@ use crate::manifest::header::Header;
 use crate::sidecar::{header, tree};
 use crate::{checkpoint, manifest};
 
-/// A name as it stands in a column of a manifest.
+/// Escapes a name for a column of a manifest.
 pub fn escape(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     manifest::name::escape(name, &mut out);
     out
 }
 
-/// The name of a column.
+/// Parses a name from a column of a manifest.
 pub fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     manifest::name::unescape(text)
 }
 
-/// The entries of a manifest's lines up to the first one that is refused, and why it is.
+/// Parses the lines of a manifest up to the first invalid one; returns the entries and the reason.
 pub fn entries(text: &[u8], header: &Header) -> (Vec<Entry>, Option<String>) {
     let (mut sequence, mut entries) = (Sequence::default(), Vec::new());
     for line in text.split(|&byte| byte == b'\n') {
@@ -34,19 +34,19 @@ pub fn entries(text: &[u8], header: &Header) -> (Vec<Entry>, Option<String>) {
     (entries, None)
 }
 
-/// The text of a sidecar's header, read and written again.
+/// Parses the text of a sidecar's header and writes it again.
 pub fn sidecar_header(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     let (header, end) = header::Header::load(parts, &mut Reader::new(text))?;
     let text = header.text(parts, end).expect("parts of this MAC");
     Some(text.as_bytes().to_vec())
 }
 
-/// The text of a sidecar's node page, read and written again.
+/// Parses the text of a sidecar's node page and writes it again.
 pub fn node_page(parts: Parts<'_>, level: u32, text: &[u8]) -> Option<Vec<u8>> {
     tree::again(parts, level, text)
 }
 
-/// The text of a checkpoint, read and written again.
+/// Parses the text of a checkpoint and writes it again.
 pub fn checkpoint(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     checkpoint::again(parts, text)
 }

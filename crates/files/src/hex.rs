@@ -1,6 +1,6 @@
-//! Hex digits, as lines and options have them.
+//! Hex digits in lines and options.
 
-/// The bytes that hex stands for, at least one, in any case of letters.
+/// Decodes hex of either case. Returns `None` if it is invalid or empty.
 pub fn decode(digits: &[u8]) -> Option<Vec<u8>> {
     base16ct::mixed::decode_vec(digits).ok().filter(|bytes| !bytes.is_empty())
 }

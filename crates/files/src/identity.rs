@@ -1,4 +1,4 @@
-//! What tells one file from all others, and the lock that keeps other runs from it.
+//! File identity (device, inode) and the lock against concurrent runs.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
@@ -7,38 +7,38 @@ use std::path::Path;
 
 use rustix::fs::Stat;
 
-/// What two names of one file have in common, as long as it is open somewhere.
+/// Identifies a file as long as it is open somewhere, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The file system's number.
     pub device: u64,
-    /// The file's number in it.
+    /// The inode's number in it.
     pub inode: u64,
 }
 
 impl Identity {
-    /// Of a file of which the system says this.
+    /// Returns the identity of a file from its metadata.
     pub fn new(file: &Metadata) -> Identity {
         Identity { device: file.dev(), inode: file.ino() }
     }
 
-    /// The same in the system's own words.
+    /// Returns the identity of a file from the result of `stat`.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
     pub fn from_stat(stat: &Stat) -> Identity {
         Identity { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
     }
 
-    /// Refuses another file.
+    /// Fails if `there` belongs to another file.
     pub fn is_of(self, there: &Metadata) -> io::Result<()> {
         if self == Identity::new(there) {
             return Ok(());
         }
-        Err(io::Error::other("expected the file that this run holds, found another"))
+        Err(io::Error::other("the file was replaced while this run was using it"))
     }
 }
 
-/// Locks a file that was opened by this name, for this run alone. False: another run has it, or had
-/// it and has put another in its place.
+/// Locks a file that was opened under this name. Returns false if another run holds it, or held it
+/// and replaced it.
 pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => is_at(path, file),
@@ -47,17 +47,18 @@ pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether the name, or the link of that name, leads to the open file.
+/// Returns whether the name leads to the open file, following links.
 pub fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     is_found(fs::metadata(path), file)
 }
 
-/// Whether the name is that of the open file.
+/// Returns whether the name is the open file itself, not a link to it.
 pub fn is_at(path: &Path, file: &File) -> io::Result<bool> {
     is_found(fs::symlink_metadata(path), file)
 }
 
-/// Whether what a name has is the open file. An error if the system does not say what it has.
+/// Returns whether the metadata found is that of the open file. Fails if it could not be read for
+/// another reason than absence.
 fn is_found(there: io::Result<Metadata>, file: &File) -> io::Result<bool> {
     match there {
         Ok(there) => Ok(Identity::new(&there) == Identity::new(&file.metadata()?)),

@@ -1,4 +1,5 @@
-//! Who may have written a key file, and who can read it: nobody else than its user and root.
+//! Access checks for key files: only their user and root may have written them, and others should
+//! not be able to read them.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -10,11 +11,11 @@ use crate::diagnostic::diagnostic;
 use crate::error_kind::io_reason;
 use crate::escaped::Escaped;
 
-/// Links on the way to a key file: as many as Linux follows.
+/// Maximum number of links followed to a key file, as in Linux.
 const MAX_LINKS: u32 = 40;
 
-/// Why a key file is refused that somebody else could have written: whoever chooses the key makes tags
-/// that pass.
+/// The reason why a key file is refused: another user could have written it. Anyone who chooses the
+/// key can make tags that pass.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AccessError {
@@ -30,16 +31,16 @@ pub enum AccessError {
         /// The file's owner.
         owner: u32,
     },
-    /// Others can replace what is in a folder that leads to the file.
+    /// Others can replace the contents of a directory that leads to the file.
     SharedFolder {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// Its mode.
         mode: u32,
     },
-    /// A folder or link that leads to the file belongs to another user.
+    /// A directory or link that leads to the file belongs to another user.
     OwnerOnWay {
-        /// What it is.
+        /// The kind of entry.
         what: &'static str,
         /// Its name.
         path: PathBuf,
@@ -50,13 +51,13 @@ pub enum AccessError {
     },
     /// More links lead to the file than the system follows.
     Links,
-    /// The folders and links that lead to the file cannot be checked.
+    /// The directories and links that lead to the file cannot be checked.
     Unchecked(io::Error),
 }
 
 impl AccessError {
-    /// Whether it is only another user's: one that the caller may trust, and then opens the file for
-    /// this process.
+    /// Returns whether the only problem is another owner. A caller that trusts that user can open
+    /// the file itself and pass it on to this process.
     pub fn is_other_owner(&self) -> bool {
         matches!(self, AccessError::OtherOwner { .. } | AccessError::OwnerOnWay { .. })
     }
@@ -84,7 +85,7 @@ impl fmt::Display for AccessError {
                  or root",
                 Escaped::name(path)
             ),
-            AccessError::Links => write!(f, "expected at most {MAX_LINKS} links to it, found more"),
+            AccessError::Links => write!(f, "more than {MAX_LINKS} symbolic links lead to it"),
             AccessError::Unchecked(error) => {
                 write!(f, "cannot check the folders that lead to it: {}", io_reason(error))
             }
@@ -94,7 +95,7 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// Remarks on a key file that others can read.
+/// Warns about a key file that others can read.
 pub fn warn_of_readers(path: &Path, file: &Metadata) {
     let mode = file.mode();
     if file.is_file() && mode & 0o044 != 0 {
@@ -106,11 +107,11 @@ pub fn warn_of_readers(path: &Path, file: &Metadata) {
     }
 }
 
-/// Refuses a key file that somebody else could have written: whoever chooses the key makes tags that
-/// pass. Root could do so anyway.
+/// Rejects a key file that another user could have written. Anyone who chooses the key can make
+/// tags that pass. Root is trusted, as it could do so anyway.
 pub fn check_owner(path: &Path, file: &Metadata) -> Result<(), AccessError> {
     let (mode, own) = (file.mode() & 0o7777, rustix::process::geteuid().as_raw());
-    // Everybody writes to some devices, and reads there what is their own.
+    // Some devices are writable by everyone, and each process reads its own data there.
     let kind = file.file_type();
     let device = kind.is_char_device() || kind.is_block_device() || kind.is_socket();
     if mode & 0o022 != 0 && !device {
@@ -123,9 +124,9 @@ pub fn check_owner(path: &Path, file: &Metadata) -> Result<(), AccessError> {
     check_way(path, file, own)
 }
 
-/// Refuses a way to a file on which others could put another file, folder or link. It is gone name by
-/// name and link by link, as the system goes it, and what was found good on it stays: nobody else can
-/// replace it. So it may be looked at after the file was opened.
+/// Rejects a path on which others could replace a file, directory or link. Resolves the path name
+/// by name and link by link, like the system. A component that passes stays valid, as nobody else
+/// can replace it; so the check may come after the file was opened.
 fn check_way(path: &Path, file: &Metadata, own: u32) -> Result<(), AccessError> {
     let unseen = AccessError::Unchecked;
     let mut rest = path::absolute(path).map_err(unseen)?;
@@ -143,8 +144,8 @@ fn check_way(path: &Path, file: &Metadata, own: u32) -> Result<(), AccessError> 
             Component::CurDir | Component::Prefix(_) => {}
         }
         let facts = match fs::symlink_metadata(&at) {
-            // A pipe of the shell's `<(...)` has no name, nor has a file that was removed, so nobody can
-            // replace them. All else was just opened there.
+            // A pipe of the shell's `<(...)` and a removed file have no name, so they cannot be
+            // replaced. Any other file was just opened by this path.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
                     && (!file.is_file() || file.nlink() == 0) =>
@@ -168,8 +169,8 @@ fn check_way(path: &Path, file: &Metadata, own: u32) -> Result<(), AccessError> 
     }
 }
 
-/// Refuses a file, a folder or a link of somebody else, and a folder in which others can replace what
-/// is not theirs.
+/// Rejects an entry of another user, and a directory in which others can replace entries they do
+/// not own.
 fn nobody_elses(path: &Path, facts: &Metadata, own: u32) -> Result<(), AccessError> {
     let (mode, owner) = (facts.mode() & 0o7777, facts.uid());
     if facts.is_dir() && others_can_replace(mode, facts.gid(), own) {
@@ -186,14 +187,14 @@ fn nobody_elses(path: &Path, facts: &Metadata, own: u32) -> Result<(), AccessErr
     Ok(())
 }
 
-/// Whether a file's owner is neither user `own` nor root.
+/// Returns whether `owner` is another user than `own` and not root.
 fn is_another(owner: u32, own: u32) -> bool {
     owner != own && owner != 0
 }
 
-/// Whether others than user `own` and root can replace what is in a folder.
+/// Returns whether users other than `own` and root can replace entries of a directory.
 fn others_can_replace(mode: u32, group: u32, own: u32) -> bool {
-    // By custom a user's own group has the user's number, and nobody else is in it.
+    // By convention a user's private group has the user's number and no other members.
     let shared = mode & 0o020 != 0 && group != own && group != 0;
     (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0
 }
@@ -206,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// Why a file is refused, as a line.
+    /// Checks a file; returns the error as a line.
     fn refused(path: &Path, facts: &Metadata) -> Result<(), String> {
         check_owner(path, facts).map_err(|error| error.to_string())
     }
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn a_folder_is_shared_with_all_or_with_a_group_of_others() {
         let (own, other) = (1000, 2000);
-        // Its mode, its group, whether others can replace what is in it.
+        // Mode, group, and whether others can replace entries.
         let cases = [
             (0o700, other, false),
             (0o755, other, false),
@@ -275,7 +276,7 @@ mod tests {
             );
             assert_eq!(crate::diagnostic::tests::heard(&what), remark, "{mode:o}");
         }
-        // A folder is no key.
+        // A directory is not a key.
         warn_of_readers(Path::new("/"), &fs::metadata("/").unwrap());
         let mode = fs::metadata("/").unwrap().mode() & 0o7777;
         let what = format!(
@@ -284,7 +285,7 @@ mod tests {
         assert!(!crate::diagnostic::tests::heard(&what));
     }
 
-    /// Refuses a file with this mode, or does not.
+    /// Sets the mode of a file and checks it.
     fn checked(path: &Path, mode: u32) -> Result<(), String> {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         refused(path, &fs::metadata(path).unwrap())
@@ -327,7 +328,7 @@ mod tests {
         let found = check(&shared.join("link")).unwrap_err();
         assert!(found.contains("shared (mode 0777)"), "{found}");
         assert_eq!(check(&home.join("k")), Ok(()));
-        // A folder that is only on the way to the file itself.
+        // A directory that leads only to the target of the link.
         fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(&home, Permissions::from_mode(0o707)).unwrap();
         let found = check(&shared.join("link")).unwrap_err();
@@ -344,7 +345,7 @@ mod tests {
         let file = File::create(place("home/k")).unwrap();
         file.set_permissions(Permissions::from_mode(0o600)).unwrap();
         let link = |to: PathBuf, name: &str| std::os::unix::fs::symlink(to, place(name)).unwrap();
-        // A link to a link to a folder's link.
+        // A link to a link in a directory that is reached by a link.
         link(place("home/k"), "shared/k");
         link("./shared/../shared".into(), "folder");
         link("folder/k".into(), "link");
@@ -357,15 +358,12 @@ mod tests {
         let found = check("link").unwrap_err();
         assert!(found.contains("shared (mode 0777)"), "{found}");
         fs::set_permissions(place("shared"), Permissions::from_mode(0o755)).unwrap();
-        // A way that never ends.
+        // A cycle of links.
         link("loop".into(), "loop");
         let facts = fs::metadata(place("home/k")).unwrap();
         let check_as_open = |name: &str| refused(&place(name), &facts);
-        assert_eq!(
-            check_as_open("loop").unwrap_err(),
-            "expected at most 40 links to it, found more"
-        );
-        // As many links as the system follows, and one more.
+        assert_eq!(check_as_open("loop").unwrap_err(), "more than 40 symbolic links lead to it");
+        // The maximum number of links, and one more.
         let real = fs::canonicalize(place("home/k")).unwrap();
         let chain = |links: u32| real.with_file_name(format!("link{links}"));
         std::os::unix::fs::symlink(&real, chain(1)).unwrap();
@@ -374,16 +372,16 @@ mod tests {
         }
         assert_eq!(refused(&chain(MAX_LINKS), &facts), Ok(()));
         let found = refused(&chain(MAX_LINKS + 1), &facts).unwrap_err();
-        assert_eq!(found, "expected at most 40 links to it, found more");
-        // A link that was removed once it was followed.
+        assert_eq!(found, "more than 40 symbolic links lead to it");
+        // A path that does not exist, for a file that does.
         let found = check_as_open("gone").unwrap_err();
         assert!(found.starts_with("cannot check the folders that lead to it: "), "{found}");
-        // A file that has no name any more, as a shell's here-document.
+        // A file without a name, like a shell's here-document.
         let file = File::create(place("gone")).unwrap();
         fs::remove_file(place("gone")).unwrap();
         let facts = file.metadata().unwrap();
         assert_eq!(refused(&place("gone"), &facts), Ok(()));
-        // Only root can give something away.
+        // Only root can change owners.
         if !rustix::process::geteuid().is_root() {
             return;
         }
@@ -393,7 +391,7 @@ mod tests {
         std::os::unix::fs::lchown(place("sticky/k"), Some(12345), None).unwrap();
         let found = check("sticky/k").unwrap_err();
         assert!(found.contains("the link ") && found.contains("sticky/k belongs to user 12345"));
-        // One that made way for a file.
+        // A file in place of the link.
         fs::remove_file(place("sticky/k")).unwrap();
         fs::write(place("sticky/k"), "").unwrap();
         std::os::unix::fs::chown(place("sticky/k"), Some(12345), None).unwrap();
@@ -411,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_user_is_refused() {
-        // Only root can make one.
+        // Only root can change owners.
         if !rustix::process::geteuid().is_root() {
             return;
         }

@@ -1,4 +1,5 @@
-//! What is in key files: `docs/formats/key-file.md` has the format, and `key_access.rs` who may have written one.
+//! Contents of key files. `docs/formats/key-file.md` specifies the format; `key_access.rs` checks
+//! who may have written a file.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,24 +9,24 @@ use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;
 
-/// What the source of a key gives.
+/// The format of a key's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A key file of `tagmac keygen`, nothing else.
+    /// A key file of `tagmac keygen`.
     Auto,
-    /// The bytes.
+    /// Bytes.
     Raw,
-    /// The bytes in hex.
+    /// Hex digits.
     Hex,
-    /// The bytes in base64, with padding.
+    /// Base64 with padding.
     Base64,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 4] = [Format::Auto, Format::Raw, Format::Hex, Format::Base64];
 
-    /// What users call it.
+    /// Returns the format's name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Auto => "auto",
@@ -35,69 +36,69 @@ impl Format {
         }
     }
 
-    /// The one with this name.
+    /// Returns the format with this name.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
-/// Why a text is no key.
+/// The reason why a text is not a key.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is no text.
+    /// The text is empty.
     Empty,
-    /// The text begins with a mark of an encoding.
+    /// The text begins with a byte order mark.
     Mark(ByteOrder),
-    /// It is not the text of a key file.
+    /// The text is not a key file.
     NotAKeyFile,
-    /// It is the text of a key file that is damaged, or of a kind that is not known here.
+    /// The key file is damaged or of an unknown kind.
     File(KeyFileError),
-    /// The key is for another algorithm than the one asked for.
+    /// The key is for another algorithm than the one requested.
     OtherAlgorithm {
-        /// The one asked for.
+        /// The algorithm requested.
         expected: Algorithm,
-        /// The one in the key file.
+        /// The algorithm in the key file.
         found: Algorithm,
     },
-    /// The format does not name the algorithm, and neither did the caller.
+    /// The format does not name an algorithm, and the caller gave none.
     NoAlgorithm,
-    /// A key in hex or base64 begins with a mark of an encoding.
+    /// A key in hex or base64 begins with a byte order mark.
     EncodedMark {
         /// The format.
         format: Format,
         /// The mark.
         mark: ByteOrder,
     },
-    /// A key in hex or base64 is in lines that are not of one length.
+    /// The lines of a key in hex or base64 differ in length.
     Lines,
-    /// It is no key in hex.
+    /// The text is not hex.
     Hex,
-    /// It is no key in base64.
+    /// The text is not base64.
     Base64,
-    /// The algorithm takes no key of this length.
+    /// The algorithm does not accept keys of this length.
     Length(tagmac::Error),
 }
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KeyError::Empty => f.write_str("expected a key file, found nothing"),
+            KeyError::Empty => f.write_str("the key is empty"),
             KeyError::Mark(mark) => write!(f, "expected a key file, found {mark}"),
-            KeyError::NotAKeyFile => f.write_str("expected a key file, found something else"),
+            KeyError::NotAKeyFile => f.write_str("not a key file"),
             KeyError::File(error) => error.fmt(f),
             KeyError::OtherAlgorithm { expected, found } => {
                 write!(f, "expected a key for {expected}, found one for {found}")
             }
-            KeyError::NoAlgorithm => f.write_str("expected the key's algorithm, found none"),
+            KeyError::NoAlgorithm => {
+                f.write_str("the format does not name the key's algorithm, and none was given")
+            }
             KeyError::EncodedMark { format, mark } => {
                 write!(f, "expected a key in {}, found {mark}", format.name())
             }
-            KeyError::Lines => f.write_str("expected lines of one length, found others"),
-            KeyError::Hex => {
-                f.write_str("expected an even number of hex digits, found something else")
-            }
-            KeyError::Base64 => f.write_str("expected base64 with padding, found something else"),
+            KeyError::Lines => f.write_str("the lines of the key differ in length"),
+            KeyError::Hex => f.write_str("not hex: expected an even number of hex digits"),
+            KeyError::Base64 => f.write_str("not base64 with padding"),
             KeyError::Length(error) => error.fmt(f),
         }
     }
@@ -105,7 +106,7 @@ impl fmt::Display for KeyError {
 
 impl std::error::Error for KeyError {}
 
-/// The key in a key file, which is one for `asked` if that is given.
+/// Parses a key file. If `asked` is given, the key must be for that algorithm.
 pub fn parse(text: &[u8], asked: Option<Algorithm>) -> Result<KeyFile, KeyError> {
     let file = KeyFile::parse(text).map_err(|error| match (error, ByteOrder::of(text)) {
         (KeyFileError::NotAKeyFile, _) if text.is_empty() => KeyError::Empty,
@@ -120,8 +121,8 @@ pub fn parse(text: &[u8], asked: Option<Algorithm>) -> Result<KeyFile, KeyError>
     }
 }
 
-/// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
-/// grows would leave copies of the key behind.
+/// Reads up to one byte more than a key file can have. The buffer never grows, as that would leave
+/// copies of the key in memory.
 pub fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
     input.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -153,14 +154,14 @@ mod tests {
         let refused = |text: &[u8], asked| parse(text, asked).err().unwrap().to_string();
         let found = refused(text.as_bytes(), Some(umac));
         assert_eq!(found, "expected a key for UMAC-64, found one for PMAC-AES128");
-        assert_eq!(refused(b"", None), "expected a key file, found nothing");
+        assert_eq!(refused(b"", None), "the key is empty");
         for (mark, said) in
             [(&b"\xef\xbb\xbf"[..], "found a byte order mark (BOM)"), (b"\xff\xfe", "UTF-16")]
         {
             let found = refused(&[mark, text.as_bytes()].concat(), None);
             assert!(found.contains(said), "{found}");
         }
-        assert_eq!(refused(b"key", None), "expected a key file, found something else");
+        assert_eq!(refused(b"key", None), "not a key file");
     }
 
     #[test]

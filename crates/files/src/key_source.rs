@@ -1,5 +1,5 @@
-//! Where keys come from, and in which formats: for the command's options and for Python's
-//! `Key.from_file`, `from_env` and `from_command`. A key is wiped after use and is in no message.
+//! Sources and formats of keys, for the command's options and for Python's `Key.from_file`,
+//! `from_env` and `from_command`. Keys are wiped after use and appear in no message.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,23 +21,23 @@ pub use crate::key_file::Format;
 use crate::key_file::{self, KeyError};
 use crate::read_error::ReadError;
 
-/// Why a source gave nothing.
+/// The reason why a source gave no key.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeySourceError {
-    /// The system failed.
+    /// A system call failed.
     Io(io::Error),
     /// The file cannot be opened.
     Closed(ReadError),
-    /// Somebody else could have written the file.
+    /// Another user could have written the file.
     Access(AccessError),
-    /// No variable of the environment can have this name.
+    /// The name is not valid for an environment variable.
     VariableName,
-    /// The variable of the environment is not set.
+    /// The environment variable is not set.
     VariableUnset,
     /// The command failed.
     Command(ExitStatus),
-    /// There is more than a key can have.
+    /// The source has more bytes than a key file can have.
     TooLong,
 }
 
@@ -48,11 +48,11 @@ impl fmt::Display for KeySourceError {
             KeySourceError::Closed(error) => error.fmt(f),
             KeySourceError::Access(error) => error.fmt(f),
             KeySourceError::VariableName => {
-                f.write_str("expected a name without '=', found another")
+                f.write_str("the variable's name is empty or contains '=' or a zero byte")
             }
             KeySourceError::VariableUnset => f.write_str("the variable is not set"),
             KeySourceError::Command(status) => write!(f, "the command failed: {status}"),
-            KeySourceError::TooLong => f.write_str("expected at most 64 KiB, found more"),
+            KeySourceError::TooLong => f.write_str("longer than 64 KiB"),
         }
     }
 }
@@ -65,15 +65,16 @@ impl From<io::Error> for KeySourceError {
     }
 }
 
-/// What a source gave.
+/// The text from a source.
 pub struct KeyText {
     bytes: Zeroizing<Vec<u8>>,
-    /// It is all that is in a file, whose last line has a line feed or was cut.
+    /// True if the text is a whole file. Its last line ends in a line feed unless the file was cut
+    /// off.
     from_file: bool,
 }
 
 impl KeyText {
-    /// What a file has that is open, unless somebody else could have written it.
+    /// Reads an open file, unless another user could have written it.
     pub fn from_file(
         path: &Path,
         file: &File,
@@ -83,9 +84,9 @@ impl KeyText {
         Ok(KeyText { from_file: true, ..KeyText::from_input(file)? })
     }
 
-    /// The value of a variable of the environment.
+    /// Reads an environment variable.
     pub fn from_env(name: &OsStr) -> Result<KeyText, KeySourceError> {
-        // Such a name would be a panic, or another variable's.
+        // Such a name would panic or denote another variable.
         let bytes = name.as_encoded_bytes();
         if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
             return Err(KeySourceError::VariableName);
@@ -96,14 +97,14 @@ impl KeyText {
         }
     }
 
-    /// What a command writes, which has no standard input. `spawn` starts it.
+    /// Reads the output of a command, which runs without standard input. `spawn` starts it.
     pub fn from_command(
         command: &mut Command,
         spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> Result<KeyText, KeySourceError> {
         let mut child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
         let text = child.stdout.take().map_or(limited(Zeroizing::default()), KeyText::from_input);
-        // The pipe is closed by now, so a command that writes on and on ends too.
+        // The pipe is closed here, so a command that never stops writing ends too.
         let (status, text) = (child.wait()?, text?);
         if !status.success() {
             return Err(KeySourceError::Command(status));
@@ -111,15 +112,15 @@ impl KeyText {
         Ok(text)
     }
 
-    /// What is read to the end.
+    /// Reads an input to its end.
     pub fn from_input(input: impl Read) -> Result<KeyText, KeySourceError> {
         limited(key_file::read(input)?)
     }
 
-    /// What may be wrong with a key of this format all the same. Its last byte may be a line feed, but
-    /// at the end of a text somebody's editor or `echo` has most likely put it.
+    /// Returns a warning if a key of this format is valid but suspicious. Its last byte may be a
+    /// line feed, but at the end of a text that most likely comes from an editor or `echo`.
     pub fn warning(&self, format: Format) -> Option<&'static str> {
-        // Every byte is looked at, whatever those before it are.
+        // Examines every byte in any case, so that the time does not depend on their values.
         let printed = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n');
         let is_text = self.bytes.iter().fold(true, |text, &byte| text & printed(byte));
         (format == Format::Raw && is_text && self.bytes.ends_with(b"\n")).then_some(
@@ -128,7 +129,8 @@ impl KeyText {
         )
     }
 
-    /// The key, which is one for `asked` if that is given. Foreign formats do not name the algorithm.
+    /// Decodes the key. If `asked` is given, the key must be for that algorithm. Foreign formats do
+    /// not name an algorithm and need it.
     pub fn key_file(self, format: Format, asked: Option<Algorithm>) -> Result<KeyFile, KeyError> {
         let KeyText { mut bytes, from_file } = self;
         if format == Format::Auto && !from_file {
@@ -152,26 +154,27 @@ fn limited(bytes: Zeroizing<Vec<u8>>) -> Result<KeyText, KeySourceError> {
     Ok(KeyText { bytes, from_file: false })
 }
 
-/// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.
-/// The line that it ends has its full length otherwise, so nothing else can be missing.
+/// Restores the last line feed, which a shell's `$(...)` and many secret stores remove. Parsing
+/// checks that the last line has its full length, so nothing else can be missing.
 fn end_line(text: &mut Zeroizing<Vec<u8>>) {
     if text.is_empty() || text.ends_with(b"\n") {
         return;
     }
-    // A vector that grows would leave a copy of the key behind.
+    // A growing vector would leave a copy of the key in memory.
     let mut ended = Zeroizing::new(Vec::with_capacity(text.len() + 1));
     ended.extend_from_slice(text);
     ended.push(b'\n');
     *text = ended;
 }
 
-/// The text in one line, without the line feed at its end. Tools cut a long key into lines of one
-/// length, 64 or 76 digits in base64 and 60 in hex; the last one may be shorter. A blank line or one
-/// that is longer than the first is an error: what was pasted is not one key.
+/// Joins the lines of a wrapped key and drops the line feed at the end. Tools wrap long keys into
+/// lines of equal length, 64 or 76 digits in base64 and 60 in hex; only the last may be shorter.
+/// Returns `None` for a blank line or one longer than the first, as the text is then not a single
+/// key.
 fn unwrapped(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let text = text.strip_suffix(b"\r").unwrap_or(text);
-    // A vector that grows would leave a copy of the key behind.
+    // A growing vector would leave a copy of the key in memory.
     let mut all = Zeroizing::new(Vec::with_capacity(text.len()));
     let mut lines = text.split(|&byte| byte == b'\n').peekable();
     let mut width = None;
@@ -189,7 +192,7 @@ fn unwrapped(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(all)
 }
 
-/// A key that another program made.
+/// Decodes a key that another program made.
 fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if matches!(format, Format::Raw | Format::Auto) {
         return Ok(Zeroizing::new(text.to_vec()));
@@ -198,7 +201,7 @@ fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, KeyError> 
         return Err(KeyError::EncodedMark { format, mark });
     }
     let line = unwrapped(text).ok_or(KeyError::Lines)?;
-    // What was decoded is wiped even where the rest cannot be.
+    // Wipes the decoded bytes even if the rest is invalid.
     let mut key = Zeroizing::new(line.to_vec());
     let bytes = match format {
         Format::Hex => base16ct::mixed::decode(&*line, &mut key).map_err(|_| KeyError::Hex)?,
@@ -295,7 +298,7 @@ mod tests {
                 .unwrap_err()
                 .starts_with("the command failed: exit status: 3")
         );
-        assert_eq!(ran("yes").unwrap_err(), "expected at most 64 KiB, found more");
+        assert_eq!(ran("yes").unwrap_err(), "longer than 64 KiB");
         assert!(ran("cat").unwrap_err().starts_with("expected a key of 16 bytes, found 0"));
         for name in ["", "A=B", "A\0", "TAGMAC_NO_SUCH_VARIABLE"] {
             assert!(KeyText::from_env(OsStr::new(name)).is_err());

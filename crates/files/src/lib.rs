@@ -1,6 +1,6 @@
-//! What tagmac stores and reads, for the command and for other languages.
+//! The files that tagmac stores and reads, for the command and for other languages.
 //!
-//! | what | where |
+//! | task | where |
 //! |---|---|
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
@@ -9,14 +9,14 @@
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
 //! | keys | [`raw_key`], [`key_file`], [`key_access`], [`key_source`], [`open_key`] |
-//! | what objects in stores are called | [`url`] |
-//! | many things at once, with the results in order | [`pool`] |
-//! | files that appear whole or not at all | [`new_file`], [`atomic`] |
+//! | names of objects in stores | [`url`] |
+//! | parallel work, with the results in order | [`pool`] |
+//! | files that appear complete or not at all | [`new_file`], [`atomic`] |
 //!
-//! Nothing here prints or exits. What ends a piece of work is an [`Error`], or a [`ReadError`] of one
-//! file. Errors are facts that display as one line; the options of the command and the arguments of
-//! other languages are unknown here. What is remarked on meanwhile goes to the sink of [`diagnostic`], and
-//! how far it is to a [`progress::Progress`].
+//! Nothing here prints or exits. Operations return an [`Error`], or a [`ReadError`] for a single
+//! file. Errors display as one line of facts; they do not mention the command's options or the
+//! arguments of other languages. Remarks go to the sink of [`diagnostic`], and progress to a
+//! [`progress::Progress`].
 
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,13 @@
-//! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`. Some
-//! tools write `hex *name`, or `hex name` with one blank, and these are read too.
+//! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`. The
+//! forms `hex *name`, and `hex name` with one blank, are read too, because some tools write them.
 //!
-//! A nonce stands behind the algorithm: `UMAC-64.n=hex (name) = hex`. No algorithm's name has a
-//! dot or a blank, so there is one way to read a line.
+//! A nonce follows the algorithm: `UMAC-64.n=hex (name) = hex`. Names of algorithms contain no dot
+//! or blank, so lines are unambiguous.
 //!
 //! Names are bytes. A name with a backslash, a line feed or a carriage return is escaped, and the
-//! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum. On a terminal
-//! so is all else that would do something to it: who made the name chose it, and a control
-//! character could hide a verdict or paint another.
+//! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum. On a terminal,
+//! other control characters and invisible ones are escaped too: names are untrusted, and could
+//! otherwise hide or fake a verdict.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,22 +16,22 @@ use crate::byte_order::ByteOrder;
 use crate::escaped::Escaped;
 use crate::hex;
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A line feed; names are escaped.
     Newline,
-    /// A zero byte; names stand as they are.
+    /// A zero byte; names are not escaped.
     Zero,
 }
 
 impl End {
-    /// A zero byte or a line feed, as `--zero` says.
+    /// Returns the end for the option `--zero`.
     pub fn new(zero: bool) -> End {
         if zero { End::Zero } else { End::Newline }
     }
 
-    /// The byte.
+    /// Returns the byte.
     pub fn byte(self) -> u8 {
         match self {
             End::Newline => b'\n',
@@ -40,17 +40,17 @@ impl End {
     }
 }
 
-/// What comes between an algorithm and a nonce.
+/// Separates an algorithm from a nonce.
 pub const NONCE: &str = ".n=";
 
-/// Bytes of the shortest tag that may begin a line with one blank. A word of fewer hex digits may be
-/// one of any text.
+/// Minimum length in bytes of a tag that begins a line with one blank. Ordinary text may contain
+/// words of fewer hex digits.
 const MIN_BARE_BYTES: usize = 4;
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The algorithm's name; a line without one is `hex  name`.
+    /// The algorithm's name; `None` in a line of the form `hex  name`.
     pub algorithm: Option<&'a str>,
     /// The nonce, if the line has one.
     pub nonce: Option<Vec<u8>>,
@@ -60,24 +60,24 @@ pub struct Line<'a> {
     pub tag: Vec<u8>,
 }
 
-/// Why a line is malformed.
+/// The reason why a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Neither of the two forms.
+    /// The line has none of the known forms.
     Form,
-    /// The tag is no hex, or half a byte is missing.
+    /// The tag is not hex, or has an odd number of digits.
     Hex,
-    /// So is the nonce.
+    /// The nonce is not hex, or has an odd number of digits.
     Nonce,
-    /// A backslash is followed by something else than a backslash, `n` or `r`.
+    /// A backslash precedes another character than a backslash, `n` or `r`.
     Escape,
     /// The name is empty.
     NoName,
-    /// The name has a zero byte.
+    /// The name contains a zero byte.
     Name,
-    /// The list begins with a mark of its encoding.
+    /// The list begins with a byte order mark.
     Mark(ByteOrder),
-    /// The line is longer than any line could be.
+    /// The line is over the limit.
     Long,
 }
 
@@ -95,14 +95,15 @@ impl fmt::Display for Malformed {
             Malformed::Hex => "expected two hex digits for each byte of the tag",
             Malformed::Nonce => "expected two hex digits for each byte of the nonce",
             Malformed::Escape => "expected '\\\\', '\\n' or '\\r' for each backslash in the name",
-            Malformed::NoName => "expected a name, found none",
+            Malformed::NoName => "expected a name that is not empty",
             Malformed::Name => "expected a name without zero bytes",
             Malformed::Long => "expected a line of at most 64 KiB",
         })
     }
 }
 
-/// A line with its end, for a terminal or not. A line without an algorithm has no place for a nonce.
+/// Formats a line with its end, for a terminal or not. A line without an algorithm cannot have a
+/// nonce.
 pub fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.name.len() + 160);
     let name = escaped(&line.name, end, terminal, &mut out);
@@ -120,8 +121,8 @@ pub fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
     out
 }
 
-/// The name as it stands on a line, for a terminal or not. If it had to be escaped, the line gets
-/// its mark.
+/// Returns the name as written in a line, for a terminal or not. Appends the leading backslash to
+/// `line` if the name had to be escaped.
 pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
     if terminal {
         let shown = Escaped::line(name).to_string().into_bytes();
@@ -146,7 +147,7 @@ pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>)
     out.into()
 }
 
-/// Takes a line apart, given without its end.
+/// Parses a line, without its end.
 pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     if let Some(mark) = ByteOrder::of(line) {
         return Err(Malformed::Mark(mark));
@@ -155,8 +156,7 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
         Some(line) if end == End::Newline => (line, true),
         _ => (line, false),
     };
-    // The byte after the first blank tells the forms apart: neither an algorithm nor hex has a
-    // blank in it.
+    // The byte after the first blank determines the form: algorithms and hex contain no blanks.
     let blank = line.iter().position(|&byte| byte == b' ').ok_or(Malformed::Form)?;
     let (first, rest) = (&line[..blank], &line[blank + 1..]);
     let (word, name, tag) = match rest.split_first() {
@@ -165,7 +165,7 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
             (Some(word(first)?), &rest[..cut], &rest[cut + 4..])
         }
         Some((b' ' | b'*', name)) => (None, name, first),
-        // With one blank any text has this form, so it is a line only if it begins with a tag.
+        // Any text has the form with one blank, so the line must begin with a tag.
         Some(_) if hex::decode(first).is_some_and(|tag| tag.len() >= MIN_BARE_BYTES) => {
             (None, rest, first)
         }
@@ -190,7 +190,7 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     Ok(Line { algorithm, nonce, name, tag })
 }
 
-/// The name of an algorithm, known or not: one word of printable ASCII.
+/// Checks the name of an algorithm, known or not: one word of printable ASCII.
 fn word(bytes: &[u8]) -> Result<&str, Malformed> {
     let graphic = !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_graphic() && *b != b'\\');
     str::from_utf8(bytes).ok().filter(|_| graphic).ok_or(Malformed::Form)
@@ -332,7 +332,7 @@ mod tests {
     fn a_nonce_stands_behind_the_algorithm() {
         let nonce = |line: &'static [u8]| parse(line, End::Newline).unwrap().nonce;
         assert_eq!(nonce(b"A.n=0aF1 (b) = 00").as_deref(), Some([0x0a, 0xf1].as_slice()));
-        // A name or a tag is no place for one.
+        // Names and tags cannot contain nonces.
         assert_eq!(nonce(b"A (.n=00) = 00"), None);
         assert_eq!(nonce(b"00  A.n=00"), None);
     }
@@ -354,7 +354,7 @@ mod tests {
     }
 
     fn names() -> impl Strategy<Value = Vec<u8>> {
-        // Bytes that matter to the grammar come up often.
+        // Makes bytes with a meaning in the grammar frequent.
         let byte = prop_oneof![proptest::sample::select(b"\\\n\r ()=*#A0.n".to_vec()), 1..=255u8,];
         prop::collection::vec(byte, 1..40)
     }

@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead};
 
-/// Longer lines are malformed: a name has at most 4096 bytes, twice as many when escaped.
+/// Longer lines are malformed: a name has at most 4096 bytes, and escaping at most doubles it.
 pub const MAX_BYTES: usize = 64 << 10;
 
-/// A line that goes on so far may never end, as one of /dev/zero.
+/// Give up on a line after this many bytes: it may be endless, as in /dev/zero.
 const MAX_PASSED: usize = 1 << 20;
 
-/// A list in which no line is of use for so many bytes is none. It may have no end.
+/// Give up after this many bytes without a usable line: the list may be endless.
 const MAX_ASTRAY: usize = 1 << 20;
 
 /// The lines of a list.
@@ -17,40 +17,40 @@ pub struct Lines<R> {
     end: u8,
     line: Vec<u8>,
     number: u64,
-    /// Bytes since the last line of use, where they are counted.
+    /// Bytes since the last usable line; `None` if they are not counted.
     astray: Option<usize>,
 }
 
-/// A line without its end, with its number from 1; no bytes if it is over the limit.
+/// A line without its end, and its number from 1.
 pub struct NumberedLine<'a> {
     /// The number.
     pub number: u64,
-    /// The bytes.
+    /// The bytes; `None` if the line is over the limit.
     pub bytes: Option<&'a [u8]>,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of `input`, each ended by the byte `end`.
+    /// Reads the lines of `input`, each ended by the byte `end`.
     pub fn new(input: R, end: u8) -> Lines<R> {
         Lines { input, end, line: Vec::new(), number: 0, astray: None }
     }
 
-    /// The lines of a list of tags. It is an error if none is [of use](Lines::mark_used) for 1 MiB.
+    /// Reads the lines of a list of tags. Fails if no line is [used](Lines::mark_used) for 1 MiB.
     pub fn with_tags(input: R, end: u8) -> Lines<R> {
         Lines { astray: Some(0), ..Lines::new(input, end) }
     }
 
-    /// Says that the last line was of use.
+    /// Marks the last line as usable.
     pub fn mark_used(&mut self) {
         self.astray = self.astray.map(|_| 0);
     }
 
-    /// What the lines were read from.
+    /// Returns the input.
     pub fn into_input(self) -> R {
         self.input
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub fn next_line(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
         self.line.clear();
         let (mut ended, mut any, mut passed) = (false, false, 0);
@@ -65,14 +65,14 @@ impl<R: BufRead> Lines<R> {
             any = true;
             let end = ready.iter().position(|&byte| byte == self.end);
             let bytes = &ready[..end.unwrap_or(ready.len())];
-            // One byte over the limit is kept as the sign that the line is too long.
+            // One byte over the limit is kept to mark a line that is too long.
             let room = MAX_BYTES + 1 - self.line.len();
             self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
             let used = bytes.len() + end.is_some() as usize;
             self.input.consume(used);
             passed += used;
             if passed > MAX_PASSED {
-                let what = "expected lines, found one of more than 1 MiB";
+                let what = "a line is longer than 1 MiB";
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
             }
             ended = end.is_some();
@@ -84,7 +84,7 @@ impl<R: BufRead> Lines<R> {
         if let Some(astray) = &mut self.astray {
             *astray += self.line.len().min(MAX_BYTES) + 1;
             if *astray > MAX_ASTRAY {
-                let what = "expected lines of tags, found none in 1 MiB: not read further";
+                let what = "1 MiB without the line of a tag: the rest was not read";
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
             }
         }
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// A reader that fails at first.
+    /// A reader whose first call fails.
     struct Fails(Option<io::ErrorKind>);
 
     impl io::Read for Fails {

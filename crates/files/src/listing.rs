@@ -1,13 +1,12 @@
-//! The names in one directory, in order, some at a time.
+//! Reads the names in a directory, in order, within a memory limit.
 //!
-//! A directory may have more names than there is room for. So a reading of it keeps the lowest of
-//! the names that are still to come, as many as have room, and the next reading goes on behind them.
-//! Nothing is written anywhere, and a name never comes twice. A directory of N bytes of names is
-//! read N / room times.
+//! A directory may have more names than fit into memory. Each reading keeps the lowest of the names
+//! still to come, as far as they fit, and the next reading continues after them. Nothing is written
+//! to disk, and no name comes twice. A directory with N bytes of names is read N / room times.
 //!
-//! What is added, removed or renamed between two readings may be told of or not, as with any listing
-//! of a directory that changes. With one reading nobody could know; with more, the directory's time
-//! of change shows it, and [`Listing::changed`] says so.
+//! As with any listing of a directory that changes, an entry added, removed or renamed between two
+//! readings may or may not appear. With several readings the directory's change time reveals this;
+//! see [`Listing::changed`]. With a single one, nothing does.
 
 use std::io;
 use std::mem;
@@ -23,30 +22,30 @@ use crate::dir::{EntryKind, FileStat};
 
 /// The names in a directory.
 pub struct Listing {
-    /// The directory.
+    /// The directory's identity.
     identity: Identity,
-    /// When its names were changed last, as of before the first reading.
+    /// The time of the last change of its names, taken before the first reading.
     ctime: (i64, u32),
-    /// The names that are held, sorted, and how many of them were given out.
+    /// The names in memory, sorted, and how many of them were returned.
     names: Names,
     next: usize,
-    /// The name that was given out last before those that are held.
+    /// The last name returned before those in memory.
     after: Option<Vec<u8>>,
-    /// Whether there may be names behind those that are held.
+    /// True if names may follow those in memory.
     more: bool,
-    /// Names that are too long.
+    /// The number of names that are too long.
     too_long: u64,
     changed: bool,
 }
 
-/// Names and what they are of, with the bytes of all in one place.
+/// Names and their kinds, with all bytes in one buffer.
 #[derive(Default)]
 pub struct Names {
     bytes: Vec<u8>,
     places: Vec<Place>,
 }
 
-/// Where a name is in the bytes.
+/// The position of a name in the buffer.
 struct Place {
     start: u32,
     len: u16,
@@ -54,7 +53,7 @@ struct Place {
 }
 
 impl Listing {
-    /// A listing of the directory `fd`, of which nothing is read yet.
+    /// Starts a listing of the directory `fd`; nothing is read yet.
     pub fn new(fd: BorrowedFd<'_>) -> io::Result<Listing> {
         let FileStat { identity, ctime, .. } = FileStat::from_fd(fd)?;
         Ok(Listing {
@@ -69,39 +68,40 @@ impl Listing {
         })
     }
 
-    /// The directory's file system and number.
+    /// Returns the directory's device and inode.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// The next of the names that are held.
+    /// Returns the next name in memory, and its kind.
     pub fn next_name(&mut self) -> Option<(&[u8], EntryKind)> {
         let place = self.names.places.get(self.next)?;
         self.next += 1;
         Some((self.names.text(place), place.kind))
     }
 
-    /// Whether there may be names behind those that are held.
+    /// Returns whether names may follow those in memory.
     pub fn has_more(&self) -> bool {
         self.more
     }
 
-    /// Names of more than `longest` bytes that the last reading passed over.
+    /// Returns the number of names that the last reading skipped because they were over `longest`
+    /// bytes.
     pub fn too_long(&self) -> u64 {
         self.too_long
     }
 
-    /// Whether the directory changed since its first reading. It is told once.
+    /// Returns whether the directory changed since its first reading. Resets the answer.
     pub fn changed(&mut self) -> bool {
         mem::take(&mut self.changed)
     }
 
-    /// Bytes that the names take.
+    /// Returns the memory that the names use, in bytes.
     pub fn held(&self) -> usize {
         self.names.bytes.capacity() + self.names.places.capacity() * size_of::<Place>()
     }
 
-    /// Forgets the names that are held. Those that were not given out are to be read again.
+    /// Drops the names in memory. Those not yet returned will be read again.
     pub fn release(&mut self) {
         let names = mem::take(&mut self.names);
         self.more |= self.next < names.places.len();
@@ -110,10 +110,10 @@ impl Listing {
         }
     }
 
-    /// Reads the directory `fd` again for the names behind those that were given out: the lowest, as
-    /// many as fit into `room` bytes, and none that is longer than `longest`. What was read is in
-    /// `scratch` meanwhile, which takes twice the room. It is the walk's and not made anew each time,
-    /// as an allocator may keep what it gets back.
+    /// Reads the directory `fd` for the names after those already returned: the lowest that fit
+    /// into `room` bytes, and none longer than `longest`. `scratch` holds names during the reading
+    /// and grows to twice the room. The walk owns it and reuses it, as an allocator may not return
+    /// freed memory to the system.
     pub fn read(
         &mut self,
         fd: BorrowedFd<'_>,
@@ -125,9 +125,9 @@ impl Listing {
         scratch.clear();
         let first = self.after.is_none();
         (self.more, self.too_long) = (false, 0);
-        // Names above this one have no room.
+        // Names above this one do not fit.
         let mut top: Option<Vec<u8>> = None;
-        // A descriptor of its own, which begins at the first name.
+        // A new descriptor, which starts at the first name.
         let again = OFlags::RDONLY | OFlags::DIRECTORY;
         for entry in Dir::new(faults::open_in(fd, ".", again, Mode::empty())?)? {
             let entry = entry?;
@@ -160,7 +160,7 @@ impl Listing {
         self.more |= scratch.cut(room);
         self.names = scratch.copy();
         let now = FileStat::from_fd(fd)?;
-        // One reading sees a directory as well as any; what comes of several has to fit together.
+        // A single reading is as consistent as any; several must have seen the same directory.
         let others = (now.identity, now.ctime) != (self.identity, self.ctime);
         if others && (self.more || !first) {
             (self.identity, self.ctime, self.changed) = (now.identity, now.ctime, true);
@@ -188,13 +188,13 @@ impl Names {
         self.places.clear();
     }
 
-    /// Sorts the names and keeps the lowest that fit into `room` bytes, at least one. Whether others
-    /// are gone. The bytes stay where they are.
+    /// Sorts the names and keeps the lowest that fit into `room` bytes, at least one. Returns
+    /// whether names were dropped. Their bytes stay in the buffer.
     fn cut(&mut self, room: usize) -> bool {
         let Names { bytes, places } = self;
         let text = |place: &Place| &bytes[place.start as usize..][..place.len.into()];
         places.sort_unstable_by(|a, b| text(a).cmp(text(b)));
-        // A file system may tell of a name twice while its directory changes.
+        // A file system may list a name twice while its directory changes.
         places.dedup_by(|a, b| text(a) == text(b));
         let mut size = 0;
         let over = places.iter().position(|place| {
@@ -207,7 +207,7 @@ impl Names {
         cut
     }
 
-    /// The names in just the memory that they need.
+    /// Copies the names into exactly the memory that they need.
     fn copy(&self) -> Names {
         let bytes = self.places.iter().map(|place| usize::from(place.len)).sum();
         let (bytes, places) = (Vec::with_capacity(bytes), Vec::with_capacity(self.places.len()));
@@ -217,11 +217,11 @@ impl Names {
     }
 }
 
-/// What a name is of; `None` if it is gone.
+/// Returns the kind of an entry; `None` if it is gone.
 fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Option<EntryKind>> {
     let kind = match EntryKind::from_file_type(told) {
         Some(kind) => return Ok(Some(kind)),
-        // The file system leaves it to the entry itself to tell.
+        // Some file systems do not store kinds in directories.
         None => match fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             stat => FileStat::from_stat(&stat?).kind,
@@ -229,6 +229,6 @@ fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Op
     };
     kind.map(Some).ok_or_else(|| {
         let name = Escaped::bytes(name);
-        io::Error::other(format!("expected a file or its like at {name}, found neither"))
+        io::Error::other(format!("{name}: unknown kind of entry"))
     })
 }

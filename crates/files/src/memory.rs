@@ -1,16 +1,16 @@
-//! Memory whose size is that of a file, or of another input. Where there is none, the work ends with an
-//! error; Rust's own collections would end the process.
+//! Allocations whose size comes from a file or other input. If memory is short, these return an
+//! error, while Rust's collections would abort the process.
 
 use std::io;
 
-/// An empty vector with room for `bytes` bytes.
+/// Returns an empty vector with a capacity of `bytes`.
 pub fn reserved(bytes: usize) -> io::Result<Vec<u8>> {
     let mut room = Vec::new();
     room.try_reserve_exact(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
     Ok(room)
 }
 
-/// A copy of some bytes.
+/// Returns a copy of `bytes`.
 pub fn copied(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut copy = reserved(bytes.len())?;
     copy.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! A file written at once.
+//! Writes a file in one step.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::overwrite::Overwrite;
 
-/// Writes a file that appears whole or not at all. `mode` is as the umask leaves it.
+/// Writes a file that appears complete or not at all. `mode` is subject to the umask.
 pub fn write(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<(), Error> {
     let made = || {
         let mut file = AtomicFile::new(path, mode, over)?;
@@ -21,7 +21,7 @@ pub fn write(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<()
     })
 }
 
-/// Refuses a name that is taken.
+/// Fails if the path exists.
 pub fn refuse_existing(path: &Path) -> Result<(), Error> {
     if path.symlink_metadata().is_ok() { Err(exists(path)) } else { Ok(()) }
 }

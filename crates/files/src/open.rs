@@ -1,16 +1,16 @@
-//! How a file is opened by its name.
+//! Opens files by name.
 //!
-//! Anybody may have put a pipe, a device or a link to one where a file is expected. So no call here
-//! waits for the other end of a pipe, and a name is not trusted before what is open was looked at.
-//! Who chose the name says what may be there:
+//! A name may be that of a pipe, a device or a link to one. So no function here waits for the other
+//! end of a pipe, and each examines the open file rather than trusting the name. The origin of the
+//! name decides what is allowed:
 //!
-//! - [`regular`]: a file, for all that a list, a manifest or a checkpoint names, and for what is read
-//!   twice, at places, or written to. A device is not even opened: that alone may rewind a tape or
-//!   start a watchdog.
-//! - [`writable`]: the same, to write to it too. [`alone`] besides locks it and follows no link, for
-//!   what a run keeps for itself and will replace or remove by its name.
-//! - [`given`]: also a device or a pipe of the process's own, for what a user names, and is read once.
-//! - [`checked`]: what the caller accepts.
+//! - [`regular`]: regular files only, for names from a list, a manifest or a checkpoint, and for
+//!   files that are read twice, read at offsets, or written to. Devices are not even opened: that
+//!   alone may rewind a tape or start a watchdog.
+//! - [`writable`]: the same, for writing too. [`alone`] also locks the file and follows no link,
+//!   for files that a run owns and will replace or remove by name.
+//! - [`given`]: also devices and pipes of the process, for a name from the user that is read once.
+//! - [`checked`]: whatever the caller accepts.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -21,20 +21,20 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use crate::identity;
 use crate::read_error::{Irregular, ReadError};
 
-/// Opens a regular file to read it.
+/// Opens a regular file for reading.
 pub fn regular(path: &Path) -> Result<(File, Metadata), ReadError> {
     checked(path, false, is_regular)
 }
 
-/// Opens a regular file to read it and to write to it.
+/// Opens a regular file for reading and writing.
 pub fn writable(path: &Path) -> Result<File, ReadError> {
     Ok(checked(path, true, is_regular)?.0)
 }
 
-/// Opens a regular file to read it and to write to it, and keeps other runs from it. It is open for
-/// writing also where it is only read: over NFS and CIFS nothing else can be locked.
+/// Opens a regular file for reading and writing, and locks it against other runs. Opens for writing
+/// even if it is only read, as NFS and CIFS lock no other files.
 pub fn alone(path: &Path) -> Result<File, ReadError> {
-    // One that takes its place would take the link's.
+    // Replacing the file by its name would replace the link instead.
     if fs::symlink_metadata(path)?.is_symlink() {
         return Err(ReadError::Link);
     }
@@ -42,7 +42,7 @@ pub fn alone(path: &Path) -> Result<File, ReadError> {
     if identity::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
 }
 
-/// Refuses what is no regular file.
+/// Rejects anything that is not a regular file.
 pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
     let kind = facts.file_type();
     if kind.is_file() {
@@ -58,17 +58,17 @@ pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
     })
 }
 
-/// What stands for an open descriptor.
+/// Paths of open descriptors.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
 
-/// Whether a name is that of an open descriptor of this process.
+/// Returns whether a name is that of an open descriptor of this process.
 pub fn is_descriptor(path: &Path) -> bool {
     DESCRIPTORS.iter().any(|one| path.starts_with(one))
 }
 
-/// Opens what a user named, unless it is a directory or a pipe with a name of its own. Such a pipe may
-/// wait for a writer for ever. Those of the process, as `/dev/stdin` and the `/dev/fd/63` of a shell's
-/// `<(...)` are, have an end.
+/// Opens a file that the user named, unless it is a directory or a named pipe, which might wait
+/// forever for a writer. The process's own pipes are accepted: `/dev/stdin`, and the `/dev/fd/63`
+/// of a shell's `<(...)`.
 pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
     let own = is_descriptor(path);
     let (file, facts) = checked(path, false, |facts| match facts.file_type() {
@@ -76,17 +76,17 @@ pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
         kind if kind.is_fifo() && !own => Err(ReadError::Pipe),
         _ => Ok(()),
     })?;
-    // From here on it may wait: for a terminal, or for who writes into the pipe. A file does so only
-    // in /proc and its like, and for ever.
+    // From here on, reading may block: for a terminal, or for the writer of a pipe. Regular files
+    // block only in /proc and the like, and then forever.
     if !facts.is_file() {
         fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
     }
     Ok((file, facts))
 }
 
-/// Opens what `may` accepts. It is asked before, for to open a device does something to it, and to
-/// open a pipe lets its writer go on, into nothing; and after, for it may be another by then. What is
-/// open does not wait where it could.
+/// Opens a file that `may` accepts. `may` is called before, as opening a device has effects and
+/// opening a pipe lets its writer continue into nothing; and after, as the file may have been
+/// replaced. The file is opened in non-blocking mode.
 pub fn checked(
     path: &Path,
     write: bool,
@@ -118,7 +118,7 @@ mod tests {
         assert!(matches!(given(folder.path()), Err(ReadError::Directory)));
         let (from, mut to) = io::pipe().unwrap();
         let (mut own, _) = given(Path::new(&format!("/dev/fd/{}", from.as_raw_fd()))).unwrap();
-        // A reader waits for what is written.
+        // The reader waits for the writer.
         assert!(!fcntl_getfl(&own).unwrap().contains(OFlags::NONBLOCK));
         to.write_all(b"text").unwrap();
         drop(to);

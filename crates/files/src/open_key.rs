@@ -1,4 +1,4 @@
-//! A key that is open: its MAC, and the sealer of all that is stored under it.
+//! An open key: its MAC, and the sealer for everything stored under it.
 
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
@@ -25,12 +25,12 @@ impl OpenKey {
         Ok(OpenKey { mac, sealer })
     }
 
-    /// The calls on parts.
+    /// Returns the MAC's operations on parts.
     pub fn parts(&self) -> Result<Parts<'_>, NoParts> {
         self.mac.parts().ok_or_else(|| NoParts(self.mac.algorithm()))
     }
 
-    /// The key's public id.
+    /// Returns the key's public ID.
     pub fn key_id(&self) -> KeyId {
         self.mac.key_id()
     }

@@ -1,4 +1,4 @@
-//! What a new file may take the place of.
+//! Rules for what a new file may replace.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -7,21 +7,21 @@ use std::path::Path;
 use crate::identity::Identity;
 use crate::open;
 
-/// What a new file may take the place of.
+/// The rule for what a new file may replace.
 #[derive(Clone, Copy)]
 pub enum Overwrite {
-    /// Nothing: the name has to be free.
+    /// Nothing: the name must be free.
     Nothing,
-    /// The file that this run holds open and locked, and that has to be there.
+    /// Only the file that this run holds open and locked. It must exist.
     Held(Identity),
-    /// A file that is empty or one of its kind, how that is called and how it is told. All else is
-    /// left as it is: a device, a link to elsewhere, a key or a photo whose name was given by
-    /// mistake.
+    /// A file that is empty or of this kind; the fields name and detect the kind. Anything else is
+    /// kept, such as a device, a link, or a key or a photo named by mistake.
     Kind(&'static str, fn(File) -> io::Result<bool>),
 }
 
 impl Overwrite {
-    /// What is there and may be replaced.
+    /// Returns the metadata of the file to replace; `None` if the name is free. Fails if the rule
+    /// forbids it.
     pub fn replaced(self, path: &Path) -> io::Result<Option<Metadata>> {
         let old = match path.symlink_metadata() {
             Err(error)
@@ -39,7 +39,7 @@ impl Overwrite {
                 let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
                 let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);
                 if !may {
-                    let what = format!("expected {kind} or no file, found something else");
+                    let what = format!("the file exists and is not {kind}");
                     return Err(io::Error::other(what));
                 }
             }

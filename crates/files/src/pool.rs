@@ -1,4 +1,4 @@
-//! Work on many things at once, with the results in order.
+//! Parallel work, with the results in order.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,16 +8,16 @@ use std::thread;
 
 use crate::stack;
 
-/// Jobs that a thread takes at a time: few, so that threads end together.
+/// Jobs that a thread receives at a time. Small, so that all threads finish at about the same time.
 pub const BATCH: usize = 8;
-/// Batches that may be ahead of the results, for each thread, and for all together: a job may hold a
-/// long path or two.
+/// Maximum number of batches that may be ahead of the results, per thread and in total. A job may
+/// hold a long path or two.
 const AHEAD: u64 = 32;
 const MAX_AHEAD: u64 = 128;
 
-/// Does each job with one of the workers, on a thread of its own, and calls `done` with the results
-/// in the order of the jobs. `jobs` and `done` run on the calling thread. The number of jobs in
-/// memory does not depend on how many there are. One worker works on the calling thread.
+/// Does each job with one of the workers, on the worker's own thread, and calls `done` with the
+/// results in the order of the jobs. `jobs` and `done` run on the calling thread. The number of
+/// jobs in memory is bounded. A single worker runs on the calling thread.
 pub fn in_order<J: Send, O: Send, W: Send, E>(
     workers: &mut [W],
     jobs: impl Iterator<Item = J>,
@@ -27,7 +27,7 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
     in_batches(BATCH, workers, jobs, work, done)
 }
 
-/// The same, for jobs of which a thread takes `batch` at a time: 1 for those that wait for others.
+/// Like [`in_order`], with `batch` jobs per thread at a time: 1 for jobs that mostly wait.
 pub fn in_batches<J: Send, O: Send, W: Send, E>(
     batch: usize,
     workers: &mut [W],
@@ -46,7 +46,7 @@ pub fn in_batches<J: Send, O: Send, W: Send, E>(
     let (back, results) = mpsc::channel();
     let (all_jobs, each) = (&mut jobs, &mut done);
     let finished = thread::scope(|scope| {
-        // What is sent from here ends with this closure, and then the threads do.
+        // Dropped at the end of this closure, which ends the threads.
         let give = give;
         let mut any = false;
         for worker in workers.iter_mut() {
@@ -97,7 +97,7 @@ pub fn in_batches<J: Send, O: Send, W: Send, E>(
             }
         }
     });
-    // Where no thread can be had, this one does all the work.
+    // If no thread can be started, the calling thread does all the work.
     finished.unwrap_or_else(|| jobs.try_for_each(|job| done(work(&mut workers[0], job))))
 }
 

@@ -1,21 +1,21 @@
-//! How far a piece of work is.
+//! Progress reports.
 
 use crate::error::Error;
 use crate::read_error::ReadError;
 
-/// What there is to do, as far as it is known.
+/// The amount of work, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// Files, or entries of a tree.
+    /// The number of files, or of entries of a tree.
     pub files: Option<u64>,
-    /// Bytes of files.
+    /// The sum of the file sizes in bytes.
     pub bytes: Option<u64>,
 }
 
 impl Total {
-    /// Nothing.
+    /// No work.
     pub const NONE: Total = Total { files: Some(0), bytes: Some(0) };
-    /// Nobody knows.
+    /// An unknown amount of work.
     pub const UNKNOWN: Total = Total { files: None, bytes: None };
 
     /// One file of `bytes` bytes, if its size is known.
@@ -23,51 +23,51 @@ impl Total {
         Total { files: Some(1), bytes }
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     pub fn and(self, other: Total) -> Total {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         Total { files: sum(self.files, other.files), bytes: sum(self.bytes, other.bytes) }
     }
 }
 
-/// Hears how far a piece of work is, from all its threads.
+/// Receives the progress of an operation, from all its threads.
 pub trait Progress: Sync {
-    /// `bytes` more bytes are done.
+    /// Counts `bytes` more bytes as done.
     fn add(&self, bytes: usize);
 
-    /// `bytes` bytes were done before: they count for the place, not for the rate.
+    /// Counts `bytes` bytes as done before: they count for the position but not for the rate.
     fn skip(&self, bytes: u64);
 
-    /// One more file is done.
+    /// Counts one more file as done.
     fn file(&self);
 
-    /// Whether the work is to end, without a result: it does soon after this says so, and leaves what
-    /// it was about to write or replace as it was. An edit that writes to a file is not stopped in
-    /// its middle. The thread that was asked for the work asks this too, every now and then.
+    /// Returns whether the operation should stop without a result. It then stops soon, and files
+    /// that it was about to write or replace are unchanged. An edit of a file is completed first.
+    /// The calling thread also calls this regularly.
     fn is_stopped(&self) -> bool {
         false
     }
 }
 
-/// [`ReadError::Stopped`] if the work is to end.
+/// Returns [`ReadError::Stopped`] if the operation should stop.
 pub fn stopped(progress: &dyn Progress) -> Result<(), Error> {
     if progress.is_stopped() { Err(Error::io(ReadError::Stopped)) } else { Ok(()) }
 }
 
-/// Shows the phases of a piece of work, one after the other.
+/// Shows the phases of an operation in sequence.
 pub trait Phases {
-    /// Starts a phase, a word for what is done: `hashing`. It ends when it is dropped.
+    /// Starts a phase, named by the activity, such as `hashing`. Dropping the result ends it.
     fn start(&self, phase: &'static str, total: Total) -> Box<dyn Progress>;
 }
 
-/// For work whose progress nobody asks for.
+/// Shows nothing.
 impl Phases for () {
     fn start(&self, _: &'static str, _: Total) -> Box<dyn Progress> {
         Box::new(())
     }
 }
 
-/// For work whose progress nobody asks for.
+/// Ignores the progress.
 impl Progress for () {
     fn add(&self, _: usize) {}
 

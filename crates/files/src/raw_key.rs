@@ -1,4 +1,4 @@
-//! A key's bytes, with its algorithm.
+//! The bytes of a key, and its algorithm.
 
 use tagmac::Error;
 use tagmac_any::Algorithm;
@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 pub struct RawKey {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The bytes.
+    /// The key's bytes.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
 impl RawKey {
-    /// A key of `bytes`. Refuses a length that the algorithm does not take.
+    /// Creates a key. Fails if the algorithm does not accept keys of this length.
     pub fn new(algorithm: Algorithm, bytes: Zeroizing<Vec<u8>>) -> Result<RawKey, Error> {
         algorithm.check_key(bytes.len())?;
         Ok(RawKey { algorithm, bytes })

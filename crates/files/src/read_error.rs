@@ -1,4 +1,4 @@
-//! Why a file cannot be read, so that it has no tag.
+//! Errors of reading a file.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,74 +10,73 @@ use tagmac::save::SaveError;
 
 use crate::error_kind::{ErrorKind, io_reason};
 
-/// Why a file cannot be read.
+/// The reason why a file could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// There is no such file.
+    /// The file does not exist.
     Missing(io::Error),
-    /// It cannot be opened or read.
+    /// The file could not be opened or read.
     Io(io::Error),
-    /// It is a directory.
+    /// The file is a directory.
     Directory,
-    /// Its length was another afterwards.
+    /// The file's length changed while it was read.
     Changed {
         /// The length before, in bytes.
         before: u64,
         /// The length after, in bytes.
         after: u64,
     },
-    /// It was written to, and its length stayed.
+    /// The file was written to while it was read; its length is unchanged.
     Written,
-    /// It may have been written to: the time of its last change is another.
+    /// The file may have been written to: its status change time differs.
     Touched,
-    /// Its name is another file's by now, or nobody's.
+    /// The file's name denotes another file now, or does not exist any more.
     Replaced,
-    /// It is over the limit of the MAC.
+    /// The file is longer than the MAC's limit.
     TooLong {
-        /// The most bytes that the MAC takes.
+        /// The MAC's limit in bytes.
         most: u64,
-        /// The bytes that there are, as far as is known.
+        /// The file's length in bytes, if known.
         found: Option<u64>,
     },
-    /// The MAC cannot take it for another reason.
+    /// The MAC cannot hash the file for another reason.
     Mac(Box<dyn StdError + Send + Sync>),
-    /// The output goes there.
+    /// The file is also the output.
     Output,
-    /// Standard input serves for something else.
+    /// Standard input is already used for something else.
     Stdin(&'static str),
-    /// It is no regular file, but this.
+    /// The file is not a regular one.
     Irregular(Irregular),
-    /// It is a pipe with a name.
+    /// The file is a named pipe.
     Pipe,
-    /// It has no size before it is read.
+    /// The file's size is unknown before it is read.
     Sizeless,
-    /// It is a link, and the name itself is to be replaced or removed.
+    /// The name is a symbolic link, and the file must be replaced or removed by that name.
     Link,
-    /// Another run has it.
+    /// Another run has locked the file.
     Busy,
-    /// The range is not in it.
+    /// The file ends before the range does.
     Short {
-        /// Where the range has to end in the file.
+        /// The end of the range in the file.
         expected: u64,
         /// The file's length.
         found: u64,
     },
-    /// What was saved of the run before cannot be used: the kind of the [`Error`](crate::Error), and the
-    /// error.
+    /// The checkpoint cannot be used: the kind of the [`Error`](crate::Error), and the error.
     Checkpoint(ErrorKind, Box<dyn StdError + Send + Sync>),
-    /// The caller asked for the work to end.
+    /// The caller asked to stop.
     Stopped,
 }
 
-/// What is no regular file, and no directory either.
+/// A kind of file other than regular files and directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Irregular {
     /// A named pipe.
     Pipe,
     /// A character or block device.
     Device,
-    /// A socket, or a kind that is not known here.
+    /// A socket, or an unknown kind.
     Other,
 }
 
@@ -92,7 +91,7 @@ impl fmt::Display for Irregular {
 }
 
 impl ReadError {
-    /// What kind of error it is where nothing else went wrong.
+    /// Returns the kind of this error if nothing else went wrong.
     pub fn kind(&self) -> ErrorKind {
         match self {
             ReadError::Checkpoint(kind, _) => *kind,
@@ -118,22 +117,22 @@ impl fmt::Display for ReadError {
                 f.write_str("the file was removed or replaced while it was read")
             }
             ReadError::TooLong { most, found: None } => {
-                write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
+                write!(f, "longer than {most} bytes, the algorithm's limit")
             }
             ReadError::TooLong { most, found: Some(found) } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found {found}")
             }
             ReadError::Mac(error) => error.fmt(f),
-            ReadError::Output => f.write_str("expected a file to read, found the output itself"),
+            ReadError::Output => f.write_str("this file is also the output"),
             ReadError::Stdin(user) => {
                 write!(f, "standard input is already used for {user}")
             }
             ReadError::Irregular(found) => write!(f, "expected a regular file, found {found}"),
             ReadError::Pipe => f.write_str("expected a file, found a named pipe"),
             ReadError::Sizeless => {
-                f.write_str("expected a file with a known size, found a generated one, as in /proc")
+                f.write_str("the file's size is unknown, as with generated files in /proc")
             }
-            ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
+            ReadError::Link => f.write_str("this is a symbolic link; name the file itself"),
             ReadError::Busy => f.write_str("another run is using this file"),
             ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
@@ -149,7 +148,7 @@ impl std::error::Error for ReadError {}
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> ReadError {
         match error.kind() {
-            // A file is on the way, so nothing can be below it.
+            // A directory on the path is a file, so nothing can exist below it.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ReadError::Missing(error),
             io::ErrorKind::IsADirectory => ReadError::Directory,
             _ => ReadError::Io(error),

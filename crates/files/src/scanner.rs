@@ -1,4 +1,4 @@
-//! What an entry of a tree is now, as a manifest would record it.
+//! Reads the current state of a tree's entries, in the form of a manifest.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,41 +14,42 @@ use tagmac_any::AnyMac;
 use crate::manifest::entry::{Content, Entry};
 use crate::manifest::header::ManifestOptions;
 
-/// Files from this size on are read by all threads together, smaller ones by one thread each.
+/// Minimum size in bytes of a file that all threads read together. A single thread reads a smaller
+/// file.
 const LARGE: u64 = 2 << 20;
 
-/// Looks at the entries of a tree.
+/// Reads entries of a tree.
 pub struct Scanner<'a> {
     tree: DirTree,
     reader: FileReader<'a>,
     mac: &'a AnyMac,
     options: ManifestOptions,
-    /// Leaves large files to another.
+    /// Leaves large files to the main scanner.
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
     skip_reading: &'a AtomicBool,
 }
 
-/// What was seen.
+/// The result of scanning an entry.
 pub enum Observation {
-    /// The entry as it is, without its path.
+    /// The entry as it is now, without its path.
     Entry(Entry),
-    /// A file that is for a scanner with more threads.
+    /// A large file, left to the main scanner.
     Large,
-    /// The entry cannot be had.
+    /// The entry cannot be read.
     Unreadable(ReadError),
 }
 
-/// The scanners of a tree: one with all threads, and one for each thread.
+/// The scanners of a tree: one with all threads, and one per thread.
 pub struct Scanners<'a> {
-    /// Reads any file, large ones with all threads.
+    /// Reads any file; large ones with all threads.
     pub main: Scanner<'a>,
-    /// Read small files, each with one thread.
+    /// Read small files, each on one thread.
     pub others: Vec<Scanner<'a>>,
 }
 
 impl<'a> Scanners<'a> {
-    /// Scanners with `threads` threads in all, 0 for as many as there are cores.
+    /// Creates scanners with `threads` threads in total; 0 means one per core.
     pub fn new(
         tree: &DirTree,
         key: &'a OpenKey,
@@ -71,8 +72,8 @@ impl<'a> Scanners<'a> {
 }
 
 impl Scanner<'_> {
-    /// Looks at an entry of a kind. A file is not read if its size is not that of `expected`, and
-    /// is tagged under its nonce.
+    /// Scans an entry of a kind. With `expected`, tags a file under the same nonce, and does not
+    /// read it if its size differs.
     pub fn scan(
         &mut self,
         path: &[u8],
@@ -95,7 +96,8 @@ impl Scanner<'_> {
         let ManifestOptions { mode, mtime, .. } = self.options;
         let mut entry = Entry {
             kind,
-            // Who asks has it, and what a thread allocates and another frees stays with the thread.
+            // The caller has the path. Not copying it avoids allocating on one thread and freeing
+            // on another.
             path: Vec::new(),
             mode: None,
             mtime: None,
@@ -142,7 +144,7 @@ impl Scanner<'_> {
         Ok(Some(entry))
     }
 
-    /// The size of a file, which is not opened.
+    /// Returns the size of a file without opening it.
     pub fn size(&mut self, path: &[u8]) -> Result<u64, ReadError> {
         Ok(self.tree.facts(path)?.size)
     }

@@ -1,4 +1,4 @@
-//! A manifest of a tree, made.
+//! Seals a tree: writes its manifest.
 
 use std::io;
 use std::path::Path;
@@ -23,22 +23,22 @@ use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner, Scanners};
 use crate::walk::{self, Walk, WalkItem, below};
 
-/// What to seal, and how.
+/// Options of a seal.
 #[derive(Clone, Copy, Debug)]
 pub struct SealOptions<'a> {
     /// The directory.
     pub directory: &'a Path,
     /// The manifest to write.
     pub output: &'a Path,
-    /// What is sealed beside names and contents.
+    /// Properties that are sealed in addition to names and contents.
     pub sealed: ManifestOptions,
-    /// Seals the rest where entries cannot be read.
+    /// Leaves out unreadable entries instead of failing.
     pub skip_unreadable: bool,
-    /// How many threads read, 0 for as many as there are cores.
+    /// The number of threads that read; 0 means one per core.
     pub threads: usize,
 }
 
-/// A manifest in the making.
+/// A manifest that is being made.
 pub struct Sealing<'a> {
     key: &'a OpenKey,
     options: SealOptions<'a>,
@@ -47,7 +47,7 @@ pub struct Sealing<'a> {
     exclusions: [Exclusion; 3],
 }
 
-/// What was sealed.
+/// Counts of sealed entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SealCounts {
     /// Regular files.
@@ -58,16 +58,16 @@ pub struct SealCounts {
     pub links: u64,
     /// Pipes, sockets and devices.
     pub special: u64,
-    /// Bytes of all files.
+    /// The sum of all file sizes in bytes.
     pub bytes: u64,
-    /// Pipes, sockets and devices that were not to be sealed.
+    /// Pipes, sockets and devices that were skipped.
     pub skipped: u64,
-    /// Entries that could not be read, and are left out.
+    /// Entries left out because they could not be read.
     pub unreadable: u64,
 }
 
 impl<'a> Sealing<'a> {
-    /// Opens the directory and begins the manifest, which is nowhere until it is whole.
+    /// Opens the directory and starts the manifest, which appears only when it is complete.
     pub fn new(
         key: &'a OpenKey,
         raw: &RawKey,
@@ -85,13 +85,14 @@ impl<'a> Sealing<'a> {
             .map_err(|error| failed(&self.options, error))
     }
 
-    /// What there is to seal.
+    /// Returns the number of entries and bytes to seal.
     pub fn total(&self) -> Result<Total, Error> {
         let special = self.options.sealed.special;
         Ok(walk::total(self.walk()?, |kind| special || !kind.is_special()))
     }
 
-    /// Seals. An error if something could not be, unless that is to be left out.
+    /// Seals the tree. Fails if an entry could not be read, unless unreadable entries may be left
+    /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
         let (root, options) = (self.options.directory, self.options.sealed);
         let will_fail = AtomicBool::new(false);
@@ -125,7 +126,7 @@ impl<'a> Sealing<'a> {
                 remark_leftover(&below(root, &path));
                 None
             }
-            // What is not yet the manifest.
+            // The temporary file of this manifest.
             WalkItem::Excluded { .. } => None,
         });
         let scan = |scanner: &mut Scanner<'_>, (path, kind): (Vec<u8>, io::Result<EntryKind>)| {
@@ -148,7 +149,7 @@ impl<'a> Sealing<'a> {
                     sealer.unreadable(&path, &error);
                     Ok(())
                 }
-                Observation::Large => unreachable!("this scanner leaves nothing to others"),
+                Observation::Large => unreachable!("the main scanner reads every file"),
             }
         })?;
         sealer.counts.skipped = skipped;
@@ -182,7 +183,7 @@ impl Sealer<'_> {
         if self.will_fail() { Ok(()) } else { self.writer.entry(entry) }
     }
 
-    /// Whether the manifest will not be written.
+    /// Returns whether the manifest will not be written.
     fn will_fail(&self) -> bool {
         self.counts.unreadable > 0 && !self.options.skip_unreadable
     }

@@ -1,18 +1,18 @@
-//! The stacks of threads that work with a key.
+//! Wipes the stacks of threads that work with a key.
 
 use std::hint::black_box;
 
-/// The most that calls of any MAC take, see [`tagmac::wipe_stack`].
+/// Maximum stack used by any MAC; see [`tagmac::wipe_stack`].
 const BYTES: usize = 64 << 10;
 
-/// Runs a thread's work with a key, and wipes the stack that it had.
+/// Runs a thread's work with a key, and wipes the stack that it used.
 pub(crate) fn wiped<R>(work: impl FnOnce() -> R) -> R {
     let made = deeper(work);
     tagmac::wipe_stack::<BYTES>();
     made
 }
 
-/// A few words deeper than the room that is wiped begins, whose first words may be saved registers.
+/// Starts the work a few words below the wiped area, whose first words may be saved registers.
 #[inline(never)]
 fn deeper<R>(work: impl FnOnce() -> R) -> R {
     let gap = [0u64; 16];

@@ -1,14 +1,14 @@
-//! The names of objects: `s3://bucket/key`.
+//! Names of objects, such as `s3://bucket/key`.
 //!
-//! What follows the bucket is the key as it is: nothing in it is decoded, so that every key can be
-//! named, and a listing's keys are names as they come.
+//! Everything after the bucket is the key, without any decoding. So every key can be written, and
+//! the keys of a listing can be used unchanged.
 
 use std::fmt;
 
-/// Which kind of store a URL is of.
+/// The kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
-    /// S3, and what speaks its language.
+    /// S3 and compatible stores.
     S3,
     /// Google Cloud Storage.
     Gs,
@@ -18,43 +18,44 @@ pub enum Scheme {
 
 const SCHEMES: [(&str, Scheme); 4] =
     [("s3://", Scheme::S3), ("s3a://", Scheme::S3), ("gs://", Scheme::Gs), ("az://", Scheme::Az)];
-/// Names of files, which have paths.
+/// Prefix of file URLs, which are not accepted; files are named by paths.
 const FILE: &str = "file://";
 
-/// The name of an object, or of all whose keys begin alike.
+/// The name of an object, or the common prefix of several keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     /// The kind of store.
     pub scheme: Scheme,
     /// The bucket or container.
     pub bucket: String,
-    /// The key.
+    /// The key, or the prefix.
     pub key: String,
-    /// All before the key, as it was given.
+    /// Everything before the key, as given.
     root: String,
 }
 
-/// Whether a name is that of an object in a store, not of a file.
+/// Returns whether a name is a URL of an object or a file.
 pub fn is_url(name: &[u8]) -> bool {
     let is = |start: &str| name.starts_with(start.as_bytes());
     is(FILE) || SCHEMES.iter().any(|(start, _)| is(start))
 }
 
-/// A URL, a web address or an ARN that no store here reads. It displays as what to write instead.
+/// A URL, a web address or an ARN that no store here accepts. Displays as what to write instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignUrl {
     /// An ARN.
     Arn,
     /// A web address.
     Web,
-    /// Another name of a scheme that stores here have.
+    /// A scheme under another name than the one accepted here.
     OtherName(Scheme),
-    /// A URL of something else.
+    /// Another URL.
     Other,
 }
 
 impl ForeignUrl {
-    /// The kind of a name that no store here reads; `None` for a file's name or an object's URL.
+    /// Returns the kind of a name that no store here accepts; `None` for a file's name or an
+    /// object's URL.
     pub fn from_name(name: &[u8]) -> Option<ForeignUrl> {
         let start = |text: &str| {
             name.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
@@ -94,16 +95,16 @@ impl fmt::Display for ForeignUrl {
                 "expected a file, or s3://, gs:// or az:// with bucket and key, found a web address"
             }
             ForeignUrl::OtherName(Scheme::S3) => {
-                "expected s3://BUCKET/KEY, found another name of it"
+                "write this URL as s3://BUCKET/KEY"
             }
             ForeignUrl::OtherName(Scheme::Gs) => {
-                "expected gs://BUCKET/KEY, found another name of it"
+                "write this URL as gs://BUCKET/KEY"
             }
             ForeignUrl::OtherName(Scheme::Az) => {
-                "expected az://CONTAINER/KEY, found another name of it"
+                "write this URL as az://CONTAINER/KEY"
             }
             ForeignUrl::Other => {
-                "expected a file, or s3://, gs:// or az:// with bucket and key, found another URL"
+                "this URL is not supported; expected a file, or s3://, gs:// or az:// with bucket and key"
             }
         })
     }
@@ -128,7 +129,7 @@ impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UrlError::NotUtf8 => f.write_str("expected a URL in UTF-8, as keys of objects are"),
-            UrlError::File => f.write_str("expected the file's path, found a URL of it"),
+            UrlError::File => f.write_str("write the file's path instead of its URL"),
             UrlError::Foreign(foreign) => foreign.fmt(f),
             UrlError::NoScheme => f.write_str("expected s3://, gs:// or az://"),
             UrlError::Bucket(start) => {
@@ -140,29 +141,30 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// What is wrong with a key that has dot segments.
+/// The message for a key with dot segments.
 pub const DOT_SEGMENTS: &str =
     "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL";
 
-/// Whether a key has `.` or `..` between slashes. A path with one is another path by the rules for
-/// URLs, so a client or a proxy on the way to the store would ask for another object.
+/// Returns whether a key has `.` or `..` between slashes. The rules for URLs remove such segments,
+/// so a client or a proxy would request another object.
 pub fn has_dot_segments(key: &str) -> bool {
     key.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
 impl Url {
-    /// Reads a URL.
+    /// Parses a URL.
     pub fn parse(name: &[u8]) -> Result<Url, UrlError> {
         let text = str::from_utf8(name).map_err(|_| UrlError::NotUtf8)?;
         let found = SCHEMES.iter().find(|(start, _)| text.starts_with(start));
         let (start, scheme) = *found.ok_or(match text.starts_with(FILE) {
-            // A path is opened with more care than a library for stores has for it.
+            // Paths are opened with more checks than libraries for stores make.
             true => UrlError::File,
             false => ForeignUrl::from_name(name).map_or(UrlError::NoScheme, UrlError::Foreign),
         })?;
         let rest = &text[start.len()..];
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
-        // It becomes part of a host's name or of a path, and has none of their marks.
+        // The bucket becomes part of a host name or a path, so it must not contain their
+        // delimiters.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if bucket.is_empty() || bucket.starts_with('.') || !bucket.chars().all(is_plain) {
             return Err(UrlError::Bucket(start));
@@ -171,12 +173,12 @@ impl Url {
         Ok(Url { scheme, bucket: bucket.into(), key: key.into(), root })
     }
 
-    /// The URL of another key in the same bucket.
+    /// Returns the URL of another key in the same bucket.
     pub fn with_key(&self, key: &str) -> Url {
         Url { key: key.into(), ..self.clone() }
     }
 
-    /// The key as that of a folder: with a slash at its end, unless it is empty.
+    /// Returns the key as a folder: with a slash at the end, unless it is empty.
     pub fn folder(&self) -> String {
         match &*self.key {
             "" => String::new(),
@@ -185,7 +187,7 @@ impl Url {
         }
     }
 
-    /// Whether a URL is of this one's object or of one below it, as of a folder.
+    /// Returns whether a URL is that of this object, or of one below it as in a folder.
     pub fn contains(&self, other: &Url) -> bool {
         (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
             && (self.key == other.key || other.key.starts_with(&self.folder()))
@@ -241,14 +243,14 @@ mod tests {
     #[test]
     fn a_url_of_something_else_has_a_hint() {
         for (name, hint) in [
-            ("s3n://b/k", "expected s3://BUCKET/KEY"),
-            ("S3://b/k", "expected s3://BUCKET/KEY"),
+            ("s3n://b/k", "write this URL as s3://BUCKET/KEY"),
+            ("S3://b/k", "write this URL as s3://BUCKET/KEY"),
             ("arn:aws:s3:::b/k", "expected s3://BUCKET/KEY, found an ARN"),
             ("https://b.s3.amazonaws.com/k", "found a web address"),
             ("HTTP://host/", "found a web address"),
-            ("gcs://b/k", "expected gs://"),
-            ("abfss://c@a.dfs.core.windows.net/k", "expected az://"),
-            ("hdfs://host/k", "found another URL"),
+            ("gcs://b/k", "write this URL as gs://"),
+            ("abfss://c@a.dfs.core.windows.net/k", "write this URL as az://"),
+            ("hdfs://host/k", "this URL is not supported"),
         ] {
             let found = ForeignUrl::from_name(name.as_bytes()).unwrap();
             assert!(found.to_string().contains(hint), "{name}: {found}");

@@ -1,13 +1,13 @@
-//! What is below a directory, in order.
+//! Walks through everything below a directory, in order.
 //!
-//! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
-//! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
-//! [`MAX_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
-//! `ROOM`. A directory whose names have no room is read several times, see
-//! `listing.rs`. Where the directories on the way hold too much, the outermost forget
-//! their names, and are read again when the walk is back. One has at most twice the room of three, so
-//! those below it hold more than `ROOM` bytes of names then. So a directory is read once for each
-//! `ROOM` bytes of names in it or below it, at most.
+//! The order is that of the bytes of the paths, with `/` below every other byte: a directory, its
+//! contents, then what follows it. Memory is bounded for any tree: a path has at most [`MAX_PATH`]
+//! bytes, and all names in memory, together with the space to sort them, at most six times `ROOM`.
+//! A directory whose names do not fit is read several times; see `listing.rs`. If the directories
+//! on the current path hold too many names, the outermost drop theirs and are read again when the
+//! walk returns to them. One holds at most two of the three times `ROOM` available, so those below
+//! it then hold more than `ROOM` bytes of names. Therefore a directory is read at most once per
+//! `ROOM` bytes of names in it or below it.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -24,46 +24,46 @@ use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
 
-/// Bytes that the names of one directory may take in any case. Those of the directories that it is in
-/// may take three times as many together. A reading needs three times what it keeps, so it keeps a
-/// third of what they leave of six times as many: one to two times the room.
+/// Bytes that the names of one directory may always use. Those of its ancestors may use three times
+/// this in total. A reading needs three times the memory of the names it keeps, so it keeps a
+/// third of what the ancestors leave of six times `ROOM`: one to two times `ROOM`.
 const ROOM: usize = 4 << 20;
 
 /// An item of a walk.
 #[derive(Debug)]
 pub enum WalkItem {
-    /// An entry; the path begins below the root.
+    /// An entry; its path is relative to the root.
     Entry {
-        /// Its path.
+        /// The path.
         path: Vec<u8>,
-        /// What it is.
+        /// The kind.
         kind: EntryKind,
     },
-    /// A directory, already told of, that cannot be listed.
+    /// A directory, already returned as an entry, that cannot be listed.
     UnreadableDir {
-        /// Its path; empty for the root.
+        /// The path; empty for the root.
         path: Vec<u8>,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// A directory, already told of, of which something is left out. The rest follows, or came
-    /// before.
+    /// A directory, already returned as an entry, whose listing is incomplete. Its other entries
+    /// follow or came before.
     Partly {
-        /// Its path; empty for the root.
+        /// The path; empty for the root.
         path: Vec<u8>,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// A directory, already told of, that is the root of another file system.
+    /// A directory, already returned as an entry, that is the root of another file system.
     Mount {
-        /// Its path.
+        /// The path.
         path: Vec<u8>,
     },
-    /// An entry that was to be left out.
+    /// An excluded entry.
     Excluded {
-        /// Its path.
+        /// The path.
         path: Vec<u8>,
-        /// Which of the exclusions names it.
+        /// The index of the exclusion.
         exclusion: usize,
     },
 }
@@ -71,18 +71,18 @@ pub enum WalkItem {
 /// A walk through a tree.
 pub struct Walk {
     tree: DirTree,
-    /// The path of what was told last.
+    /// The path of the last entry returned.
     path: Vec<u8>,
-    /// Whether that is a directory to list next.
+    /// True if that is a directory to list next.
     enter: bool,
-    /// The directories on the way to it.
+    /// The directories on the path to it.
     frames: Vec<Frame>,
     excluded: Vec<Exclusion>,
-    /// The file system to stay on.
+    /// The file system to stay on, if set.
     device: Option<u64>,
-    /// Bytes that the names of one directory may take in any case.
+    /// Bytes that the names of one directory may always use.
     room: usize,
-    /// Where a directory's names are sorted.
+    /// Space to sort a directory's names.
     scratch: Names,
 }
 
@@ -93,20 +93,20 @@ struct Frame {
 }
 
 impl Walk {
-    /// A walk through all of a tree but what is `excluded`.
+    /// Starts a walk through a tree without the entries in `excluded`.
     pub fn new(tree: DirTree, excluded: Vec<Exclusion>) -> Walk {
         let (path, frames) = (Vec::new(), Vec::new());
         let (room, scratch) = (ROOM, Names::default());
         Walk { tree, path, enter: true, frames, excluded, device: None, room, scratch }
     }
 
-    /// The same, and other file systems are not entered.
+    /// Does not enter other file systems.
     pub fn on_one_file_system(mut self) -> io::Result<Walk> {
         self.device = Some(FileStat::from_fd(self.tree.root())?.identity.device);
         Ok(self)
     }
 
-    /// Lists the directory at the path. `false` if it is on another file system.
+    /// Lists the directory at the path. Returns false if it is on another file system.
     fn list(&mut self) -> io::Result<bool> {
         let listing = Listing::new(self.tree.directory(&self.path)?)?;
         if self.device.is_some_and(|device| device != listing.identity().device) {
@@ -116,7 +116,7 @@ impl Walk {
         self.read().inspect_err(|_| drop(self.frames.pop())).map(|()| true)
     }
 
-    /// Reads the last directory, which is at the path, for names that are still to come.
+    /// Reads the last directory, which is at the path, for names still to come.
     fn read(&mut self) -> io::Result<()> {
         let [others @ .., frame] = &mut self.frames[..] else { return Ok(()) };
         let mut held: usize = others.iter().map(|other| other.listing.held()).sum();
@@ -133,20 +133,20 @@ impl Walk {
         frame.listing.read(fd, longest, room, &mut self.scratch)
     }
 
-    /// What the last reading left out.
+    /// Reports that the last reading was incomplete.
     fn partly(&mut self, first: bool) -> Option<WalkItem> {
         let listing = &mut self.frames.last_mut()?.listing;
         let what = match listing.too_long() {
             _ if listing.changed() => "the directory changed while it was read".into(),
             found @ 1.. if first => {
-                format!("expected paths of at most {MAX_PATH} bytes, found {found} longer in it")
+                format!("paths in it that are longer than {MAX_PATH} bytes: {found}")
             }
             _ => return None,
         };
         Some(WalkItem::Partly { path: self.path.clone(), error: io::Error::other(what) })
     }
 
-    /// Whether what is at the path is the file that an exclusion is of, if it is of one.
+    /// Returns whether an exclusion applies to the file at `path`.
     fn is_the_one(&mut self, exclusion: usize, path: &[u8]) -> bool {
         let is_it = |only| self.tree.facts(path).is_ok_and(|facts| facts.identity == only);
         self.excluded[exclusion].only.is_none_or(is_it)
@@ -205,8 +205,8 @@ impl Iterator for Walk {
     }
 }
 
-/// What there is in a tree, as far as it can be had: entries of the kinds that count, and the bytes
-/// of its files.
+/// Counts the entries that `counts` accepts, and the bytes of their files, as far as the tree can
+/// be read.
 pub fn total(walk: Walk, counts: impl Fn(EntryKind) -> bool) -> Total {
     let Ok(mut tree) = walk.tree.again() else { return Total::UNKNOWN };
     let one = |found| match found {
@@ -219,8 +219,9 @@ pub fn total(walk: Walk, counts: impl Fn(EntryKind) -> bool) -> Total {
     walk.map(one).fold(Total::NONE, Total::and)
 }
 
-/// Calls `each` with every file below the directory `root`, open, in order, and with what cannot be
-/// read and why. Links are not followed, but `root` itself may be one. What is skipped is named.
+/// Opens every file below the directory `root`, in order, and calls `each` with it, or with the
+/// reason if it cannot be read. Does not follow links, but `root` may be one. Reports skipped
+/// entries.
 pub fn files<E>(
     root: &Path,
     mut each: impl FnMut(&Path, Result<(File, Metadata), ReadError>) -> Result<(), E>,
@@ -246,13 +247,13 @@ pub fn files<E>(
     Ok(())
 }
 
-/// Says that an entry is skipped for what it is.
+/// Reports that an entry is skipped because of its kind.
 pub fn say_skipped(path: &Path, kind: EntryKind) {
     let name = Escaped::name(path);
     diagnostic(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
 }
 
-/// The path of an entry below `root`, as a user would write it.
+/// Returns the path of an entry below `root`, as a user would write it.
 pub fn below(root: &Path, path: &[u8]) -> PathBuf {
     if path.is_empty() { root.to_path_buf() } else { root.join(OsStr::from_bytes(path)) }
 }
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(found[6], b"a-b");
     }
 
-    /// A walk with little room.
+    /// A walk with little memory.
     fn narrow(root: &Path, room: usize) -> Walk {
         Walk { room, ..Walk::new(DirTree::open(root).unwrap(), Vec::new()) }
     }
@@ -305,7 +306,7 @@ mod tests {
     #[test]
     fn little_room_changes_nothing_but_the_time() {
         let place = tempfile::tempdir().unwrap();
-        // Deep and wide: five levels, each with names before and behind the next one.
+        // Deep and wide: five levels, each with names before and after the next one.
         for depth in 0..5 {
             let folder = place.path().join("m/".repeat(depth));
             std::fs::create_dir_all(&folder).unwrap();
@@ -321,7 +322,7 @@ mod tests {
             let (mut walk, mut found) = (narrow(place.path(), room), Vec::new());
             while let Some(one) = walk.next() {
                 found.push(entry(one));
-                // Each level has more than the room. A name alone may be over it.
+                // Each level exceeds the room; a single name may, too.
                 assert!(held(&walk) <= 4 * room + 1500, "{}", held(&walk));
             }
             assert_eq!(found, all, "{room}");
@@ -334,7 +335,7 @@ mod tests {
         for number in 0..20 {
             std::fs::create_dir_all(place.path().join(format!("d{number:02}/x/y/z"))).unwrap();
         }
-        // The names of the first level have room, and hardly more.
+        // The names of the first level barely fit.
         let mut walk = narrow(place.path(), 115);
         let mut held = Vec::new();
         while walk.next().is_some() {
@@ -357,7 +358,7 @@ mod tests {
         let mut walk = narrow(place.path(), 50);
         let first: Vec<_> = walk.by_ref().take(5).map(entry).collect();
         assert_eq!(first, names(b'a', b'e'));
-        // One goes from before to behind, one the other way, one vanishes.
+        // One name moves from before the position to after it, one the other way, and one is removed.
         for (from, to) in [("b", "zz"), ("y", "aa")] {
             std::fs::rename(place.path().join(from), place.path().join(to)).unwrap();
         }
@@ -403,13 +404,13 @@ mod tests {
             other => panic!("{other:?}"),
         });
         let entries: Vec<_> = entries.collect();
-        // 15 names with what is between them have 3839 bytes, 16 have 4095, 17 have more; and `short`
-        // is in all of them down to the 15th.
+        // 15 names and the slashes between them have 3839 bytes, 16 have 4095, and 17 have more.
+        // `short` exists in all directories down to the 15th.
         assert_eq!(entries.len(), 16 + 16);
         assert!(entries.iter().all(|path| path.len() <= MAX_PATH));
         let [(path, error)] = &partly[..] else { panic!("{partly:?}") };
         assert_eq!(path.len(), 16 * 256 - 1);
-        assert_eq!(error, "expected paths of at most 4096 bytes, found 2 longer in it");
+        assert_eq!(error, "paths in it that are longer than 4096 bytes: 2");
     }
 
     #[test]
@@ -429,7 +430,7 @@ mod tests {
         files(place.path(), |path, file| {
             let name = path.file_name().unwrap().to_str().unwrap().to_string();
             seen.push((name, file.map(drop).map_err(|error| error.to_string())));
-            // All of the root is listed by now.
+            // The whole root has been listed.
             if seen.len() == 1 {
                 for name in ["b", "c"] {
                     std::fs::remove_file(at(name)).unwrap();

@@ -9,15 +9,15 @@ pub struct Choice {
     pub name: &'static str,
     /// Bits of the cipher's block; 0 without one.
     pub block: u32,
-    /// What happens if a nonce repeats, or why none can.
+    /// The effect of a repeated nonce, or [`NONE`].
     pub nonce: &'static str,
     /// When to take it.
     pub advice: &'static str,
 }
 
-/// What [`Choice::nonce`] is for a MAC without nonces.
-pub const NONE: &str = "takes none";
-const HASH: &str = "two tags under one nonce, and one more: forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
+/// [`Choice::nonce`] of a MAC without nonces.
+pub const NONE: &str = "needs no nonce";
+const HASH: &str = "with one more tag, forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [
@@ -32,36 +32,35 @@ pub const CHOICES: [Choice; 10] = [
         name: "ELIMAC-AES128",
         block: 128,
         nonce: NONE,
-        advice: "without a nonce, the least wait for one message of 32 to 256 bytes; assumes more of AES",
+        advice: "without a nonce, the shortest wait for one message of 32 to 256 bytes; assumes more of AES",
     },
     Choice {
         name: "POLY1305-AES",
         block: 128,
-        nonce: "two tags under one nonce: r, and so any message under every nonce whose tag is seen \
-                ([attack](../design/lab.md#attacks) `poly1305-reuse`)",
-        advice: "where a counter cannot repeat",
+        nonce: "half of the key is revealed ([attack](../design/lab.md#attacks) `poly1305-reuse`)",
+        advice: "formats that use it; a counter that cannot repeat",
     },
     Choice {
         name: "UMAC-64",
         block: 128,
         nonce: HASH,
-        advice: "many messages, short tags, a counter",
+        advice: "many messages and short tags, with a counter",
     },
-    Choice { name: "UMAC-128", block: 128, nonce: HASH, advice: "the same with long tags" },
+    Choice { name: "UMAC-128", block: 128, nonce: HASH, advice: "the same, with long tags" },
     Choice {
         name: "PMAC-PRESENT80",
         block: 64,
         nonce: NONE,
-        advice: "only where the device has nothing else: new keys often",
+        advice: "devices that have nothing else, with new keys often",
     },
     Choice {
         name: "LIGHTMAC-PRESENT80-S16",
         block: 64,
         nonce: NONE,
-        advice: "small devices: 65 535 messages of up to 384 KiB, whatever their length",
+        advice: "small devices: 65,535 messages of up to 384 KiB",
     },
-    Choice { name: "CMAC-AES128", block: 128, nonce: NONE, advice: "where rules ask for it" },
-    Choice { name: "HMAC-SHA256", block: 0, nonce: NONE, advice: "where rules ask for it" },
+    Choice { name: "CMAC-AES128", block: 128, nonce: NONE, advice: "rules that require it" },
+    Choice { name: "HMAC-SHA256", block: 0, nonce: NONE, advice: "rules that require it" },
 ];
 
 /// The messages for which the page has costs: bytes.
@@ -77,7 +76,7 @@ const LINE: f64 = 1e10;
 /// The probability of a forgery that is accepted.
 pub const ACCEPTED: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Messages of so many bytes that the line takes in a day.
+/// Messages of `bytes` bytes that the line carries in a day.
 pub fn a_day(bytes: u64) -> f64 {
     DAY * LINE / (8 * bytes) as f64
 }
@@ -104,7 +103,7 @@ impl Choice {
         self.algorithm().theorem().filter(|theorem| theorem.nonces().is_some())
     }
 
-    /// Messages of each of so many keys that share the probability.
+    /// Messages of each of `keys` keys that share the probability.
     pub fn messages_of_keys(&self, bytes: u64, keys: u128) -> Option<u128> {
         self.theorem()?.messages(bytes, per_key(ACCEPTED, keys).ok()?).ok()
     }

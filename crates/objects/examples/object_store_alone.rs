@@ -1,11 +1,12 @@
-//! Reads the same bytes as `tagmac tag -r s3://BUCKET/PREFIX` by `object_store` alone, by the same
-//! requests, and throws them away: what the command's speed is held against.
+//! Reads the same bytes as `tagmac tag -r s3://BUCKET/PREFIX` with `object_store` only, by the same
+//! requests, and discards them. The speed of the command is compared with this.
 //!
 //! ```sh
 //! cargo run --release -p tagmac-objects --example object_store_alone -- BUCKET PREFIX
 //! ```
 
-// The client is the command's: object_store's own would bring HTTP/2. It has more than is used here.
+// Uses the command's client, because object_store's own would use HTTP/2. Parts of it are unused
+// here.
 #[allow(dead_code)]
 #[path = "../src/connector.rs"]
 mod connector;
@@ -27,7 +28,7 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 const RANGE: u64 = 8 << 20;
 const REQUESTS: usize = 32;
 
-/// Makes the command's clients.
+/// Builds the command's clients.
 #[derive(Debug)]
 struct Connector;
 

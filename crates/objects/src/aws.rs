@@ -1,8 +1,7 @@
-//! Settings of AWS that are not followed here, though AWS's tools follow them.
+//! AWS settings that AWS's tools support and tagmac does not.
 //!
-//! Each changes where a request goes or with what it is signed. Skipped in silence, a request that is
-//! meant for a private store would go to AWS, signed with that store's key; so each is refused by its
-//! name.
+//! Each changes where a request goes or how it is signed. If they were ignored, a request for a
+//! private store could go to AWS, signed with that store's key. So each is rejected, with its name.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
@@ -10,21 +9,22 @@ use tagmac_files::escaped::Escaped;
 use crate::endpoint::is_true;
 use crate::profile::Profile;
 
-/// Where the keys come from.
+/// The source of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// Nothing is signed.
     Unused,
-    /// From the environment, or from a profile.
+    /// The environment, or a profile.
     Given,
-    /// A token of a web identity is exchanged for them.
+    /// AWS STS, in exchange for a web identity token.
     WebIdentity,
-    /// From the machine: from a container's or an instance's service.
+    /// The machine: the service of its container or instance.
     Machine,
 }
 
 impl Keys {
-    /// What the environment says; None if it leaves the question to the profile and the machine.
+    /// Returns the source that the environment determines; `None` if it depends on the profile and
+    /// the machine.
     pub fn of_environment(
         variable: &dyn Fn(&str) -> Option<String>,
         is_signed: bool,
@@ -39,27 +39,27 @@ impl Keys {
     }
 }
 
-/// When a setting counts.
+/// The condition for a setting to matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     /// Always.
     Always,
-    /// If no variable of the environment names the endpoint.
+    /// If no environment variable names the endpoint.
     NoEndpoint,
-    /// If the keys come from there.
+    /// If the keys come from this source.
     With(Keys),
 }
 
-/// Which values of a setting are refused.
+/// The values of a setting that are refused.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// Each.
+    /// Every value.
     Any,
-    /// Those that mean yes.
+    /// Values that mean yes.
     True,
-    /// This one.
+    /// Only this value.
     This(&'static str),
-    /// Each but this one.
+    /// Every value except this one.
     NotThis(&'static str),
 }
 
@@ -74,11 +74,11 @@ impl Values {
     }
 }
 
-/// A variable of the environment, the same setting of a profile, what of it is refused, and when.
+/// An environment variable, the same setting in a profile, the refused values, and the condition.
 type Setting = (&'static str, &'static str, Values, When);
 
 const SETTINGS: [Setting; 18] = [
-    // Where a request goes.
+    // Settings that change where a request goes.
     ("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", Values::True, When::NoEndpoint),
     ("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint", Values::True, When::NoEndpoint),
     ("", "s3.use_dualstack_endpoint", Values::True, When::NoEndpoint),
@@ -98,7 +98,7 @@ const SETTINGS: [Setting; 18] = [
         When::Always,
     ),
     ("AWS_PROXY_URL", "", Values::Any, When::Always),
-    // With what it is signed.
+    // Settings that change how it is signed.
     ("AWS_AUTH_SCHEME_PREFERENCE", "auth_scheme_preference", Values::Any, When::Always),
     ("AWS_SIGV4A_SIGNING_REGION_SET", "sigv4a_signing_region_set", Values::Any, When::Always),
     ("", "s3.signature_version", Values::NotThis("s3v4"), When::Always),
@@ -125,16 +125,16 @@ const SETTINGS: [Setting; 18] = [
     ),
 ];
 
-/// What a process's environment has.
+/// The environment of a process.
 pub struct Environment<'a> {
-    /// A variable's value; an empty one has none.
+    /// Returns the value of a variable; `None` if it is empty.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Where the keys come from.
+    /// The source of the keys.
     pub keys: Keys,
 }
 
 impl Environment<'_> {
-    /// Refuses settings that are not followed.
+    /// Rejects settings that are not supported.
     pub fn check(&self, profile: &Profile) -> Result<(), Error> {
         let is_set = |name| (self.variable)(name).is_some();
         let has_endpoint = is_set("AWS_ENDPOINT_URL") || is_set("AWS_ENDPOINT_URL_S3");
@@ -149,7 +149,7 @@ impl Environment<'_> {
             }
             if !variable.is_empty() && (self.variable)(variable).is_some_and(|v| values.has(&v)) {
                 return Err(Error::usage(format_args!(
-                    "{variable}: expected no such setting, found one, which tagmac does not follow"
+                    "{variable}: tagmac does not support this setting; unset it"
                 )));
             }
             if profile.get(setting).is_some_and(|value| values.has(value)) {
@@ -161,22 +161,21 @@ impl Environment<'_> {
         let machine_keys = self.keys == Keys::Machine;
         if machine_keys && uri && !token {
             return Err(Error::usage(
-                "AWS_CONTAINER_CREDENTIALS_FULL_URI: expected AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE \
-                 beside it, found none",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI needs AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE, \
+                 which is not set",
             ));
         }
-        // Without its role the token would be skipped in silence, and the machine's role would sign.
+        // Without the role the token would be ignored, and the machine's role would sign.
         if self.keys == Keys::WebIdentity && !is_set("AWS_ROLE_ARN") {
             return Err(Error::usage(
-                "AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN beside it, found none",
+                "AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN, which is not set",
             ));
         }
         let path = (self.variable)("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-        // It follows a host's name.
+        // The path is appended to a host name, so it must not be able to change the host.
         if machine_keys && path.is_some_and(|path| !path.starts_with('/')) {
             return Err(Error::usage(
-                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: expected a path that begins with /, found \
-                 another text",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: the path must begin with /",
             ));
         }
         match profile.get("services").filter(|_| !has_endpoint) {
@@ -186,19 +185,19 @@ impl Environment<'_> {
     }
 }
 
-/// Refuses a profile whose section of services has one of S3, or is not there.
+/// Rejects a profile if its services section is missing or has settings for S3.
 fn check_services(profile: &Profile, services: &str) -> Result<(), Error> {
     let shown = Escaped::text(services.as_bytes());
     match &profile.services {
         Some(found) if found.keys().any(|key| key == "s3" || key.starts_with("s3.")) => {
             Err(Error::usage(format_args!(
-                "services {shown}: expected no settings of s3, found some, which tagmac does not \
-                 follow; AWS_ENDPOINT_URL or the profile's endpoint_url names the store"
+                "services {shown}: tagmac does not support s3 settings in this section; set \
+                 AWS_ENDPOINT_URL or the profile's endpoint_url"
             )))
         }
         Some(_) => Ok(()),
         None => Err(Error::usage(format_args!(
-            "profile {}: expected a section [services {shown}], found none",
+            "profile {}: the section [services {shown}] is missing",
             profile.shown()
         ))),
     }
@@ -240,7 +239,7 @@ mod tests {
             if !variable.is_empty() {
                 let with = |value| [&others[..], &[(variable, value)]].concat();
                 let error = check(&with(refused), "", keys).unwrap_err();
-                assert!(error.contains(&format!("{variable}: expected")), "{error}");
+                assert!(error.contains(&format!("{variable}: tagmac does not support")), "{error}");
                 if !taken.is_empty() {
                     assert_eq!(check(&with(taken), "", keys), Ok(()), "{variable}={taken}");
                 }
@@ -255,7 +254,7 @@ mod tests {
             };
             if !setting.is_empty() {
                 let error = check(&others, &text(refused), keys).unwrap_err();
-                assert!(error.contains(&format!("found {setting}")), "{error}");
+                assert!(error.contains(&format!("does not support {setting}")), "{error}");
                 if !taken.is_empty() {
                     assert_eq!(check(&others, &text(taken), keys), Ok(()), "{setting}={taken}");
                 }
@@ -267,22 +266,22 @@ mod tests {
     fn an_endpoint_of_a_services_section_is_refused() {
         let services = "[default]\nservices = x\n[services x]\ns3 =\n  endpoint_url = https://e\n";
         let error = check(&[], services, Keys::Given).unwrap_err();
-        assert!(error.contains("services x: expected no settings of s3"), "{error}");
-        // One of the environment comes before it.
+        assert!(error.contains("services x: tagmac does not support s3 settings"), "{error}");
+        // The environment's endpoint takes precedence.
         assert_eq!(check(&[("AWS_ENDPOINT_URL_S3", "https://e")], services, Keys::Given), Ok(()));
         let other =
             "[default]\nservices = x\n[services x]\ndynamodb =\n  endpoint_url = https://e\n";
         assert_eq!(check(&[], other, Keys::Given), Ok(()));
         let error = check(&[], "[default]\nservices = y\n", Keys::Given).unwrap_err();
-        assert!(error.contains("expected a section [services y]"), "{error}");
+        assert!(error.contains("the section [services y] is missing"), "{error}");
     }
 
     #[test]
     fn a_token_of_a_web_identity_has_a_role() {
         let token = ("AWS_WEB_IDENTITY_TOKEN_FILE", "f");
         let error = check(&[token], "", Keys::WebIdentity).unwrap_err();
-        assert!(error.contains("AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN"), "{error}");
-        // The token is the environment's; the role has to be too.
+        assert!(error.contains("AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN"), "{error}");
+        // The token comes from the environment, so its role must come from there too.
         assert!(check(&[token], "[default]\nrole_arn = r\n", Keys::WebIdentity).is_err());
         assert_eq!(check(&[token, ("AWS_ROLE_ARN", "r")], "", Keys::WebIdentity), Ok(()));
         for keys in [Keys::Given, Keys::Unused] {

@@ -1,4 +1,4 @@
-//! All objects below a prefix: their listing, and work on each.
+//! Listings of the objects below a prefix, and work on each object.
 
 use tagmac_files::pool;
 use tagmac_files::{Error, ReadError, TooManyObjects};
@@ -10,12 +10,12 @@ pub use crate::object::Listed;
 use crate::objects::Bucket;
 use crate::retry::Tries;
 
-/// Pages without objects that may follow each other.
+/// The number of consecutive empty pages that a listing may have.
 const MAX_EMPTY: u32 = 1000;
 
 impl Bucket {
-    /// The objects whose keys begin with `prefix`, in byte order of their keys, and without the one
-    /// whose key it is: a folder's own mark.
+    /// Lists the objects whose keys begin with `prefix`, in byte order of the keys. Leaves out an
+    /// object with the key `prefix`, which only marks a folder.
     pub fn list(&self, prefix: &str) -> Listing {
         let (bucket, prefix) = (self.clone(), String::from(prefix));
         let mut listing = Listing {
@@ -32,19 +32,20 @@ impl Bucket {
     }
 }
 
-/// A page, and the token that it was asked for with.
+/// A page, and the token that requested it.
 type Fetched = (Page, Option<String>);
 
-/// The objects of a listing. The next page is asked for while one is used.
+/// An iterator over the objects of a listing. It requests the next page while the current one is
+/// used.
 pub struct Listing {
     bucket: Bucket,
     prefix: String,
     page: std::vec::IntoIter<Listed>,
     next: Option<JoinHandle<Result<Fetched, Failure>>>,
     last: Option<String>,
-    /// Pages without objects that came last.
+    /// The number of consecutive empty pages so far.
     empty: u32,
-    /// Objects so far.
+    /// The number of objects so far.
     objects: u64,
 }
 
@@ -63,7 +64,7 @@ impl Listing {
         self.next = Some(self.bucket.objects.runtime().spawn(page));
     }
 
-    /// The next page, if there is one.
+    /// Waits for the next page. Returns whether there was one.
     fn turn(&mut self) -> Result<bool, Error> {
         let Some(next) = self.next.take() else { return Ok(false) };
         let page = self.bucket.objects.runtime().block_on(next);
@@ -77,14 +78,14 @@ impl Listing {
             failure => failed(ReadError::from(failure).to_string()),
         })?;
         if page.next.is_some() {
-            // Some stores have pages without objects, and a listing of them could go on for ever.
+            // Some stores return empty pages, and a hostile one could do so forever.
             self.empty = if page.objects.is_empty() { self.empty + 1 } else { 0 };
             if self.empty > MAX_EMPTY {
-                let what = "expected objects in the listing, found pages without them";
+                let what = "the listing has too many empty pages in a row";
                 return Err(failed(what.into()));
             }
             if page.next == asked {
-                let what = "expected the next page of the listing, found the token of this one";
+                let what = "the listing's token for the next page is the token of this page";
                 return Err(failed(what.into()));
             }
             self.fetch(page.next);
@@ -106,7 +107,7 @@ impl Listing {
                 let (last, key) = (self.last.as_deref().unwrap_or(&self.prefix), &object.key);
                 let [last, key] = [last, key].map(shown);
                 return Err(Error::io(format_args!(
-                    "{}: expected a listing in byte order of the keys, found {key} after {last}",
+                    "{}: the listing is not in byte order of the keys: {key} after {last}",
                     shown(&self.bucket.url(&self.prefix).to_string())
                 )));
             }
@@ -144,8 +145,8 @@ impl Drop for Listing {
     }
 }
 
-/// Reads objects side by side by `read`, and calls `done` with what it made of each, in the order of
-/// `jobs`. An error of the listing ends it.
+/// Calls `read` for several objects concurrently, and `done` with each result in the order of
+/// `jobs`. An error in the listing ends the call.
 pub fn read_all<M: Send>(
     bucket: &Bucket,
     jobs: impl Iterator<Item = Result<Listed, Error>>,
@@ -158,14 +159,14 @@ pub fn read_all<M: Send>(
         Ok::<_, Error>((listed, made))
     };
     let mut workers = vec![(); bucket.objects.requests()];
-    // A thread waits for a store most of the time, so none takes more than one at a time.
+    // Threads mostly wait for the store, so each gets only one object at a time.
     pool::in_batches(1, &mut workers, jobs, read, |made| {
         let (listed, made) = made?;
         done(listed, made)
     })
 }
 
-/// A name for a message.
+/// Escapes a name for a message.
 fn shown(name: &str) -> String {
     tagmac_files::escaped::Escaped::bytes(name.as_bytes()).to_string()
 }

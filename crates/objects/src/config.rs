@@ -1,4 +1,4 @@
-//! Where the stores are and who asks: from the environment, and from the files of AWS's tools.
+//! Endpoints and credentials: from the environment, and from the files of AWS's tools.
 
 use std::env;
 use std::fs;
@@ -23,56 +23,60 @@ use crate::failure::root_cause;
 use crate::profile::Profile;
 use crate::signer::{Signer, is_plain};
 
-/// Who gives keys to a machine answers soon, or is not there.
+/// A service that gives keys to this machine answers quickly or does not exist.
 const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
-/// Larger files of certificates and of keys are none.
+/// Larger files cannot be files of certificates or keys.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 const S3: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
 const GOOGLE: Names<'_> = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
 const AZURE: Names<'_> =
     Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
-/// Services that give keys.
+/// Services that issue keys.
 const STS: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL_STS", allow_http: "AWS_ALLOW_HTTP" };
 const AUTHORITY: Names<'_> =
     Names { endpoint: "AZURE_AUTHORITY_HOST", allow_http: "AZURE_ALLOW_HTTP" };
 
-/// Variables that change where a request goes or with what it is signed, and that are not followed,
-/// with a way out.
+/// Variables that change where a request goes or how it is signed, and that tagmac does not
+/// support, each with an alternative.
 const NOT_FOLLOWED: [(Scheme, &str, &str); 8] = [
-    (Scheme::Gs, "STORAGE_EMULATOR_HOST", "GOOGLE_BASE_URL names the store"),
-    (Scheme::Gs, "GOOGLE_CLOUD_UNIVERSE_DOMAIN", "GOOGLE_BASE_URL names the store"),
-    (Scheme::Gs, "GOOGLE_PROXY_URL", "HTTPS_PROXY names a proxy"),
+    (Scheme::Gs, "STORAGE_EMULATOR_HOST", "use GOOGLE_BASE_URL"),
+    (Scheme::Gs, "GOOGLE_CLOUD_UNIVERSE_DOMAIN", "use GOOGLE_BASE_URL"),
+    (Scheme::Gs, "GOOGLE_PROXY_URL", "use HTTPS_PROXY"),
     (
         Scheme::Az,
         "AZURE_STORAGE_CONNECTION_STRING",
-        "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY have what is in it",
+        "use AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
     ),
-    (Scheme::Az, "AZURE_STORAGE_SERVICE_ENDPOINT", "AZURE_STORAGE_ENDPOINT names the store"),
-    (Scheme::Az, "AZURE_STORAGE_AUTH_MODE", "the other AZURE_* say how to sign"),
-    (Scheme::Az, "AZURE_STORAGE_ENCRYPTION_KEY", "objects under keys of their own cannot be read"),
-    (Scheme::Az, "AZURE_PROXY_URL", "HTTPS_PROXY names a proxy"),
+    (Scheme::Az, "AZURE_STORAGE_SERVICE_ENDPOINT", "use AZURE_STORAGE_ENDPOINT"),
+    (Scheme::Az, "AZURE_STORAGE_AUTH_MODE", "use the other AZURE_* variables"),
+    (
+        Scheme::Az,
+        "AZURE_STORAGE_ENCRYPTION_KEY",
+        "objects with customer-provided keys cannot be read",
+    ),
+    (Scheme::Az, "AZURE_PROXY_URL", "use HTTPS_PROXY"),
 ];
 
-/// What it takes to send requests to a bucket.
+/// The clients, the signer and the endpoint for the requests to a bucket.
 pub struct Config {
-    /// Sends requests.
+    /// The client for requests without a body.
     pub client: HttpClient,
-    /// Sends those that carry files.
+    /// The client for requests that carry files.
     pub writer: HttpClient,
-    /// Signs them.
+    /// Signs the requests.
     pub signer: Signer,
-    /// What the bucket's keys are behind, without a slash at the end.
+    /// The URL that keys are appended to, without a slash at the end.
     pub endpoint: String,
 }
 
 impl Config {
-    /// For the bucket of a URL.
+    /// Returns the configuration for the bucket of a URL.
     pub fn new(url: &Url) -> Result<Config, Error> {
         for (scheme, name, way_out) in NOT_FOLLOWED {
             if scheme == url.scheme && variable(name).is_some() {
                 return Err(Error::usage(format_args!(
-                    "{name}: expected no such setting, found one, which tagmac does not follow; {way_out}"
+                    "{name}: tagmac does not support this variable; {way_out}"
                 )));
             }
         }
@@ -133,7 +137,7 @@ impl Config {
             .with_container_name(&*url.bucket);
         let authority = builder.get_config_value(&AzureConfigKey::AuthorityHost);
         let authority = authority.filter(|authority| !authority.is_empty());
-        // Azure's own libraries take the host alone.
+        // Azure's own libraries accept only a host here.
         if let Some(host) = authority.filter(|authority| !authority.contains("://")) {
             builder = builder.with_authority_host(format!("https://{host}"));
         }
@@ -145,7 +149,8 @@ impl Config {
         if let Some(account) = &named {
             check_label("AZURE_STORAGE_ACCOUNT_NAME", account)?;
         }
-        // Only a client asks there for keys. The library takes an empty ID for one, too.
+        // Only a client requests keys from the authority. `object_store` also accepts an empty
+        // client ID.
         if builder.get_config_value(&AzureConfigKey::ClientId).is_some() {
             if let Some(tenant) = value(AzureConfigKey::AuthorityId) {
                 let name = variable_or("AZURE_", &AzureConfigKey::AuthorityId, "AZURE_TENANT_ID");
@@ -179,12 +184,12 @@ impl Config {
         Config::with(reach, &None, endpoint, Signer::Azure { credentials, account })
     }
 
-    /// A bucket of S3.
+    /// A bucket in S3.
     fn s3(url: &Url) -> Result<Config, Error> {
         let bucket = &*url.bucket;
         if bucket.ends_with("--x-s3") {
             return Err(Error::usage(format_args!(
-                "{url}: expected a general purpose bucket, found a directory bucket"
+                "{url}: tagmac does not support directory buckets; use a general purpose bucket"
             )));
         }
         let wrong = |error: object_store::Error| {
@@ -195,14 +200,14 @@ impl Config {
         let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
         let unsigned = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
         let unsigned = unsigned.is_some_and(|value| is_true(&value));
-        // Keys in the environment come first; a profile then says no more than where S3 is. So it does
-        // where nothing is signed.
+        // Keys in the environment take precedence over a profile. Then, and for unsigned requests,
+        // the profile only determines where S3 is.
         let keys = Keys::of_environment(&variable, !unsigned);
         let from_profile = keys.is_none();
         let profile = Profile::load(&|name| env::var_os(name), from_profile)?;
         if from_profile && let Some(name) = variable_of("AWS_", &AmazonS3ConfigKey::Token) {
             return Err(Error::usage(format_args!(
-                "{name}: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it, found none"
+                "{name} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, which are not set"
             )));
         }
         let keys = keys.unwrap_or(match profile.get("aws_access_key_id") {
@@ -268,7 +273,7 @@ impl Config {
         };
         if url::Url::parse(&endpoint).is_err() {
             let shown = Escaped::text(endpoint.as_bytes());
-            let what = format_args!("{url}: expected a bucket that can be in a URL, found {shown}");
+            let what = format_args!("{url}: the bucket's name does not form a URL: {shown}");
             return Err(Error::usage(what));
         }
         let request_payer = is_true(AmazonS3ConfigKey::RequestPayer)
@@ -281,13 +286,14 @@ impl Config {
     }
 }
 
-/// A variable of the environment that says something.
+/// Returns the value of an environment variable; `None` if it is unset or empty.
 fn variable(name: &str) -> Option<String> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     value.map(|value| value.to_string_lossy().into_owned())
 }
 
-/// The variable of the environment that has a setting. Of several that stand for it, the last counts.
+/// Returns the environment variable that sets a key. If several aliases are set, the last one
+/// counts.
 fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> {
     let set = env::vars_os().filter(|(_, value)| !value.is_empty());
     let names = set.filter_map(|(name, _)| name.into_string().ok());
@@ -298,12 +304,12 @@ fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> 
     names.filter(is_it).last()
 }
 
-/// The variable that has a setting, or that name if none does.
+/// Returns the variable that sets a key, or `name` if none is set.
 fn variable_or<K: FromStr + PartialEq>(prefix: &str, key: &K, name: &str) -> String {
     variable_of(prefix, key).unwrap_or_else(|| name.into())
 }
 
-/// The variable that has a setting of S3, or would have it.
+/// Returns the variable that sets an S3 key, or that could set it.
 fn aws_variable(key: &AmazonS3ConfigKey) -> String {
     let name = match key {
         AmazonS3ConfigKey::Region => "AWS_DEFAULT_REGION".into(),
@@ -316,18 +322,18 @@ fn retry() -> RetryConfig {
     RetryConfig { max_retries: 2, retry_timeout: KEYS_TIMEOUT, ..RetryConfig::default() }
 }
 
-/// The error for settings that make no store. What the library says may have the setting in it, and
-/// that may be a key.
+/// The error for settings that `object_store` rejects. Its own message is left out, because it
+/// could contain a key.
 fn unusable(url: &Url, settings: &str) -> Error {
     Error::usage(format_args!(
-        "{url}: expected settings for this store in {settings}, found none that can be used"
+        "{url}: the settings for this store in {settings} are missing or invalid"
     ))
 }
 
-/// Refuses a service account that names a store besides: `object_store` reads that for its tests.
+/// Rejects a service account that also names a store: `object_store` supports that for its tests.
 fn check_google_account(path: Option<String>, key: Option<String>) -> Result<(), Error> {
     let path = path.or_else(|| variable("SERVICE_ACCOUNT"));
-    // What cannot be read is refused by the one who reads it.
+    // Files that cannot be read are reported by `object_store`.
     let is_small = |path: &String| fs::metadata(path).is_ok_and(|is| is.len() <= MAX_FILE_BYTES);
     let text = path.filter(is_small).and_then(|path| fs::read_to_string(path).ok());
     let setting = match text {
@@ -337,30 +343,30 @@ fn check_google_account(path: Option<String>, key: Option<String>) -> Result<(),
     if text.or(key).is_some_and(|text| text.contains("\"gcs_base_url\"")) {
         let name = variable_or("GOOGLE_", &setting, "SERVICE_ACCOUNT");
         return Err(Error::usage(format_args!(
-            "{name}: expected a service account, found one with gcs_base_url, which tagmac does not \
-             follow; GOOGLE_BASE_URL names the store"
+            "{name}: tagmac does not support gcs_base_url in a service account; use \
+             GOOGLE_BASE_URL"
         )));
     }
     Ok(())
 }
 
-/// The certificates of a file in PEM.
+/// Reads a file of certificates in PEM.
 fn certificates(name: &str, path: &str) -> Result<Vec<reqwest::Certificate>, Error> {
     let shown = Escaped::text(path.as_bytes());
     let failed = |what: &str| Error::usage(format_args!("{name}: {shown}: {what}"));
     let unread = |error| failed(&io_reason(&error).to_string());
     let facts = fs::metadata(path).map_err(unread)?;
     if !facts.is_file() || facts.len() > MAX_FILE_BYTES {
-        return Err(failed("expected a file of at most 16 MiB, found something else"));
+        return Err(failed("not a regular file, or larger than 16 MiB"));
     }
     let found = reqwest::Certificate::from_pem_bundle(&fs::read(path).map_err(unread)?);
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(failed("expected certificates in PEM, found none")),
+        _ => Err(failed("no certificates in PEM format found")),
     }
 }
 
-/// What the environment says of S3. An empty variable says nothing.
+/// Applies the environment variables for S3, except empty ones.
 fn from_environment() -> AmazonS3Builder {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in env::vars_os() {
@@ -373,31 +379,31 @@ fn from_environment() -> AmazonS3Builder {
     builder
 }
 
-/// Refuses a value of a setting that a name stands for.
+/// Checks the value of the setting with a name.
 type Check = fn(&str, &str) -> Result<(), Error>;
 
-/// Refuses a key that no header can have. It is not shown.
+/// Rejects a key that cannot be sent in a header. The message does not contain the key.
 fn check_key(name: &str, value: &str) -> Result<(), Error> {
     if is_plain(value) {
         return Ok(());
     }
     Err(Error::usage(format_args!(
-        "{name}: expected letters, digits and signs, found a blank or another character"
+        "{name}: contains a blank or a character that is not printable ASCII"
     )))
 }
 
-/// Refuses settings that are not UTF-8: they would be skipped in silence.
+/// Rejects settings that are not UTF-8, because `object_store` would ignore them.
 fn check_text<K: FromStr>(prefix: &str) -> Result<(), Error> {
     for (name, value) in env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
         if value.to_str().is_none() && name.to_ascii_lowercase().parse::<K>().is_ok() {
-            return Err(Error::usage(format_args!("{name}: expected UTF-8, found other bytes")));
+            return Err(Error::usage(format_args!("{name}: not valid UTF-8")));
         }
     }
     Ok(())
 }
 
-/// Refuses a tenant of Azure that is no segment of a path: an ID or a domain.
+/// Rejects an Azure tenant that is not a single path segment, as an ID or a domain is.
 fn check_tenant(name: &str, tenant: &str) -> Result<(), Error> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     if tenant.bytes().all(is_plain) && !tenant.starts_with('.') {
@@ -409,7 +415,7 @@ fn check_tenant(name: &str, tenant: &str) -> Result<(), Error> {
     )))
 }
 
-/// Refuses an endpoint that is not the bucket's own.
+/// Rejects an endpoint that is not the bucket's own host.
 fn check_hosted(name: &str, endpoint: &str, bucket: &str) -> Result<(), Error> {
     let uri: Option<http::Uri> = endpoint.parse().ok();
     let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
@@ -417,8 +423,8 @@ fn check_hosted(name: &str, endpoint: &str, bucket: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(format_args!(
-        "{name}: expected a host that begins with '{bucket}.', as \
-         AWS_VIRTUAL_HOSTED_STYLE_REQUEST says, found {}",
+        "{name}: AWS_VIRTUAL_HOSTED_STYLE_REQUEST needs a host that begins with '{bucket}.', \
+         not {}",
         Escaped::text(host.as_bytes())
     )))
 }

@@ -1,10 +1,10 @@
-//! Clients for HTTP, for what is asked here and for the keys that `object_store` asks for.
+//! HTTP clients, for the requests of this crate and for those of `object_store` for keys.
 //!
-//! A redirect is not followed: it would take a session's token, or a URL that is a key itself, to
-//! another host, and bring that host's bytes as the object's.
+//! They do not follow redirects. A redirect could send a session token, or a URL that is itself a
+//! key, to another host, and return that host's bytes as the object's.
 //!
-//! `object_store` could make clients by itself, but only ones that know HTTP/2 too, which S3 does
-//! not speak: a quarter of a megabyte.
+//! `object_store` could build clients itself, but only with HTTP/2, which S3 does not support and
+//! which costs a quarter of a megabyte.
 
 use std::io;
 use std::time::Duration;
@@ -19,30 +19,30 @@ use object_store::{Error, Result};
 
 use crate::endpoint::{Reach, is_beside};
 
-/// Without a byte for so long a connection is dead.
+/// A connection is dead after this time without a byte.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an answer may take to a request that carries a file of a manifest.
+/// The time limit for the response to a request that carries a file of a manifest.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long an answer with keys may take, and its size.
+/// The time limit and the size limit of a response with keys.
 const KEYS_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_KEYS_BYTES: usize = 1 << 20;
 
-/// The certificates that servers are checked against; those of the system unless given.
+/// The certificates to check servers against; those of the system by default.
 pub type Roots = Option<Vec<reqwest::Certificate>>;
 
-/// Which hosts a client speaks with, and how long it waits.
+/// The reach, the timeout and the certificates of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// How the store is reached.
+    /// The way to reach the store.
     pub reach: Reach,
-    /// Whether requests carry files.
+    /// True if requests carry files, which takes longer.
     pub writes: bool,
     /// The certificates to trust.
     pub roots: &'a Roots,
 }
 
-/// A client.
+/// Builds a client.
 pub fn client(terms: Terms<'_>) -> Result<HttpClient> {
     let timeout = if terms.writes { WRITE_TIMEOUT } else { READ_TIMEOUT };
     let builder = builder(terms.reach, terms.roots).read_timeout(timeout);
@@ -56,7 +56,7 @@ fn builder(reach: Reach, roots: &Roots) -> reqwest::ClientBuilder {
         .referer(false)
         .https_only(reach == Reach::Tls)
         .connect_timeout(CONNECT_TIMEOUT);
-    // A proxy would get in clear what may be plain HTTP only because nobody else hears it.
+    // A proxy on another machine would see requests in plain text that are safe only on this one.
     if reach == Reach::Loopback {
         builder = builder.no_proxy();
     }
@@ -70,7 +70,7 @@ fn built(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
     builder.build().map_err(|error| Error::Generic { store: "HTTP", source: Box::new(error) })
 }
 
-/// Sends requests.
+/// Sends requests with reqwest.
 #[derive(Debug)]
 struct Http(reqwest::Client);
 
@@ -88,20 +88,21 @@ async fn send(client: &reqwest::Client, request: HttpRequest) -> Result<HttpResp
     Ok(response.map(|body| HttpResponseBody::new(body.map_err(failure))))
 }
 
-/// What went wrong, and whether it may pass. Without the URL, which may be a key itself.
+/// Converts an error and classifies it for retries. The URL is removed, because it may itself be a
+/// key.
 fn failure(error: reqwest::Error) -> HttpError {
     let kind = match () {
         () if error.is_timeout() => HttpErrorKind::Timeout,
-        // The next connection finds the same certificate.
+        // A retry would fail in the same way.
         () if error.is_builder() || is_tls(&error) => HttpErrorKind::Decode,
         () if error.is_connect() => HttpErrorKind::Connect,
-        // The connection ended: `object_store` asks again where that changes nothing.
+        // The connection ended: `object_store` retries requests that are idempotent.
         () => HttpErrorKind::Interrupted,
     };
     HttpError::new(kind, error.without_url())
 }
 
-/// Whether a server's certificate is not trusted, or the two sides have no way to speak TLS.
+/// Returns whether the certificate is not trusted, or the two sides cannot agree on TLS.
 fn is_tls(error: &reqwest::Error) -> bool {
     use rustls::Error::{InvalidCertificate, PeerIncompatible, UnsupportedNameType};
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
@@ -112,7 +113,7 @@ fn is_tls(error: &reqwest::Error) -> bool {
                 InvalidCertificate(_) | PeerIncompatible(_) | UnsupportedNameType
             );
         }
-        // The source of an `io::Error` skips the error inside it.
+        // `io::Error::source` skips the error inside it.
         cause = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(inside) => Some(inside),
             None => error.source(),
@@ -121,10 +122,10 @@ fn is_tls(error: &reqwest::Error) -> bool {
     false
 }
 
-/// Makes clients for `object_store`, which asks for keys with them.
+/// Builds clients for `object_store`, which requests keys with them.
 #[derive(Debug)]
 pub struct Connector {
-    /// Whether the user allows plain HTTP to any host.
+    /// True if the user allows plain HTTP to any host.
     pub allow_http: bool,
     /// The certificates to trust.
     pub roots: Roots,
@@ -138,7 +139,7 @@ impl HttpConnector for Connector {
     }
 }
 
-/// Sends requests for keys: over TLS, or to a service beside this machine.
+/// Sends requests for keys: over TLS, or to a service on this machine or its local link.
 #[derive(Debug)]
 struct Keys {
     tls: reqwest::Client,
@@ -153,7 +154,7 @@ impl HttpService for Keys {
         let client = match request.uri().scheme_str() {
             Some("http") if self.allow_http || is_beside(host) => &self.plain,
             Some("http") => {
-                let what = "expected https:// for the service that gives keys, found http://";
+                let what = "the service for keys must use https://, not http://";
                 return Err(HttpError::new(HttpErrorKind::Decode, io::Error::other(what)));
             }
             _ => &self.tls,
@@ -181,8 +182,8 @@ mod tests {
         *request.uri_mut() = "http://192.0.2.1/token".parse().unwrap();
         let error = client.execute(request.clone()).await.unwrap_err();
         assert_eq!(error.kind(), HttpErrorKind::Decode);
-        assert!(crate::failure::root_cause(&error).contains("expected https://"));
-        // Nobody listens there.
+        assert!(crate::failure::root_cause(&error).contains("must use https://"));
+        // No server listens on this port.
         *request.uri_mut() = "http://127.0.0.1:1/token".parse().unwrap();
         let error = client.execute(request).await.unwrap_err();
         assert_eq!(error.kind(), HttpErrorKind::Connect);

@@ -1,6 +1,6 @@
-//! In what the stores differ: the names of headers and of parameters, and what a write may replace.
+//! The differences between the stores: names of headers and parameters, and conditions for writes.
 //!
-//! Google Cloud Storage speaks the language of S3, with generations in the place of versions.
+//! Google Cloud Storage supports the requests of S3, with generations instead of versions.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
@@ -8,31 +8,31 @@ use crate::failure::Failure;
 use crate::listing::Form;
 use crate::object::{ObjectVersion, Over};
 
-/// How a store is spoken with.
+/// The requests and headers of one kind of store.
 pub struct Dialect {
-    /// The header with an object's version, and the parameter that asks for it.
+    /// The response header with an object's version.
     pub version_header: &'static str,
-    /// The parameter that asks for a version.
+    /// The parameter that selects a version.
     pub version: &'static str,
-    /// Parameters of each listing.
+    /// The parameters of every listing.
     pub listing: &'static [(&'static str, &'static str)],
-    /// The parameter for the next page.
+    /// The parameter that selects the next page.
     pub token: &'static str,
-    /// How a page of a listing looks.
+    /// The format of a page of a listing.
     pub form: Form,
-    /// Headers of each request.
+    /// The headers of every request.
     pub headers: &'static [(&'static str, &'static str)],
-    /// Headers of each write.
+    /// The headers of every write.
     pub put: &'static [(&'static str, &'static str)],
-    /// Whether writes are bound to a generation, not to an ETag.
+    /// True if writes are conditional on a generation instead of an ETag.
     by_generation: bool,
-    /// Where credentials are looked for.
+    /// The message if no credentials were found; names the places searched.
     pub no_credentials: &'static str,
     /// The variable that names the certificates to trust.
     pub certificates: &'static str,
 }
 
-/// S3, and what speaks its language.
+/// S3 and compatible stores.
 pub static S3: Dialect = Dialect {
     version_header: "x-amz-version-id",
     version: "versionId",
@@ -42,8 +42,8 @@ pub static S3: Dialect = Dialect {
     headers: &[],
     put: &[],
     by_generation: false,
-    no_credentials: "expected credentials for S3 in the environment, in AWS's files or from the \
-                     machine's role, found none",
+    no_credentials: "no credentials for S3 in the environment, in AWS's files or from the \
+                     machine's role",
     certificates: "AWS_CA_BUNDLE",
 };
 
@@ -57,8 +57,7 @@ pub static GOOGLE: Dialect = Dialect {
     headers: &[],
     put: &[],
     by_generation: true,
-    no_credentials: "expected credentials for Google Cloud Storage in GOOGLE_* or from the machine, \
-                     found none",
+    no_credentials: "no credentials for Google Cloud Storage in GOOGLE_* or from the machine",
     certificates: "SSL_CERT_FILE",
 };
 
@@ -72,18 +71,17 @@ pub static AZURE: Dialect = Dialect {
     headers: &[("x-ms-version", "2023-11-03")],
     put: &[("x-ms-blob-type", "BlockBlob"), ("content-type", "application/octet-stream")],
     by_generation: false,
-    no_credentials: "expected credentials for Azure in AZURE_* or from the machine, found none",
+    no_credentials: "no credentials for Azure in AZURE_* or from the machine",
     certificates: "SSL_CERT_FILE",
 };
 
 impl Dialect {
-    /// What binds a write to what it may take the place of.
+    /// Returns the headers that make a write conditional on the object that it may replace.
     pub fn condition(&self, over: Over<'_>) -> Result<HeaderMap, Failure> {
         let generation = HeaderName::from_static("x-goog-if-generation-match");
         let unbound = |what| {
             Failure::Final(format!(
-                "expected {what} from the store, found none: what another run wrote meanwhile would be \
-                 lost"
+                "the store did not return {what}; without it a concurrent write could be lost"
             ))
         };
         let (name, value) = match over {
@@ -102,7 +100,7 @@ impl Dialect {
         Ok(HeaderMap::from_iter([(name, value)]))
     }
 
-    /// What an answer's headers say of an object of `size` bytes.
+    /// Reads the version of an object of `size` bytes from the headers of a response.
     pub fn facts(&self, headers: &HeaderMap, size: u64) -> ObjectVersion {
         let text = |name: &str| Some(String::from(headers.get(name)?.to_str().ok()?));
         ObjectVersion {
@@ -113,9 +111,9 @@ impl Dialect {
     }
 }
 
-/// A text of a store as a header.
+/// Makes a header of a text from a store.
 pub fn value(text: &str) -> Result<HeaderValue, Failure> {
-    let wrong = |_| Failure::Final("expected an ETag that a request can name".into());
+    let wrong = |_| Failure::Final("the store's ETag is not valid in a header".into());
     HeaderValue::from_str(text).map_err(wrong)
 }
 

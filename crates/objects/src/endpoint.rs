@@ -1,4 +1,4 @@
-//! Where a store is, and how it is reached.
+//! Endpoints: where a store is and how it may be reached.
 
 use std::env;
 use std::net::IpAddr;
@@ -6,37 +6,37 @@ use std::net::IpAddr;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 
-/// DNS has no longer labels.
+/// The longest label of a DNS name.
 const MAX_LABEL_BYTES: usize = 63;
 
-/// How an endpoint is reached.
+/// The way to reach an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Over TLS.
     Tls,
-    /// On this machine, where nobody else listens.
+    /// On this machine, where other machines cannot listen.
     Loopback,
-    /// Over plain HTTP, because the user allows it.
+    /// Over plain HTTP, which the user allows.
     Plain,
 }
 
-/// The variables of the environment by which a user names an endpoint.
+/// The environment variables for an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
-    /// Has the endpoint.
+    /// The variable with the endpoint.
     pub endpoint: &'a str,
-    /// Allows plain HTTP to other machines.
+    /// The variable that allows plain HTTP to other machines.
     pub allow_http: &'static str,
 }
 
 impl Names<'_> {
-    /// Whether the user allows plain HTTP to other machines.
+    /// Returns whether the user allows plain HTTP to other machines.
     pub fn allows_http(self) -> bool {
         env::var(self.allow_http).is_ok_and(|value| is_true(&value))
     }
 
-    /// How an endpoint is reached. Refuses one that others could listen to, unless the user allows
-    /// that.
+    /// Returns how an endpoint is reached. Rejects an endpoint that others could listen to, unless
+    /// the user allows that.
     pub fn check(self, endpoint: &str, allow_http: bool) -> Result<Reach, Error> {
         let Names { endpoint: name, allow_http: allow } = self;
         let shown = Escaped::text(endpoint.as_bytes()).to_string();
@@ -44,15 +44,13 @@ impl Names<'_> {
         let uri: http::Uri = endpoint.parse().map_err(|_| wrong("expected a URL"))?;
         let url = url::Url::parse(endpoint).map_err(|_| wrong("expected a URL"))?;
         let host = uri.host().ok_or_else(|| wrong("expected https:// and a host"))?;
-        // Neither is shown: it could be a password.
+        // These parts are not shown, because they could be passwords.
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(Error::usage(format_args!(
-                "{name}: expected a URL without a user, found one with '@'"
-            )));
+            return Err(Error::usage(format_args!("{name}: the URL must not contain '@'")));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(Error::usage(format_args!(
-                "{name}: expected a URL without a query, found one with '?' or '#'"
+                "{name}: the URL must not contain a query or a fragment"
             )));
         }
         match uri.scheme_str() {
@@ -65,8 +63,8 @@ impl Names<'_> {
     }
 }
 
-/// Refuses a name that becomes part of a host, unless it can be nothing but that: `x@example.org/` as
-/// a region would send requests to example.org.
+/// Rejects a value that becomes part of a host name, unless it is a single label. With the region
+/// `x@example.org/` requests would go to example.org.
 pub fn check_label(name: &str, value: &str) -> Result<(), Error> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if (1..=MAX_LABEL_BYTES).contains(&value.len()) && value.bytes().all(is_plain) {
@@ -79,20 +77,20 @@ pub fn check_label(name: &str, value: &str) -> Result<(), Error> {
     )))
 }
 
-/// Whether the value of a setting means yes.
+/// Returns whether the value of a setting means yes.
 pub fn is_true(value: &str) -> bool {
     ["1", "true", "on", "yes", "y"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
 }
 
-/// Whether a host is this machine.
+/// Returns whether a host is this machine.
 pub fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
 }
 
-/// Whether a host is this machine, or one that a cloud puts beside each machine to give it keys. No
-/// router forwards what is sent to such an address.
+/// Returns whether a host is this machine or an address where a cloud offers keys to the machine.
+/// Routers do not forward packets to such addresses.
 pub fn is_beside(host: &str) -> bool {
-    // EC2's own on IPv6: fd00:ec2::/32.
+    // The range of EC2 on IPv6: fd00:ec2::/32.
     let is_ec2 = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[..2] == [0xfd00, 0xec2]);
     let is_link_local = |ip: IpAddr| match ip {
         IpAddr::V4(ip) => ip.is_link_local(),

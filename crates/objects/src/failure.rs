@@ -1,4 +1,4 @@
-//! Why a store gives no object.
+//! The reasons why a request fails.
 
 use std::io;
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use tagmac_files::ReadError;
 use tokio::task::JoinError;
 
-/// Why a request has no answer that can be used.
+/// The reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
-    /// It is no longer the content that was asked for.
+    /// The object no longer has the expected content.
     Changed(&'static str),
-    /// It may work another time, after so long if the store says so.
+    /// A retry may succeed, after this time if the store named one.
     Passing(String, Option<Duration>),
-    /// There is an object already.
+    /// The object already exists.
     Exists,
-    /// It will not work.
+    /// A retry would fail too.
     Final(String),
 }
 
-/// The object is another than before.
+/// The object is not the same as before.
 pub const CHANGED: Failure = Failure::Changed("the object changed while it was read");
 
 impl From<Failure> for ReadError {
@@ -32,20 +32,20 @@ impl From<Failure> for ReadError {
                 return ReadError::Missing(what);
             }
             Failure::Changed(what) => what.into(),
-            Failure::Exists => "expected no object there, found one".into(),
+            Failure::Exists => "the object already exists".into(),
             Failure::Passing(what, _) | Failure::Final(what) => what,
         };
         ReadError::Io(io::Error::other(text))
     }
 }
 
-/// What came of a task. One that panicked has no answer, and is asked for no other.
+/// Returns the result of a task. A panic becomes a failure that is not retried.
 pub fn joined<T>(task: Result<Result<T, Failure>, JoinError>) -> Result<T, Failure> {
     task.unwrap_or_else(|_| Err(Failure::Final("internal error: a request ended too soon".into())))
 }
 
-/// What a chain of errors ends with: the text that says what happened. Those above it say which
-/// library it happened to, and may name what is nobody's business.
+/// Returns the message of the last error in a chain, which has the cause. The errors before it name
+/// libraries, and may contain secrets.
 pub fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

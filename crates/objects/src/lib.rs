@@ -1,22 +1,23 @@
-//! Reads objects of S3, Google Cloud Storage and Azure.
+//! Reads objects from S3, Google Cloud Storage and Azure.
 //!
 //! | what | where |
 //! |---|---|
-//! | `s3://bucket/key`, and what the other stores are called | [`tagmac_files::url`] |
+//! | URLs, such as `s3://bucket/key` | [`tagmac_files::url`] |
 //! | endpoints and credentials, from the environment and its files | `config`, `endpoint`, `profile`, `aws` |
-//! | requests, and in what the stores differ | `requests`, `listing`, `dialect`, `signer`, `connector` |
-//! | a range of an object, whatever happens to the connection | `range`, `pace`, `retry` |
-//! | a manifest that is kept in a store | [`Prefix`] |
-//! | an object's tag, a part of it, and the tags of all below a prefix | [`read`], [`bucket`] |
+//! | requests, and the differences between the stores | `requests`, `listing`, `dialect`, `signer`, `connector` |
+//! | ranges of an object, with retries | `range`, `pace`, `retry` |
+//! | manifests in a store | [`Prefix`] |
+//! | the tag of an object, a part of it, and the tags of all objects below a prefix | [`read`], [`bucket`] |
 //!
-//! `object_store` has the credentials and the signatures. Its names of objects leave out some that
-//! stores allow (`a//b`, `a/`, a percent sign), and it believes what it is answered: a listing has any
-//! length, an error any text. So requests are made here, the same way for all stores.
+//! `object_store` provides credentials and signatures. Its own requests are not used, for two
+//! reasons: it cannot name some objects that stores allow (`a//b`, `a/`, a percent sign), and it
+//! does not limit the size of a listing or an error. So this crate makes the requests, in the same
+//! way for all stores.
 //!
-//! What comes is hashed as it comes, by the task that it comes to: what is in memory is what the
-//! connections hold, or for a MAC without parts a range for each of them. Each request says by
-//! `If-Match`, and by the version where the store has versions, which content it is for, so that an
-//! object that changes meanwhile is named and never mixed.
+//! The task that receives bytes hashes them as they arrive. Memory holds only what the connections
+//! have, or, for a MAC without parts, one range for each. Each request is bound to one content of
+//! the object by `If-Match`, and by the version if the store has versions. So an object that
+//! changes while it is read is reported, and contents are never mixed.
 
 #![forbid(unsafe_code)]
 

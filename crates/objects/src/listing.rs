@@ -1,5 +1,5 @@
-//! A page of a listing, as stores write it: a `ListBucketResult` of S3 and of Google Cloud Storage, or
-//! an `EnumerationResults` of Azure.
+//! Parses a page of a listing: a `ListBucketResult` of S3 and Google Cloud Storage, or an
+//! `EnumerationResults` of Azure.
 
 use percent_encoding::percent_decode_str;
 use quick_xml::events::{BytesStart, Event};
@@ -7,14 +7,14 @@ use quick_xml::reader::Reader;
 
 use crate::object::{Listed, ObjectVersion};
 
-/// Longer keys than any store has: 1024 bytes.
+/// The maximum length of a key. Stores allow 1024 bytes.
 const MAX_KEY: usize = 4096;
 const MAX_ETAG: usize = 1024;
 const MAX_TOKEN: usize = 8192;
-/// More objects than a page of any store has: 5000.
+/// The maximum number of objects in a page. Stores return up to 5000.
 const MAX_OBJECTS: usize = 10_000;
 
-/// How a page looks.
+/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A `ListBucketResult`.
@@ -37,11 +37,11 @@ impl Form {
 pub struct Page {
     /// The objects, in order of their keys.
     pub objects: Vec<Listed>,
-    /// What stands for the next page, if there is one.
+    /// The token for the next page, if any.
     pub next: Option<String>,
 }
 
-/// Reads a page; or what was expected instead.
+/// Parses a page. The error is a description of the problem.
 pub fn parse(text: &str, form: Form) -> Result<Page, String> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
@@ -51,14 +51,15 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
     let mut value = String::new();
     let mut object = Object::default();
     loop {
-        match reader.read_event().map_err(|_| "expected XML")? {
+        match reader.read_event().map_err(|_| "not valid XML")? {
             Event::Start(start) => {
                 path.push(String::from_utf8_lossy(start.local_name().as_ref()).into_owned());
                 value.clear();
                 let is_root = path.len() == 1;
-                // Anything else, an empty answer of a proxy say, would end the listing too soon.
+                // Any other document, such as an empty page from a proxy, would end the listing
+                // early.
                 if is_root && (is_listing || path[0] != form.root()) || path.len() > 8 {
-                    return Err(format!("expected a {}, found another answer", form.root()));
+                    return Err(format!("the document is not a {}", form.root()));
                 }
                 is_listing = true;
                 if path.last().is_some_and(|name| name == "Name") {
@@ -66,12 +67,12 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                 }
             }
             Event::Text(text) => {
-                value += &text.decode().map_err(|_| "expected UTF-8")?;
+                value += &text.decode().map_err(|_| "not valid UTF-8")?;
             }
             Event::GeneralRef(reference) => {
-                value.push(character(&reference).ok_or("expected an entity of XML")?);
+                value.push(character(&reference).ok_or("unknown XML entity")?);
             }
-            Event::CData(text) => value += &text.decode().map_err(|_| "expected UTF-8")?,
+            Event::CData(text) => value += &text.decode().map_err(|_| "not valid UTF-8")?,
             Event::End(_) => {
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 let mut text = || Some(std::mem::take(&mut value));
@@ -84,9 +85,7 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                             page.objects.push(listed);
                         }
                         if page.objects.len() > MAX_OBJECTS {
-                            return Err(format!(
-                                "expected a page of at most {MAX_OBJECTS} objects, found more"
-                            ));
+                            return Err(format!("a page has more than {MAX_OBJECTS} objects"));
                         }
                     }
                     (Form::Bucket, ["IsTruncated"]) => is_truncated = value.parse().ok(),
@@ -110,32 +109,34 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                 value.clear();
             }
             Event::Eof if path.is_empty() => break,
-            Event::Eof => return Err("expected its end, found none".into()),
+            Event::Eof => return Err("the document is truncated".into()),
             _ => {}
         }
     }
     match is_truncated {
-        None if form == Form::Container => return Err("expected NextMarker, found none".into()),
-        None => return Err("expected IsTruncated, found none".into()),
+        None if form == Form::Container => return Err("NextMarker is missing".into()),
+        None => return Err("IsTruncated is missing or not a boolean".into()),
         Some(false) => page.next = None,
         Some(true) if page.next.as_ref().is_none_or(|token| token.len() > MAX_TOKEN) => {
-            return Err("expected a token for the next page, found none that can be used".into());
+            return Err("a token for the next page is missing or too long".into());
         }
         Some(true) => {}
     }
     if is_encoded {
         for object in &mut page.objects {
-            // As forms are: a plus sign is a blank.
+            // As in HTML forms, a plus sign encodes a blank.
             object.key = decoded(&object.key.replace('+', " "))?;
         }
     }
-    // Jobs wait with their keys, so these are the memory that a store has of us.
+    // Keys are queued with their jobs, so a store could fill memory with them.
     let is_long = |object: &Listed| {
         let etag = object.facts.etag.as_ref();
         object.key.len() > MAX_KEY || etag.is_some_and(|etag| etag.len() > MAX_ETAG)
     };
     if page.objects.iter().any(is_long) {
-        return Err(format!("expected keys of at most {MAX_KEY} bytes, found a longer one"));
+        return Err(format!(
+            "a key has more than {MAX_KEY} bytes, or its ETag more than {MAX_ETAG}"
+        ));
     }
     Ok(page)
 }
@@ -150,16 +151,17 @@ struct Object {
 }
 
 impl Object {
-    /// The object, unless it is a folder: Azure lists those where it has a tree of them.
+    /// Returns the object, unless it is a folder: Azure lists the folders of a hierarchical
+    /// namespace.
     fn listed(self) -> Result<Option<Listed>, String> {
         let Object { key, size, etag, is_encoded, is_folder } = self;
-        let key = key.filter(|key| !key.is_empty()).ok_or("expected a key, found none")?;
+        let key = key.filter(|key| !key.is_empty()).ok_or("an object has no key")?;
         if is_folder {
             return Ok(None);
         }
         let key = if is_encoded { decoded(&key)? } else { key };
-        let size = size.ok_or("expected a size, found none")?;
-        // Some have it without its quotes, which the header has.
+        let size = size.ok_or("an object has no valid size")?;
+        // Some stores omit the quotes here, but include them in the header.
         let etag = etag.filter(|etag| etag.len() > 2).map(|etag| match etag.contains('"') {
             true => etag,
             false => format!("\"{etag}\""),
@@ -168,19 +170,19 @@ impl Object {
     }
 }
 
-/// A key without percent signs for bytes.
+/// Decodes the percent signs of a key.
 fn decoded(key: &str) -> Result<String, String> {
     let key = percent_decode_str(key).decode_utf8();
-    Ok(key.map_err(|_| "expected keys in UTF-8, found another")?.into_owned())
+    Ok(key.map_err(|_| "a key is not valid UTF-8")?.into_owned())
 }
 
-/// Whether Azure says that a name has percent signs for what XML cannot have.
+/// Returns whether Azure encoded a name, because XML cannot contain some of its characters.
 fn is_encoded_name(start: &BytesStart<'_>) -> bool {
     let encoded = start.try_get_attribute("Encoded").ok().flatten();
     encoded.is_some_and(|encoded| &*encoded.value == b"true")
 }
 
-/// The character that `&name;` or `&#number;` stands for.
+/// Returns the character of `&name;` or `&#number;`.
 fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return Some(character);
@@ -259,7 +261,7 @@ mod tests {
     fn a_page_has_a_limit() {
         assert_eq!(page(&object("a").repeat(MAX_OBJECTS)).unwrap().objects.len(), MAX_OBJECTS);
         let error = page(&object("a").repeat(MAX_OBJECTS + 1)).unwrap_err();
-        assert!(error.contains("at most 10000 objects"), "{error}");
+        assert!(error.contains("more than 10000 objects"), "{error}");
     }
 
     fn container(blobs: &str, marker: &str) -> Result<Page, String> {

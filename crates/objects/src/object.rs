@@ -1,28 +1,28 @@
-//! Objects, ranges of them, and what is known of them.
+//! Objects, their versions, and ranges of them.
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
 use crate::failure::Failure;
 
-/// What tells a content of an object from others.
+/// The properties that distinguish one content of an object from another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectVersion {
     /// The size in bytes.
     pub size: u64,
-    /// The store's name for the content, with its quotes.
+    /// The ETag, with its quotes.
     pub etag: Option<String>,
-    /// The version, where the bucket keeps versions and it is known.
+    /// The version, if known and if the bucket keeps versions.
     pub version: Option<String>,
 }
 
 impl ObjectVersion {
-    /// An ETag that a request can be bound to.
+    /// Returns the ETag if it is strong, so that a request can be bound to it.
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|etag| !etag.starts_with("W/"))
     }
 
-    /// Whether what was found is the content that was expected.
+    /// Returns whether `found` may be the content expected.
     pub fn is(&self, found: &ObjectVersion) -> bool {
         let versions = self.version.as_ref().zip(found.version.as_ref());
         self.size == found.size
@@ -30,13 +30,13 @@ impl ObjectVersion {
             && versions.is_none_or(|(expected, found)| expected == found)
     }
 
-    /// Whether a request can be bound to this content, so that what two requests bring is of one. A weak
-    /// ETag may be that of several contents.
+    /// Returns whether a request can be bound to this content, so that several requests return
+    /// bytes of the same one. A weak ETag may apply to several contents.
     pub fn is_bound(&self) -> bool {
         self.strong_etag().is_some() || self.version.is_some()
     }
 
-    /// The version, or the ETag without its quotes: what a partial's object is called besides its key.
+    /// Returns the version, or the ETag without its quotes: the name of the content in a partial.
     pub fn version_name(&self) -> Option<&str> {
         let etag = self.etag.as_deref().map(|etag| etag.trim_start_matches("W/").trim_matches('"'));
         self.version.as_deref().or(etag)
@@ -46,34 +46,34 @@ impl ObjectVersion {
 /// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// What the listing says of it.
+    /// The properties that the listing has.
     pub facts: ObjectVersion,
 }
 
-/// What a written object may take the place of.
+/// The object that a write may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum Over<'a> {
-    /// No other one.
+    /// None: the key must be new.
     Nothing,
-    /// The content that is known by these facts.
+    /// Only the object with these properties.
     This(&'a ObjectVersion),
-    /// Whatever is there.
+    /// Any object.
     Anything,
 }
 
 /// A range of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its first byte.
+    /// The first byte.
     pub start: u64,
-    /// The byte after it.
+    /// The byte after the last.
     pub end: u64,
 }
 
 impl Span {
-    /// The header `Range`, unless it is all.
+    /// Returns the header `Range`, unless the span is the whole object.
     pub fn header(self) -> Option<String> {
         let Span { start, end } = self;
         ((start, end) != (0, u64::MAX)).then(|| format!("bytes={start}-{}", end.saturating_sub(1)))
@@ -82,9 +82,9 @@ impl Span {
 
 /// The bytes of an object, or of a range of it.
 pub struct Body {
-    /// What they are of.
+    /// The properties of the object.
     pub facts: ObjectVersion,
-    /// Where the first one is in the object.
+    /// The position of the first byte in the object.
     pub start: u64,
     /// The bytes.
     pub pieces: BoxStream<'static, Result<Bytes, Failure>>,

@@ -1,4 +1,4 @@
-//! The stores that a process reads, and the buckets in them.
+//! The stores that a process reads, and their buckets.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,21 +12,22 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::requests::Store;
 
-/// Requests that are under way at once, where nobody asks for another number.
+/// The default number of concurrent requests.
 pub const REQUESTS: usize = 32;
-/// More would be more memory for connections than they bring.
+/// More connections would not be worth their memory.
 const MAX_REQUESTS: usize = 64;
-/// Threads that move what connections bring, and hash it.
+/// The maximum number of threads that receive and hash bytes.
 const MAX_WORKERS: usize = 32;
-/// Bytes of their stacks that are wiped when they end: those of any MAC's calls, and as much for the tasks around.
+/// The bytes of a thread's stack to wipe when it ends: enough for the calls of any MAC and the
+/// tasks around them.
 const STACK: usize = 128 << 10;
 
-/// How much is read.
+/// Limits on requests and listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests that may be under way at once, 0 for 32.
+    /// The number of concurrent requests; 0 for 32.
     pub requests: usize,
-    /// Objects that a listing may have. A store could make one that never ends.
+    /// The maximum number of objects in a listing. A hostile store could return an endless one.
     pub objects: u64,
 }
 
@@ -45,7 +46,7 @@ struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // Nobody waits for a name that is looked up.
+        // Do not wait for name lookups that are still running.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -53,7 +54,7 @@ impl Drop for Shared {
 }
 
 impl Objects {
-    /// None yet.
+    /// Returns an empty set of stores.
     pub fn new(limits: Limits) -> Result<Objects, Error> {
         let Limits { requests, objects: max_objects } = limits;
         // An error means that a provider is installed already, and any will do.
@@ -66,7 +67,7 @@ impl Objects {
             .on_thread_stop(tagmac::wipe_stack::<STACK>)
             .build();
         let runtime = runtime.map_err(|error| {
-            Error::io(format_args!("expected threads for requests: {}", io_reason(&error)))
+            Error::io(format_args!("cannot start threads for requests: {}", io_reason(&error)))
         })?;
         let requests = if requests == 0 { REQUESTS } else { requests.min(MAX_REQUESTS) };
         let permits = Semaphore::new(requests);
@@ -76,7 +77,7 @@ impl Objects {
         Ok(Objects(Arc::new(shared)))
     }
 
-    /// The bucket of a URL. Nothing is asked of the store yet.
+    /// Returns the bucket of a URL. Sends no request yet.
     pub fn bucket(&self, url: &Url) -> Result<Bucket, Error> {
         let _inside = self.runtime().enter();
         let mut stores = self.0.stores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,33 +89,33 @@ impl Objects {
         Ok(self.bucket_in(store, url))
     }
 
-    /// The bucket of a URL, in that store.
+    /// Returns the bucket of a URL in a given store.
     pub(crate) fn bucket_in(&self, store: Arc<Store>, url: &Url) -> Bucket {
         Bucket { objects: self.clone(), store, url: url.with_key("") }
     }
 
-    /// How many requests may be under way at once.
+    /// Returns the number of concurrent requests.
     pub fn requests(&self) -> usize {
         self.0.requests
     }
 
-    /// How many objects a listing may have.
+    /// Returns the maximum number of objects in a listing.
     pub(crate) fn max_objects(&self) -> u64 {
         self.0.max_objects
     }
 
-    /// What moves bytes.
+    /// Returns the runtime that runs the requests.
     pub(crate) fn runtime(&self) -> &Runtime {
-        self.0.runtime.as_ref().expect("it is there until it is dropped")
+        self.0.runtime.as_ref().expect("present until dropped")
     }
 
-    /// Held while a large object has ranges to ask for: it has all requests, their threads and
-    /// their memory, once.
+    /// Acquires the lock of large objects, held until all ranges of one are requested. So only one
+    /// object at a time uses all requests, their threads and their memory.
     pub(crate) fn large(&self) -> SemaphorePermit<'_> {
         self.runtime().block_on(self.0.large.acquire()).expect("never closed")
     }
 
-    /// One for each request that may be under way.
+    /// Returns the permits, one for each concurrent request.
     pub(crate) fn permits(&self) -> &Semaphore {
         &self.0.permits
     }
@@ -123,15 +124,15 @@ impl Objects {
 /// A bucket.
 #[derive(Clone)]
 pub struct Bucket {
-    /// All that the process reads.
+    /// The stores of the process.
     pub(crate) objects: Objects,
-    /// Where it is.
+    /// The store of the bucket.
     pub(crate) store: Arc<Store>,
     url: Url,
 }
 
 impl Bucket {
-    /// The URL of a key.
+    /// Returns the URL of a key.
     pub fn url(&self, key: &str) -> Url {
         self.url.with_key(key)
     }

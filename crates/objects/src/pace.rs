@@ -1,7 +1,7 @@
-//! How slowly a body may come.
+//! A minimum rate for response bodies.
 //!
-//! A connection without a byte for 30 seconds is given up by the client. This is about a store that
-//! sends a byte now and then, which would hold a request for ever.
+//! The client gives up connections without a byte for 30 seconds. This detects a store that sends a
+//! few bytes now and then, and would occupy a request forever.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use crate::failure::Failure;
 
-/// So many bytes come in as long a wait, or the request is given up: 32 of them side by side are
-/// 70 kbit/s.
+/// A request fails if it waits for `WINDOW` and receives fewer than `MIN_BYTES`. With 32 concurrent
+/// requests that is 70 kbit/s.
 const MIN_BYTES: usize = 16 << 10;
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// What came of a body in the time that was waited for it.
+/// The bytes received and the time waited in the current window.
 #[derive(Default)]
 pub struct Pace {
     waited: Duration,
@@ -24,7 +24,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The next piece of a body; or a failure, if too little came in too long a time.
+    /// Returns the next piece of a body, or a failure if the body is too slow.
     pub async fn next(
         &mut self,
         pieces: &mut (impl Stream<Item = Result<Bytes, Failure>> + Unpin),
@@ -53,7 +53,8 @@ mod tests {
 
     use super::*;
 
-    /// A body of `count` pieces of `bytes` bytes, each after so many seconds: pieces until a failure.
+    /// Reads a body of `count` pieces of `bytes` bytes, each after `seconds` seconds. Returns the
+    /// number of pieces before a failure.
     async fn taken(bytes: usize, seconds: u64, count: usize) -> (usize, Option<Failure>) {
         let piece = move |number| async move {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -81,7 +82,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_network_is_not() {
         assert_eq!(taken(MIN_BYTES / 6 + 1, 10, 10_000).await, (10_000, None));
-        // Bytes count for the window that they came in, and not for a later one.
+        // Bytes count only for the window in which they arrive.
         assert_eq!(taken(1, 1, 59).await, (59, None));
         assert!(taken(1, 1, 60).await.1.is_some());
     }

@@ -1,4 +1,4 @@
-//! A manifest of objects that is kept in a store itself.
+//! A manifest of objects that is kept in a store.
 
 use bytes::Bytes;
 use tagmac_files::escaped::Escaped;
@@ -10,14 +10,14 @@ use crate::object::{ObjectVersion, Over, Span};
 use crate::objects::Bucket;
 use crate::range::{self, persistently};
 
-/// The objects below a prefix, as the files of a manifest.
+/// The files of a manifest, as objects below a prefix.
 pub struct Prefix {
     bucket: Bucket,
     folder: String,
 }
 
 impl Prefix {
-    /// Those whose keys begin with `folder`, which ends with a slash or is empty.
+    /// Uses the keys that begin with `folder`, which ends with a slash or is empty.
     pub fn new(bucket: Bucket, folder: String) -> Prefix {
         Prefix { bucket, folder }
     }
@@ -37,7 +37,7 @@ impl Prefix {
         bucket.objects.runtime().block_on(put)
     }
 
-    /// A whole file and what is known of it, if there is one.
+    /// Returns the content of a file and its properties; `None` if it does not exist.
     fn content(&self, file: &str, max: u64) -> Result<Option<(ObjectVersion, Vec<u8>)>, Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let read = async {
@@ -98,7 +98,7 @@ impl Place for Prefix {
         };
         match self.put(ROOT, bytes, there.as_ref().map_or(Over::Nothing, Over::This)) {
             Ok(()) => Ok(()),
-            // It may have arrived, and the answer not.
+            // An earlier try may have succeeded although its response was lost.
             Err(failure @ (Failure::Exists | CHANGED)) => match self.read(ROOT, MAX_ROOT_BYTES) {
                 Ok(Some(there)) if there == bytes => Ok(()),
                 _ if failure == CHANGED => Err(replaced(&shown)),

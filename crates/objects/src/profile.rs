@@ -1,8 +1,8 @@
-//! The files that AWS's tools keep: `~/.aws/credentials` and `~/.aws/config`.
+//! The files of AWS's tools: `~/.aws/credentials` and `~/.aws/config`.
 //!
-//! Of a profile only what stands in the files is read: keys, region and endpoint. What makes keys
-//! another way (`sso_`, `role_arn`, `credential_process`) is refused by its name, with a way out; so is
-//! what else changes a request and is not followed here: see `aws`.
+//! Only keys, region and endpoint are used from a profile. Settings that produce keys in another
+//! way (`sso_`, `role_arn`, `credential_process`) are refused by name, with an alternative. So are
+//! other settings that change a request and are not supported: see `aws`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,9 +14,9 @@ use tagmac_files::Error;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 
-/// Larger files are none.
+/// Larger files cannot be AWS's.
 const MAX_BYTES: u64 = 1 << 20;
-/// Settings by which other tools get keys.
+/// Settings that make AWS's tools get keys from elsewhere.
 const ELSEWHERE: [&str; 10] = [
     "credential_process",
     "sso_session",
@@ -29,14 +29,14 @@ const ELSEWHERE: [&str; 10] = [
     "web_identity_token_file",
     "login_session",
 ];
-/// Those without which a profile's keys do not sign: with a role, AWS's tools would use the keys to
-/// become somebody else, and a token they would exchange before they look for keys.
+/// Settings that stop AWS's tools from signing with the profile's keys. With a role they use the
+/// keys to assume it, and they exchange a token before they look for keys.
 ///
-/// The AWS CLI and boto3 also look for SSO settings before a profile's keys, and for `login_session` and
-/// `credential_process` before keys that are in the config file. Here the keys sign.
+/// The AWS CLI and boto3 also prefer SSO settings to a profile's keys, and `login_session` and
+/// `credential_process` to keys in the config file. Here the keys sign.
 const BEFORE_KEYS: [&str; 2] = ["role_arn", "web_identity_token_file"];
 
-/// The settings of a section, those that have parts of their own as `name.part`.
+/// The settings of a section. A nested setting has the name `name.part`.
 type Section = BTreeMap<String, String>;
 
 /// The settings of a profile.
@@ -44,14 +44,15 @@ type Section = BTreeMap<String, String>;
 pub struct Profile {
     name: String,
     settings: Section,
-    /// Those of the section of services that the profile names, if it is there.
+    /// The services section that the profile names, if it exists.
     pub services: Option<Section>,
 }
 
 impl Profile {
-    /// The profile that the environment names, or the one called `default`. `variable` is a
-    /// variable's value; an empty one has none. With `keys` the profile has to have them here, or none
-    /// at all; without, the credentials file need not exist though a variable names it.
+    /// Loads the profile that the environment names, or the one called `default`. `variable`
+    /// returns the value of an environment variable, which may be empty. With `keys`, a profile
+    /// that gets its keys from elsewhere is refused. Without, a missing credentials file is allowed
+    /// even if a variable names it.
     pub fn load(variable: &dyn Fn(&str) -> Option<OsString>, keys: bool) -> Result<Profile, Error> {
         let var = |name| variable(name).filter(|value| !value.is_empty());
         let names = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
@@ -60,7 +61,7 @@ impl Profile {
         let name = asked.clone().map_or(Ok("default".into()), |name| name.into_string());
         let name = name.map_err(|name| {
             let name = Escaped::name(&name).to_string();
-            Error::usage(format_args!("{named_by}: expected a name in UTF-8, found {name}"))
+            Error::usage(format_args!("{named_by}: {name} is not valid UTF-8"))
         })?;
         let home = var("HOME").map(PathBuf::from);
         let text = |variable, base, is_needed| {
@@ -79,8 +80,8 @@ impl Profile {
         if asked.is_some() && found.is_none() {
             let name = Escaped::text(name.as_bytes());
             return Err(Error::usage(format_args!(
-                "{named_by}: expected a profile in ~/.aws/config or ~/.aws/credentials, found none \
-                 with the name {name}"
+                "{named_by}: ~/.aws/config and ~/.aws/credentials have no profile with the name \
+                 {name}"
             )));
         }
         let profile = found.unwrap_or_default();
@@ -90,15 +91,15 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The profile of a name in the texts of both files, if it is in one of them.
+    /// Parses both files and returns the profile with a name, if one of them has it.
     pub fn parse(name: &str, config: &str, credentials: &str) -> Option<Profile> {
         let profile = format!("profile {name}");
         let in_config = match name {
-            // The first one gives way to the second.
+            // Settings under the second title override those under the first.
             "default" => [section(config, name), section(config, &profile)],
             _ => [None, section(config, &profile)],
         };
-        // What stands in both files counts as it does in the second.
+        // The credentials file overrides the config file.
         let found = in_config.into_iter().chain([section(credentials, name)]).flatten();
         let settings = found.reduce(|mut settings, more| {
             settings.extend(more);
@@ -109,20 +110,17 @@ impl Profile {
         Some(Profile { name: name.into(), settings, services })
     }
 
-    /// The name, for a message.
+    /// Returns the name, escaped for a message.
     pub fn shown(&self) -> String {
         Escaped::text(self.name.as_bytes()).to_string()
     }
 
-    /// The error for a setting that is not followed.
+    /// Returns the error for a setting that is not supported.
     pub fn refused(&self, setting: &str) -> Error {
-        Error::usage(format_args!(
-            "profile {}: expected only settings that tagmac follows, found {setting}",
-            self.shown()
-        ))
+        Error::usage(format_args!("profile {}: tagmac does not support {setting}", self.shown()))
     }
 
-    /// Refuses a profile whose keys another tool has to make.
+    /// Rejects a profile that gets its keys from elsewhere.
     fn has_keys_here(&self, name: &str) -> Result<(), Error> {
         let (settings, has_keys) = match self.get("aws_access_key_id") {
             Some(_) => (&BEFORE_KEYS[..], true),
@@ -133,24 +131,24 @@ impl Profile {
         };
         let name = Escaped::text(name.as_bytes());
         let what = match has_keys {
-            true => format!("keys without {setting}, found both"),
-            false => format!("aws_access_key_id, found {setting}"),
+            true => format!("keys together with {setting}"),
+            false => setting.to_string(),
         };
         Err(Error::usage(format_args!(
-            "profile {name}: expected {what}, which tagmac cannot follow; 'aws configure \
+            "profile {name}: tagmac does not support {what}; 'aws configure \
              export-credentials --profile {name} --format env' prints keys for the environment"
         )))
     }
 
-    /// A setting.
+    /// Returns the value of a setting.
     pub fn get(&self, setting: &str) -> Option<&str> {
         self.settings.get(setting).map(String::as_str)
     }
 }
 
-/// The text of a file that a variable names. AWS's tools skip one that does not exist; but it may say
-/// where the store is, and skipped in silence, a request for a private store would go to AWS. So one
-/// that is needed has to exist.
+/// Reads the file that a variable names. AWS's tools ignore a missing file. But it could name the
+/// store, and without it a request for a private store would go to AWS. So a file that is needed
+/// must exist.
 fn named(
     variable: &str,
     path: &Path,
@@ -159,13 +157,13 @@ fn named(
 ) -> Result<Option<String>, Error> {
     let wrong = |what: &str| {
         let shown = Escaped::name(path);
-        Error::usage(format_args!("{variable}: expected {what}, found {shown}"))
+        Error::usage(format_args!("{variable}: {shown}: {what}"))
     };
     let path = match path.strip_prefix("~") {
-        Ok(rest) => home.ok_or_else(|| wrong("HOME beside a path that begins with ~"))?.join(rest),
-        // Another user's.
+        Ok(rest) => home.ok_or_else(|| wrong("HOME is not set, so ~ is unknown"))?.join(rest),
+        // The home of another user.
         Err(_) if path.as_os_str().as_encoded_bytes().starts_with(b"~") => {
-            return Err(wrong("a path, or one that begins with ~/"));
+            return Err(wrong("only ~/ is supported; write the full path"));
         }
         Err(_) => path.into(),
     };
@@ -173,18 +171,18 @@ fn named(
     if is_needed && text.is_none() {
         let shown = Escaped::name(&path);
         return Err(Error::usage(format_args!(
-            "{variable}: expected a file, found none at {shown}; /dev/null stands for an empty one"
+            "{variable}: {shown}: no such file; use /dev/null for an empty one"
         )));
     }
     Ok(text)
 }
 
-/// The text of a file, if there is one.
+/// Reads a file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>, Error> {
     let failed = |error: io::Error| {
         Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
     };
-    // By which a user says that nothing is set there.
+    // The usual way to configure an empty file.
     if path.as_os_str() == "/dev/null" {
         return Ok(Some(String::new()));
     }
@@ -193,7 +191,7 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         Err(error) => return Err(failed(error)),
         Ok(facts) if !facts.is_file() || facts.len() > MAX_BYTES => {
             let name = Escaped::name(path);
-            let what = "expected a file of at most 1 MiB, found something else";
+            let what = "not a regular file, or larger than 1 MiB";
             return Err(Error::io(format_args!("{name}: {what}")));
         }
         Ok(_) => {}
@@ -201,7 +199,7 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
     fs::read_to_string(path).map(Some).map_err(failed)
 }
 
-/// The settings of a section. Lines with a blank before them are parts of the setting above.
+/// Parses a section. Indented lines are parts of the setting above them.
 fn section(text: &str, title: &str) -> Option<Section> {
     let mut found: Option<Section> = None;
     let (mut inside, mut above) = (false, String::new());
@@ -212,7 +210,7 @@ fn section(text: &str, title: &str) -> Option<Section> {
         }
         if let Some(name) = line.strip_prefix('[') {
             let name = name.split(']').next().unwrap_or_default();
-            // A name with blanks may have quotes.
+            // A name with blanks may be quoted.
             let name = name.replace(['"', '\''], " ");
             inside = name.split_whitespace().eq(title.split_whitespace());
             above.clear();
@@ -257,13 +255,13 @@ mod tests {
         for setting in ELSEWHERE {
             let text = format!("[default]\n{setting} = x\n");
             let error = profile(&text).has_keys_here("default").unwrap_err().to_string();
-            let line = format!("expected aws_access_key_id, found {setting}, which tagmac cannot");
+            let line = format!("tagmac does not support {setting}; 'aws configure");
             assert!(error.contains(&line), "{error}");
             let with_keys = profile(&(text + "aws_access_key_id = k\n")).has_keys_here("default");
-            // AWS's tools would assume the role, and exchange the token.
+            // AWS's tools would assume the role or exchange the token.
             if BEFORE_KEYS.contains(&setting) {
                 let error = with_keys.unwrap_err().to_string();
-                let line = format!("expected keys without {setting}, found both, which tagmac");
+                let line = format!("tagmac does not support keys together with {setting}; 'aws");
                 assert!(error.contains(&line), "{error}");
             } else {
                 assert!(with_keys.is_ok(), "{setting}");
@@ -294,24 +292,25 @@ mod tests {
             assert_eq!(load(&[("HOME", at), (name, &format!("{at}/mine"))]), there);
             assert_eq!(load(&[("HOME", at), (name, "/dev/null")]), Ok(None));
             for (path, what) in [
-                ("~/none", "expected a file, found none at "),
-                ("none", "expected a file, found none at none"),
-                ("$HOME/mine", "expected a file, found none at "),
-                ("~root/mine", "expected a path, or one that begins with ~/, found ~root/mine"),
+                ("~/none", "no such file; use /dev/null"),
+                ("none", "none: no such file; use /dev/null"),
+                ("$HOME/mine", "$HOME/mine: no such file; use /dev/null"),
+                ("~root/mine", "~root/mine: only ~/ is supported; write the full path"),
             ] {
                 let error = load(&[("HOME", at), (name, path)]).unwrap_err();
-                assert!(error.contains(&format!("{name}: {what}")), "{error}");
+                assert!(error.contains(&format!("{name}: ")) && error.contains(what), "{error}");
             }
             let error = load(&[(name, "~/mine")]).unwrap_err();
-            assert!(error.contains(&format!("{name}: expected HOME")), "{error}");
+            assert!(error.contains(&format!("{name}: ~/mine: HOME is not set")), "{error}");
         }
-        // Who has keys elsewhere needs no credentials file. The other one may say where the store is.
+        // With keys from elsewhere, the credentials file is not needed. The config file may name
+        // the store.
         let credentials = [("HOME", at), ("AWS_SHARED_CREDENTIALS_FILE", "none")];
         assert_eq!(load_with(&credentials, false), Ok(None));
         assert!(load_with(&[("HOME", at), ("AWS_CONFIG_FILE", "none")], false).is_err());
         let mine = [("HOME", at), ("AWS_SHARED_CREDENTIALS_FILE", "~/mine")];
         assert_eq!(load_with(&mine, false), there);
-        // Where no variable names them, there may be none.
+        // Files that no variable names may be missing.
         assert_eq!(load(&[("HOME", at)]), Ok(None));
         assert_eq!(load(&[]), Ok(None));
     }

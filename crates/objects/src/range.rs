@@ -1,4 +1,4 @@
-//! A range of an object, whatever happens to the connections that it comes over.
+//! Reads a range of an object, with retries on new connections.
 
 use tagmac_files::ReadError;
 
@@ -8,26 +8,26 @@ use crate::objects::Bucket;
 use crate::pace::Pace;
 use crate::retry::Tries;
 
-/// Bytes that nobody asked for.
-const MORE: &str = "expected the range that was asked for, found more: the store serves no ranges";
+/// The failure when a response is too long.
+const MORE: &str = "the store sent more bytes than requested: it does not support range requests";
 
 impl Bucket {
-    /// What is known of an object.
+    /// Returns the properties of an object.
     pub fn facts(&self, key: &str) -> Result<ObjectVersion, ReadError> {
         let facts = persistently(self, || self.store.facts(key));
         Ok(self.objects.runtime().block_on(facts)?)
     }
 }
 
-/// Memory for `bytes` bytes, a number that a store names.
+/// Allocates memory for `bytes` bytes, a size that the store reported.
 pub fn buffer(bytes: u64) -> Result<Vec<u8>, Failure> {
     let mut memory = Vec::new();
     let has = usize::try_from(bytes).is_ok_and(|bytes| memory.try_reserve_exact(bytes).is_ok());
-    let failed = || Failure::Final(format!("expected memory for {bytes} bytes, found none"));
+    let failed = || Failure::Final(format!("out of memory: cannot allocate {bytes} bytes"));
     has.then_some(memory).ok_or_else(failed)
 }
 
-/// Does something until it is done, or will not be.
+/// Repeats an operation until it succeeds or a retry would not help.
 pub async fn persistently<T, F: Future<Output = Result<T, Failure>>>(
     bucket: &Bucket,
     mut attempt: impl FnMut() -> F,
@@ -44,9 +44,9 @@ pub async fn persistently<T, F: Future<Output = Result<T, Failure>>>(
     }
 }
 
-/// Reads the bytes of an object from `span.start` to `span.end`, which are in it, and hands them to
-/// `take` in order. A body that ends too soon goes on where it was cut. All of them are of the content
-/// that is expected.
+/// Reads the bytes of an object from `span.start` to `span.end`, which are within it, and passes
+/// them to `take` in order. If a body ends early, reading resumes at that byte. All bytes come from
+/// the content expected.
 pub async fn read(
     bucket: &Bucket,
     key: &str,
@@ -56,7 +56,7 @@ pub async fn read(
 ) -> Result<(), Failure> {
     let Span { start, end } = span;
     if start == end && end > 0 {
-        // Nothing to read; that it is there has to be asked all the same.
+        // An empty range has no bytes to read, but the object must exist.
         let found = persistently(bucket, || bucket.store.facts(key)).await?;
         return if expected.is(&found) { Ok(()) } else { Err(CHANGED) };
     }
@@ -65,8 +65,7 @@ pub async fn read(
     let mut tries = Tries::new();
     loop {
         let permit = bucket.objects.permits().acquire().await.expect("never closed");
-        // Of an empty object there is no range to ask for; that it is there has to be asked all the
-        // same.
+        // An empty object has no ranges, so request all of it to check that it exists.
         let wanted = match end {
             0 => Span { start: 0, end: u64::MAX },
             _ => Span { start: at, end },
@@ -86,7 +85,7 @@ pub async fn read(
         };
         if at > start && !known.is_bound() {
             return Err(Failure::Final(
-                "the connection broke, and the store gives no strong ETag by which to go on".into(),
+                "the connection broke, and the store sent no strong ETag to resume with".into(),
             ));
         }
         drop(permit);
@@ -94,7 +93,8 @@ pub async fn read(
     }
 }
 
-/// Hands on the pieces of a body, up to byte `end` of the object. What cut it off, if anything did.
+/// Passes on the pieces of a body, up to byte `end` of the object. Returns the failure that
+/// interrupted it, if any.
 async fn pieces(
     mut body: Body,
     at: &mut u64,
@@ -119,7 +119,7 @@ async fn pieces(
         *at += piece.len() as u64;
         tries.progressed(piece.len());
     }
-    // The connection can serve again once its end was seen.
+    // The connection can be reused only after the end of the body was read.
     if let Some(Ok(piece)) = pace.next(&mut body.pieces).await
         && !piece.is_empty()
     {
@@ -128,7 +128,8 @@ async fn pieces(
     Ok(None)
 }
 
-/// What is known of the object after an answer. Refuses one of another content or place.
+/// Updates the properties of the object after a response. Rejects a response with another content
+/// or another start.
 fn same(known: ObjectVersion, body: &Body, at: u64) -> Result<ObjectVersion, Failure> {
     let found = &body.facts;
     if !known.is(found) {
@@ -136,7 +137,8 @@ fn same(known: ObjectVersion, body: &Body, at: u64) -> Result<ObjectVersion, Fai
     }
     if body.start != at {
         return Err(Failure::Final(format!(
-            "expected an answer from byte {at} on, found one from byte {}: the store serves no ranges",
+            "the answer starts at byte {} instead of byte {at}: the store does not support range \
+             requests",
             body.start
         )));
     }

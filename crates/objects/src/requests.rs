@@ -1,6 +1,6 @@
-//! Requests to a store: an object's content or a range of it, what is known of an object, a page of a
-//! listing, and what it takes to keep a manifest there. All stores are asked with the same care: what
-//! they answer has limits, and says of which content it is.
+//! Requests to a store: for an object's content or properties, for a page of a listing, and for the
+//! writes and deletes of a manifest. All stores are treated with the same caution: responses have
+//! limits, and each must match the content expected.
 
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ use crate::object::{Body, ObjectVersion, Over, Span};
 use crate::pace::Pace;
 use tagmac_files::url::{DOT_SEGMENTS, Url, has_dot_segments};
 
-/// What signatures leave as it is.
+/// The characters that signatures leave unencoded.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// The same in a path.
+/// The same characters and `/`, for paths.
 const PATH: &AsciiSet = &STRICT.remove(b'/');
-/// An answer that says what went wrong has no more.
+/// The limit of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
-/// A page of a listing has a thousand keys of at most a kilobyte, three times that when encoded.
+/// A page has at most 1000 keys of 1 KiB, or three times that when encoded.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
 /// The store of a bucket.
@@ -38,18 +38,18 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store of a URL's bucket. Nothing is asked of it yet.
+    /// Returns the store of a URL's bucket. Sends no request yet.
     pub fn new(url: &Url) -> Result<Store, Error> {
         Ok(Store::with(Config::new(url)?))
     }
 
-    /// The store that is reached by a configuration.
+    /// Returns the store with a configuration.
     pub fn with(config: Config) -> Store {
         let dialect = config.signer.dialect();
         Store { config, dialect }
     }
 
-    /// The bytes of a range of the content that is expected.
+    /// Requests a range of the content expected.
     pub async fn get(
         &self,
         key: &str,
@@ -67,30 +67,30 @@ impl Store {
             StatusCode::PARTIAL_CONTENT => {
                 let range: Option<String> = header(&head.headers, CONTENT_RANGE.as_str());
                 range.as_deref().and_then(content_range).ok_or_else(|| {
-                    Failure::Final("expected the header Content-Range, found none".into())
+                    Failure::Final("the answer has no valid Content-Range header".into())
                 })?
             }
-            // All of it, whatever was asked for.
-            _ => (0, length.ok_or_else(|| Failure::Final("expected a length, found none".into()))?),
+            // The whole object, even if a range was requested.
+            _ => (0, length.ok_or_else(no_length)?),
         };
         let pieces = body.bytes_stream().map(|piece| piece.map_err(|error| passing(&error)));
         Ok(Body { facts: self.dialect.facts(&head.headers, size), start, pieces: Box::pin(pieces) })
     }
 
-    /// What is known of an object.
+    /// Requests the properties of an object.
     pub async fn facts(&self, key: &str) -> Result<ObjectVersion, Failure> {
         let response = self.object(Method::HEAD, key, None, HeaderMap::new(), Bytes::new()).await?;
         let headers = response.headers();
-        // Azure has folders that are named as objects are.
+        // Azure has folders with names like those of objects.
         if headers.get("x-ms-resource-type").is_some_and(|kind| kind != "file") {
             return Err(Failure::Missing);
         }
         let size = header(headers, CONTENT_LENGTH.as_str());
-        let size = size.ok_or_else(|| Failure::Final("expected a length, found none".into()))?;
+        let size = size.ok_or_else(no_length)?;
         Ok(self.dialect.facts(headers, size))
     }
 
-    /// Writes an object, in the place of another one only if that may be.
+    /// Writes an object. Replaces another one only if `over` allows it.
     pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
         let mut headers = self.dialect.condition(over)?;
         headers.extend(fixed(self.dialect.put));
@@ -102,7 +102,7 @@ impl Store {
         }
     }
 
-    /// Removes an object. It may be gone.
+    /// Deletes an object, which may be gone already.
     pub async fn delete(&self, key: &str) -> Result<(), Failure> {
         match self.object(Method::DELETE, key, None, HeaderMap::new(), Bytes::new()).await {
             Ok(_) | Err(Failure::Missing) => Ok(()),
@@ -110,7 +110,7 @@ impl Store {
         }
     }
 
-    /// The page of the listing of a prefix that a token stands for, or the first one.
+    /// Requests a page of the listing of a prefix: the one of `token`, or the first.
     pub async fn page(&self, prefix: &str, token: Option<&str>) -> Result<Page, Failure> {
         let encoded = |text| utf8_percent_encode(text, STRICT).to_string();
         let Dialect { listing, token: name, form, .. } = self.dialect;
@@ -119,7 +119,7 @@ impl Store {
         query.push(("prefix", encoded(prefix)));
         query.sort();
         let query: Vec<_> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        // The bucket's own path ends with a slash only where it is a host's.
+        // The path of a bucket with its own host is a slash; other paths do not end with one.
         let endpoint = &self.config.endpoint;
         let is_host = endpoint.matches('/').count() == 2;
         let uri = format!("{endpoint}{}?{}", if is_host { "/" } else { "" }, query.join("&"));
@@ -129,7 +129,7 @@ impl Store {
         listing::parse(&text, *form).map_err(|what| Failure::Final(format!("the listing: {what}")))
     }
 
-    /// The answer to a request for an object, if it is one.
+    /// Sends a request for an object and checks the response.
     async fn object(
         &self,
         method: Method,
@@ -174,7 +174,9 @@ impl Store {
                 let what = root_cause(&error);
                 let is_certificate = what.contains("certificate");
                 let hint = match self.dialect.certificates {
-                    name if is_certificate => format!("; {name} names certificates to trust"),
+                    name if is_certificate => {
+                        format!("; set {name} to a file of trusted certificates")
+                    }
                     _ => String::new(),
                 };
                 Failure::Final(format!("{what}{hint}"))
@@ -182,6 +184,10 @@ impl Store {
             _ => passing(&error),
         })
     }
+}
+
+fn no_length() -> Failure {
+    Failure::Final("the answer has no valid Content-Length header".into())
 }
 
 fn fixed(
@@ -192,7 +198,7 @@ fn fixed(
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
 }
 
-/// The answer, if it has what was asked for.
+/// Returns a successful response; turns any other into a failure.
 async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
     let status = response.status();
     if status.is_success() {
@@ -200,7 +206,7 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
     }
     let region: Option<String> = header(response.headers(), "x-amz-bucket-region");
     let after: Option<u64> = header(response.headers(), RETRY_AFTER.as_str());
-    // An answer to HEAD has no body, and one that cannot be read says no less than none.
+    // A response to HEAD has no body. A body that cannot be read is ignored in the same way.
     let named: Option<String> = header(response.headers(), "x-ms-error-code");
     let code = text(response, MAX_ERROR_BYTES).await.ok().and_then(|text| error_code(&text));
     let code = named.filter(|code| is_word(code)).or(code);
@@ -218,7 +224,7 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         )),
         StatusCode::CONFLICT if code == "BlobAlreadyExists" => Failure::Exists,
         StatusCode::PRECONDITION_FAILED => CHANGED,
-        // The range was in the object.
+        // The range was within the object before.
         StatusCode::RANGE_NOT_SATISFIABLE => CHANGED,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             Failure::Final(format!("the store denies access ({shown})"))
@@ -226,14 +232,14 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         _ if status.is_redirection() || code == "AuthorizationHeaderMalformed" => {
             let region = region.filter(|region| is_word(region));
             let hint = region.map_or(String::new(), |region| {
-                format!("; the bucket is in the region {region}, see AWS_REGION")
+                format!("; the bucket is in the region {region}: set AWS_REGION")
             });
             Failure::Final(format!("the store is elsewhere ({shown}){hint}"))
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
             Failure::Passing(format!("the store is busy ({shown})"), seconds(after))
         }
-        // Two writers at once: which of them was first is known the next time.
+        // Two concurrent writers: a retry finds out which was first.
         StatusCode::CONFLICT if code == "ConditionalRequestConflict" => {
             Failure::Passing(format!("the store is busy ({shown})"), None)
         }
@@ -248,7 +254,7 @@ fn seconds(after: Option<u64>) -> Option<Duration> {
     after.map(Duration::from_secs)
 }
 
-/// The text of an answer, of so many bytes at most.
+/// Reads the text of a response, with a limit of `most` bytes.
 async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
     let pieces = response.into_body().bytes_stream();
     let mut pieces = pieces.map(|piece| piece.map_err(|error| passing(&error)));
@@ -256,27 +262,27 @@ async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
     while let Some(piece) = pace.next(&mut pieces).await {
         let piece = piece?;
         if bytes.len() + piece.len() > most {
-            return Err(Failure::Final(format!("expected an answer of at most {most} bytes")));
+            return Err(Failure::Final(format!("the answer has more than {most} bytes")));
         }
         bytes.extend_from_slice(&piece);
     }
     String::from_utf8(bytes).map_err(final_error)
 }
 
-/// The code in an error of S3. Its message is not for lines of ours: it may have anything in it.
+/// Returns the code of an S3 error. Its message is not shown, because it could contain anything.
 fn error_code(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;
     is_word(code).then(|| code.into())
 }
 
-/// Whether a text from outside is a plain word.
+/// Returns whether a text from outside is a plain word.
 fn is_word(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     (1..=64).contains(&text.len()) && text.chars().all(is_plain)
 }
 
-/// The start of a range and the size of its object, as `bytes 0-99/1000` says them.
+/// Returns the start of a range and the size of its object, as in `bytes 0-99/1000`.
 fn content_range(text: &str) -> Option<(u64, u64)> {
     let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
     let (start, _) = range.split_once('-')?;
@@ -291,7 +297,7 @@ fn final_error(error: impl std::error::Error + 'static) -> Failure {
     Failure::Final(root_cause(&error))
 }
 
-/// What happened to a connection, which may not happen to the next one.
+/// Classifies a failed connection: a retry may succeed.
 fn passing(error: &(dyn std::error::Error + 'static)) -> Failure {
     Failure::Passing(root_cause(error), None)
 }

@@ -1,4 +1,4 @@
-//! Signs requests, as each kind of store wants it.
+//! Signs requests for each kind of store.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
 use object_store::aws::{AwsAuthorizer, AwsCredential, AwsCredentialProvider};
@@ -9,33 +9,33 @@ use object_store::gcp::GcpCredentialProvider;
 use crate::dialect::{AZURE, Dialect, GOOGLE, S3};
 use crate::failure::{Failure, root_cause};
 
-/// Signs requests. Without credentials a bucket is one that anybody may read.
+/// Signs requests. Without credentials it leaves them unsigned, for public buckets.
 pub enum Signer {
     /// For S3.
     S3 {
-        /// Give keys.
+        /// The source of the keys.
         credentials: Option<AwsCredentialProvider>,
-        /// Which signatures name.
+        /// The region in the signatures.
         region: String,
-        /// Whether the one who asks pays.
+        /// True if the requester pays.
         request_payer: bool,
     },
     /// For Google Cloud Storage.
     Google {
-        /// Give tokens.
+        /// The source of the tokens.
         credentials: Option<GcpCredentialProvider>,
     },
     /// For Azure.
     Azure {
-        /// Give keys, tokens or signatures.
+        /// The source of the keys, tokens or signatures.
         credentials: Option<AzureCredentialProvider>,
-        /// Which signatures name.
+        /// The account in the signatures.
         account: String,
     },
 }
 
 impl Signer {
-    /// How the store is spoken with.
+    /// Returns the dialect of the store.
     pub fn dialect(&self) -> &'static Dialect {
         match self {
             Signer::S3 { .. } => &S3,
@@ -44,9 +44,9 @@ impl Signer {
         }
     }
 
-    /// Signs a request with `bytes` bytes.
+    /// Signs a request with a body of `bytes` bytes.
     pub async fn sign(&self, request: &mut HttpRequest, bytes: usize) -> Result<(), Failure> {
-        // What the library says of credentials may hold what it sent.
+        // The library's message is dropped, because it could contain the credentials.
         let none = |_| Failure::Final(self.dialect().no_credentials.into());
         match self {
             Signer::S3 { credentials: Some(credentials), region, request_payer } => {
@@ -62,7 +62,7 @@ impl Signer {
             }
             Signer::Azure { credentials, account } => {
                 if bytes > 0 {
-                    // The signature names it.
+                    // The signature covers this header.
                     request.headers_mut().insert(CONTENT_LENGTH, bytes.into());
                 }
                 let Some(credentials) = credentials else { return Ok(()) };
@@ -77,25 +77,25 @@ impl Signer {
     }
 }
 
-/// Whether a header can have a text of a key.
+/// Returns whether a header can carry a text of a key.
 pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Refuses keys that no header can have, with which `object_store` panics. Those of a service may have
-/// any text in them.
+/// Rejects keys that no header can carry, because `object_store` panics on them. Keys from a
+/// service may contain any text.
 fn check_key(key: &AwsCredential) -> Result<(), Failure> {
     let AwsCredential { key_id, secret_key, token } = key;
     if [key_id, secret_key].into_iter().chain(token).all(|text| is_plain(text)) {
         return Ok(());
     }
-    Err(Failure::Final("expected keys of letters, digits and signs, found others".into()))
+    Err(Failure::Final("the keys contain characters that a header cannot carry".into()))
 }
 
-/// Adds a token. One of a service for keys may have any bytes in it.
+/// Adds a token. A token from a service may contain any bytes.
 fn bearer(request: &mut HttpRequest, token: &str) -> Result<(), Failure> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
-        Failure::Final("expected a token of letters, digits and signs, found another".into())
+        Failure::Final("the token contains characters that a header cannot carry".into())
     })?;
     value.set_sensitive(true);
     request.headers_mut().insert(AUTHORIZATION, value);
@@ -136,9 +136,7 @@ mod tests {
             let signed = with(key, secret, token).sign(&mut request, 0).await;
             assert_eq!(signed.is_ok(), is_good, "{key:?} {secret:?} {token:?}");
             if let Err(failure) = signed {
-                assert!(
-                    matches!(failure, Failure::Final(what) if what.contains("expected keys of"))
-                );
+                assert!(matches!(failure, Failure::Final(what) if what.contains("cannot carry")));
             }
         }
     }

@@ -1,7 +1,7 @@
-"""A place with a key, a bucket, and the command, which reads it through a proxy with faults.
+"""Fixtures: a place with a key, a bucket, and the command, which reads through a proxy with faults.
 
-`scripts/test-objects` runs these with a server: `scripts/objects-server` says what is in the
-environment. TAGMAC is the command.
+`scripts/test-objects` runs the tests with a server; `scripts/objects-server` sets the environment.
+TAGMAC is the path of the command.
 """
 
 import json
@@ -24,7 +24,7 @@ RANGE = 8 << 20
 
 @dataclass
 class Ran:
-    """What a run of the command gave."""
+    """The result of a run of the command."""
 
     code: int
     out: str
@@ -47,7 +47,7 @@ class Ran:
 
 
 class Place:
-    """A folder with the key `k`, and a prefix of a bucket that nobody else uses."""
+    """A folder with the key `k`, and a prefix in a bucket for this test only."""
 
     def __init__(self, folder: Path, proxy: Proxy):
         self.folder, self.proxy = folder, proxy
@@ -60,7 +60,7 @@ class Place:
         self.run("keygen", "-o", "k").exits(0)
 
     def run(self, *args: str | bytes, environment: dict[str, str] | None = None) -> Ran:
-        """Runs the command, with its requests through the proxy."""
+        """Runs the command; its requests go through the proxy."""
         variables = os.environ | {"AWS_ENDPOINT_URL": self.proxy.url} | (environment or {})
         done = subprocess.run(
             [COMMAND, *args], cwd=self.folder, env=variables, capture_output=True, timeout=300,
@@ -74,7 +74,7 @@ class Place:
         return self.run(what, "-k", "k", *args, **more)
 
     def put(self, name: str, body: bytes, versioned: bool = False) -> str:
-        """Writes an object below the prefix. Its URL."""
+        """Writes an object below the prefix and returns its URL."""
         bucket = self.versioned if versioned else self.bucket
         self.s3.put_object(Bucket=bucket, Key=self.prefix + name, Body=body)
         return f"s3://{bucket}/{self.prefix}{name}"
@@ -83,12 +83,12 @@ class Place:
         self.s3.delete_object(Bucket=self.bucket, Key=self.prefix + name)
 
     def tag(self, body: bytes, *options: str) -> str:
-        """The tag of bytes in hex, by the command, from a file."""
+        """Returns the tag of bytes in hex, as the command computes it from a file."""
         self.folder.joinpath("bytes").write_bytes(body)
         return self.keyed("tag", *options, "bytes").exits(0).out.split(" = ")[1].strip()
 
     def line(self, url: str, body: bytes) -> str:
-        """The line of an object in a list."""
+        """Returns the line of an object in a list."""
         return f"PMAC-AES128 ({url}) = {self.tag(body)}\n"
 
 
@@ -104,17 +104,17 @@ def place(tmp_path, proxy):
     return Place(tmp_path, proxy)
 
 
-#: What versitygw keeps as files has the names that files can have.
+#: versitygw stores objects as files, so their keys must be valid file names.
 any_name = pytest.mark.skipif(SERVER == "versitygw", reason="versitygw keeps objects as files")
-#: A server that would notice what the proxy does to a request.
+#: The server would notice when the proxy changes a request.
 unsigned = pytest.mark.skipif(SERVER == "versitygw", reason="versitygw checks signatures")
-#: What moto does not do.
-real_server = pytest.mark.skipif(SERVER == "moto", reason="moto checks no rights and signatures")
+#: Tests of checks that moto does not make.
+real_server = pytest.mark.skipif(SERVER == "moto", reason="moto does not check rights or signatures")
 
 
 @pytest.fixture
 def deny(place):
-    """Denies a user one object of the bucket; the user, as the environment has it."""
+    """Denies one object to a user. Returns the user's environment."""
 
     def deny_object(key: str) -> dict[str, str]:
         bucket = f"arn:aws:s3:::{place.bucket}"

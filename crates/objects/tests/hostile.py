@@ -1,15 +1,15 @@
-"""A store that lies: S3, Google Cloud Storage and Azure in one, each by its own protocol.
+"""A hostile store that speaks the protocols of S3, Google Cloud Storage and Azure.
 
-It is honest until a test says otherwise:
+It is honest until a test sets a hook:
 
     with Hostile(STORES["gs"]) as store:
         store.objects["p/a"] = b"bytes"
         store.on["GET"] = lambda request, answer: replace(answer, body=b"other")
-        ...  # store.environment() is where a client finds it
+        ...  # store.environment() tells a client where to find it
 
-A hook gets each request of its kind (LIST, HEAD, GET, PUT) with the honest answer, and returns what is sent. It
-listens on 127.0.0.1 alone, and after MAX_REQUESTS requests answers none: a client that never stops is told from
-one that does.
+A hook receives each request of its kind (LIST, HEAD, GET, PUT) with the honest answer, and returns the
+answer to send. The store listens only on 127.0.0.1. After MAX_REQUESTS requests it closes connections
+without an answer, so that a test can detect a client that never stops.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ BUCKET = "bucket"
 
 @dataclass
 class Listed:
-    """An object as a listing has it."""
+    """An object in a listing."""
 
     key: str
     size: object
@@ -42,20 +42,20 @@ class Listed:
 
 @dataclass
 class Kind:
-    """A kind of store: how it is found, and how it writes."""
+    """A kind of store: its variables and its formats."""
 
     name: str
     scheme: str
-    #: The variable of its endpoint, and that which allows plain HTTP.
+    #: The variable with the endpoint, and the variable that allows plain HTTP.
     endpoint: str
     allow_http: str
     keys: dict[str, str]
     token: str
-    #: The code of an object that has to be restored first, and its status.
+    #: The status and the code for an object that must be restored first.
     archived: tuple[int, str] = (403, "InvalidObjectState")
 
     def page(self, listed: Iterable[Listed], token: str | None = None) -> bytes:
-        """A page of a listing."""
+        """Formats a page of a listing."""
         rows = "".join(
             f"<Contents><Key>{escape(each.key)}</Key><LastModified>{MODIFIED}</LastModified>"
             + (f"<ETag>{escape(each.etag)}</ETag>" if each.etag else "")
@@ -71,7 +71,7 @@ class Kind:
         ).encode()
 
     def error(self, code: str) -> tuple[dict[str, str], bytes]:
-        """The headers and the body of an error."""
+        """Returns the headers and the body of an error."""
         return {}, f"<Error><Code>{code}</Code><Message>m</Message></Error>".encode()
 
 
@@ -94,7 +94,7 @@ class AzureKind(Kind):
         ).encode()
 
     def error(self, code: str) -> tuple[dict[str, str], bytes]:
-        # No header has controls: the answer would be no HTTP.
+        # A header cannot contain control characters.
         return {"x-ms-error-code": code} if code.isprintable() else {}, super().error(code)[1]
 
 
@@ -124,30 +124,30 @@ class Request:
     key: str
     query: dict[str, str]
     headers: dict[str, str]
-    #: How many of its kind there were before.
+    #: The number of earlier requests of this kind.
     number: int
 
     @property
     def range(self) -> tuple[int, int | None] | None:
-        """The first byte and the last that are asked for."""
+        """The first and the last byte requested."""
         found = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("range", ""))
         return found and (int(found[1]), int(found[2]) if found[2] else None)
 
 
 @dataclass
 class Answer:
-    """What is sent."""
+    """An answer to send."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
-    #: In the place of the length of the body.
+    #: Replaces the length of the body.
     length: object = None
-    #: Sent before all else, such as answers of 1xx.
+    #: Sent first, such as responses with status 1xx.
     before: bytes = b""
-    #: In the place of all of it.
+    #: Replaces the whole answer.
     raw: bytes | Iterator[bytes] | None = None
-    #: So many bytes of the body are sent, and the connection ends, by a reset if `reset`.
+    #: Ends the connection after this many bytes of the body, with a reset if `reset`.
     cut: int | None = None
     reset: bool = False
 
@@ -156,7 +156,7 @@ Hook = Callable[[Request, Answer], Answer]
 
 
 class Hostile:
-    """The store, from `__enter__` to `__exit__`."""
+    """The store. It runs from `__enter__` to `__exit__`."""
 
     def __init__(self, kind: Kind, tls: ssl.SSLContext | None = None):
         self.kind, self.tls = kind, tls
@@ -182,12 +182,12 @@ class Hostile:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     def environment(self) -> dict[str, str]:
-        """Where a client finds it."""
+        """Returns the variables that tell a client where to find the store."""
         allow = {} if self.tls else {self.kind.allow_http: "true"}
         return {self.kind.endpoint: self.url} | allow | self.kind.keys
 
     def count(self, kind: str = "") -> int:
-        """How many requests there were."""
+        """Returns the number of requests of a kind, or of all."""
         with self.lock:
             return sum(kind in ("", request.kind) for request in self.log)
 
@@ -210,7 +210,7 @@ class Hostile:
                     pass
 
     def one(self, connection: socket.socket, file) -> bool:
-        """One request. Whether another may follow."""
+        """Serves one request. Returns whether the connection can be used again."""
         line = file.readline(65537)
         if not line:
             return False
@@ -263,7 +263,7 @@ class Hostile:
         return Answer(206, headers, content[start : last + 1])
 
     def put(self, request: Request, body: bytes) -> Answer:
-        """Writes an object, if the one that is there is what the request says."""
+        """Writes an object if the present one meets the conditions of the request."""
         there, headers = self.objects.get(request.key), request.headers
         if self.kind.name == "gs":
             expected, found = headers.get("x-goog-if-generation-match"), generation(there)
@@ -291,7 +291,7 @@ class Hostile:
                       self.kind.page(listed, page[-1] if rest else None))  # fmt: skip
 
     def shown(self, key: str) -> str:
-        """A key as a listing writes it."""
+        """Returns a key as it appears in a listing."""
         return key
 
     def send(self, connection: socket.socket, answer: Answer, is_head: bool) -> bool:
@@ -316,11 +316,11 @@ class Hostile:
 
 
 class Tunnel:
-    """A proxy that connects all who ask to one port of this machine."""
+    """A proxy that connects every client to one port of this machine."""
 
     def __init__(self, port: int):
         self.port = port
-        #: The hosts that were asked for.
+        #: The first lines of the requests, which name the hosts.
         self.log: list[str] = []
 
     def __enter__(self) -> "Tunnel":
@@ -364,16 +364,16 @@ class Tunnel:
 
 
 def etag(content: bytes) -> str:
-    """The ETag of an object."""
+    """Returns the ETag of an object."""
     return f'"{digest(content)}"'
 
 
 @functools.cache
 def digest(content: bytes) -> str:
-    """What tells contents apart. Bytes keep their hash, so each is read once."""
+    """Returns a digest of a content. It is cached, so each content is hashed once."""
     return hashlib.md5(content).hexdigest()
 
 
 def generation(content: bytes | None) -> str:
-    """The generation of an object; 0 if there is none."""
+    """Returns the generation of an object; 0 if it does not exist."""
     return "0" if content is None else str(int(digest(content)[:12], 16))

@@ -1,6 +1,6 @@
-"""Lies that a store tells, and the objects that they are about.
+"""Wrong answers of a hostile store, and the objects that they concern.
 
-A lie makes an answer of the store, of what was asked and of the honest answer.
+A lie is a function of the store, the request and the honest answer. It returns the answer to send.
 """
 
 import itertools
@@ -15,7 +15,7 @@ LARGE = bytes(range(251)) * ((2 * RANGE + 5000) // 251)
 
 
 def page(listed, token=None, **more):
-    """A lie: this page, whatever was asked for."""
+    """A lie: always answers with this page."""
     return lambda store, request, answer: replace(answer, body=store.kind.page(listed, token), **more)
 
 
@@ -24,21 +24,21 @@ def body(text: bytes, status: int = 200):
 
 
 def at_first(times: int, lie):
-    """A lie that is told so many times."""
+    """Tells a lie only for the first `times` requests."""
     return lambda store, request, answer: (
         lie(store, request, answer) if request.number < times else answer
     )
 
 
 def endless(store, request, answer):
-    """A listing that goes on and on."""
+    """An endless listing."""
     first = request.number * 1000
     listed = [Listed(f"{PREFIX}{first + number:012}", 0) for number in range(1000)]
     return replace(answer, body=store.kind.page(listed, f"t{request.number}"))
 
 
 def loop(store, request, answer):
-    """A listing of two pages that name each other."""
+    """A listing of two pages; each names the other as the next."""
     number = request.number % 2
     return replace(answer, body=store.kind.page([Listed(f"{PREFIX}{number}", 0)], f"t{number}"))
 
@@ -48,7 +48,7 @@ def empty_pages(store, request, answer):
 
 
 def stream(store, request, answer):
-    """A body that never ends; the client ends it."""
+    """An endless body. The client closes the connection."""
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     piece = b"10000\r\n" + b"<x/>" * (1 << 14) + b"\r\n"
     return replace(answer, raw=itertools.chain([head], itertools.repeat(piece, 1000)))
@@ -66,7 +66,7 @@ def length(more: int):
 
 
 def header(name: str, value: str | None):
-    """A lie in a header, or without it."""
+    """Replaces a header, or removes it if `value` is None."""
 
     def lie(store, request, answer):
         headers = {key: is_ for key, is_ in answer.headers.items() if key != name}
@@ -96,7 +96,7 @@ def denied(code: str):
 
 
 def shifted(by: int):
-    """A range that begins elsewhere than asked for."""
+    """Returns a range that begins at another byte than requested."""
 
     def lie(store, request, answer):
         if answer.status != 206:
@@ -110,13 +110,13 @@ def shifted(by: int):
 
 
 def whole(store, request, answer):
-    """All of it, whatever was asked for."""
+    """Returns the whole object for every request."""
     headers = {name: is_ for name, is_ in answer.headers.items() if name != "Content-Range"}
     return replace(answer, status=200, headers=headers, body=LARGE)
 
 
 def from_second(lie):
-    """A lie to the requests for the second range and those after it."""
+    """Tells a lie only for the second range and those after it."""
     return lambda store, request, answer: (
         lie(store, request, answer) if request.range and request.range[0] >= RANGE - 4096 else answer
     )
@@ -139,7 +139,7 @@ def flipped(store, request, answer):
 
 
 def drip(store, request, answer):
-    """One byte after the other."""
+    """Sends the body in pieces of one byte."""
     head = "".join(f"{name}: {is_}\r\n" for name, is_ in answer.headers.items())
     head = f"HTTP/1.1 {answer.status} X\r\n{head}Content-Length: {len(answer.body)}\r\n\r\n".encode()
     return replace(answer, raw=itertools.chain([head], (bytes([byte]) for byte in answer.body)))

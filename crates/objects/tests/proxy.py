@@ -1,4 +1,4 @@
-"""A proxy before an S3 server that does what networks and servers do on bad days.
+"""A proxy for an S3 server that imitates faulty networks and servers.
 
 In a test:
 
@@ -9,13 +9,14 @@ In a test:
 
 As a program, for tests in other languages:
 
-    python3 proxy.py HOST:PORT      the first line that it prints is its URL
+    python3 proxy.py HOST:PORT      prints its URL as the first line
 
     POST   /__proxy/rules           adds the rule in the JSON object of the body
     DELETE /__proxy/rules           removes all rules
-    GET    /__proxy/log             the requests so far, as JSON
+    GET    /__proxy/log             returns the requests so far, as JSON
 
-The `Host` header goes on as it came, so signatures stay right. It listens on 127.0.0.1 alone.
+The `Host` header is passed on unchanged, so that signatures stay valid. The proxy listens only on
+127.0.0.1.
 """
 
 import contextlib
@@ -38,31 +39,31 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "trailer", 
 
 @dataclass
 class Rule:
-    """What happens to which requests.
+    """A fault, and the requests that it applies to.
 
     | fault | what happens |
     |---|---|
-    | `status` | an answer with `status`, the headers in `answer`, and `body` or the S3 error `code`, without asking the server |
-    | `refuse` | the connection is reset before any answer, and the server is not asked |
-    | `lose` | the same after the server has answered |
-    | `reset` | the connection is reset after `bytes` bytes of the body |
-    | `short` | the connection is closed after `bytes` bytes of the body |
-    | `trim` | the body is cut to `bytes` bytes, and its headers say that this is all |
-    | `flip` | one bit of byte `bytes` of the body is another one |
-    | `call` | `call` is called, or the command `run` is run, then the request goes on |
-    | `strip` | the same, and the request goes on without the headers in `headers` |
-    | `hold` | the request waits for `release`, an event |
+    | `status` | answers with `status`, the headers in `answer`, and `body` or the S3 error `code`; does not ask the server |
+    | `refuse` | resets the connection before any answer; does not ask the server |
+    | `lose` | resets the connection after the server has answered |
+    | `reset` | resets the connection after `bytes` bytes of the body |
+    | `short` | closes the connection after `bytes` bytes of the body |
+    | `trim` | truncates the body to `bytes` bytes and adjusts its headers |
+    | `flip` | flips one bit of byte `bytes` of the body |
+    | `call` | calls `call` or runs the command `run`, then passes the request on |
+    | `strip` | the same, and removes the headers in `headers` from the request |
+    | `hold` | holds the request until the event `release` |
     """
 
     fault: str
     method: str | None = None
-    #: A regular expression for the path with the query, found anywhere in it.
+    #: A regular expression to search for in the path with the query.
     path: str = ""
-    #: A regular expression for the `Range` header.
+    #: A regular expression to search for in the `Range` header.
     range: str | None = None
-    #: So many requests that match go by first.
+    #: The number of matching requests that pass first.
     after: int = 0
-    #: So many requests are met then; `None` is all.
+    #: The number of requests that the fault applies to; `None` for all.
     times: int | None = 1
     status: int = 503
     code: str = "SlowDown"
@@ -76,7 +77,7 @@ class Rule:
     met: int = field(default=0, init=False)
 
     def takes(self, method: str, path: str, ranged: str) -> bool:
-        """Whether the request is one of the rule's. Counts it."""
+        """Returns whether the rule applies to a request, and counts the request if it matches."""
         is_its = self.method in (None, method) and re.search(self.path, path)
         if not is_its or (self.range is not None and not re.search(self.range, ranged)):
             return False
@@ -87,25 +88,25 @@ class Rule:
 
 @dataclass
 class Request:
-    """A request, and what became of it."""
+    """A request and its result."""
 
     method: str
     path: str
     headers: dict[str, str]
     fault: str | None = None
     status: int | None = None
-    #: Whether its answer has yet to be sent.
+    #: True until its answer is about to be complete.
     under_way: bool = True
 
 
 class Proxy:
-    """The proxy, from `__enter__` to `__exit__`."""
+    """The proxy. It runs from `__enter__` to `__exit__`."""
 
     def __init__(self, host: str, port: int, rules: list[Rule] | None = None):
         self.upstream = (host, port)
         self.rules = rules or []
         self.log: list[Request] = []
-        #: The most requests that were under way at once.
+        #: The maximum number of concurrent requests so far.
         self.most = 0
         self.under_way = 0
         self.lock = threading.Lock()
@@ -123,12 +124,12 @@ class Proxy:
         self.server.server_close()
 
     def rule(self, method: str, path: str, ranged: str) -> Rule | None:
-        """The first rule that a request meets."""
+        """Returns the first rule that applies to a request."""
         with self.lock:
             return next((rule for rule in self.rules if rule.takes(method, path, ranged)), None)
 
     def count(self, method: str = "", path: str = "") -> int:
-        """How many requests there were with this method, if it is given, and path."""
+        """Counts the requests with this method, if given, and this path."""
         with self.lock:
             return sum(
                 method in ("", request.method) and bool(re.search(path, request.path))
@@ -137,7 +138,7 @@ class Proxy:
 
     @contextlib.contextmanager
     def noted(self, request: Request):
-        """Notes a request, and that it is under way."""
+        """Records a request and counts it as under way."""
         with self.lock:
             self.log.append(request)
             self.under_way += 1
@@ -148,7 +149,7 @@ class Proxy:
             self.answered(request)
 
     def answered(self, request: Request) -> None:
-        """Notes that the rest of an answer is about to be sent: after it the client asks anew."""
+        """Records that the rest of an answer is about to be sent: the client may then send a new request."""
         with self.lock:
             self.under_way -= request.under_way
             request.under_way = False
@@ -156,12 +157,12 @@ class Proxy:
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    # Clients that open many connections at once.
+    # Some clients open many connections at once.
     request_queue_size = 128
     proxy: Proxy
 
     def handle_error(self, request, client_address):
-        """Clients that go away are what is tested."""
+        """Ignores clients that disconnect, because tests do that on purpose."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -210,7 +211,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.reset()
         length = answer.getheader("Content-Length")
         fault = rule.fault if rule else None
-        # Without a length the body has to be read before its length can be told.
+        # Without a length, read the whole body to find its length.
         held = None
         if self.command == "HEAD":
             held = b""
@@ -259,11 +260,11 @@ class Handler(BaseHTTPRequestHandler):
         return None
 
     def reset(self) -> None:
-        """Ends the connection by RST instead of FIN."""
+        """Ends the connection with RST instead of FIN."""
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
-        # The socket is shared with two files, so `close` alone would not reach the system.
+        # Two files share the socket, so `close` alone would not close it.
         self.rfile.close()
         with contextlib.suppress(OSError):
             fd = self.connection.detach()
@@ -310,7 +311,7 @@ def main() -> None:
     host, _, port = sys.argv[1].rpartition(":")
     with Proxy(host, int(port)) as proxy:
         print(proxy.url, flush=True)
-        # Until its standard input ends, which it does with who started it.
+        # Standard input ends when the parent process does.
         sys.stdin.read()
 
 

@@ -1,4 +1,4 @@
-"""Networks and servers on bad days: the tag is right, or what is wrong is named."""
+"""Faults of networks and servers: the tag is right, or the message names the fault."""
 
 import random
 import re
@@ -12,7 +12,7 @@ BODY = random.Random(1).randbytes(3 * RANGE + 100)
 
 @pytest.fixture
 def large(place):
-    """The URL of a large object, and its line."""
+    """Returns the URL of a large object and its line."""
     url = place.put("large", BODY)
     return url, place.line(url, BODY)
 
@@ -41,7 +41,7 @@ def test_what_passes_is_tried_again(place, large, rule):
 
 
 def ranges(place):
-    """The headers `Range` of all requests so far."""
+    """Returns the `Range` headers of all requests so far."""
     headers = [
         {name.lower(): value for name, value in request.headers.items()}
         for request in place.proxy.log
@@ -56,7 +56,7 @@ def test_a_body_goes_on_where_it_was_cut(place, large):
     place.keyed("tag", url).exits(0).prints(line)
     starts = [int(re.search(r"\d+", text)[0]) for text in ranges(place)]
     resumed = [start for start in starts if start % RANGE]
-    # A reset also takes away what had arrived and was not read yet.
+    # A reset also discards data that arrived but was not read yet.
     assert len(resumed) == 1 and 0 < resumed[0] <= 5_000_000, starts
 
 
@@ -75,14 +75,14 @@ def test_a_listing_is_tried_again(place):
 
 @unsigned
 def test_an_answer_of_another_content_is_not_taken(place, large):
-    """From a server that does not know If-Match."""
+    """The server ignores If-Match."""
     url, _ = large
     calls = []
 
     def change():
         calls.append(len(calls))
         if len(calls) == 3:
-            # Before the second range.
+            # Runs before the second range is requested.
             place.put("large", BODY[::-1])
 
     strip = Rule("strip", path="/large", headers=("If-Match",), times=None, call=change)
@@ -169,7 +169,7 @@ def test_what_is_no_listing_does_not_end_one(place, body):
         Rule("status", path="continuation-token", status=200, body=body, times=None)
     )
     ran = place.keyed("seal", place.url, "-o", "m").exits(4)
-    ran.says(place.url, "the listing: expected")
+    ran.says(place.url, "the listing: ")
     assert not place.folder.joinpath("m", "root").exists()
     assert not list(place.folder.glob("m/shard-*"))
 
@@ -191,7 +191,7 @@ def test_a_bucket_in_another_region(place):
     region = {"x-amz-bucket-region": "eu-north-1"}
     rule = Rule("status", path="/o$", status=301, code="PermanentRedirect", answer=region)
     place.proxy.rules.append(rule)
-    place.keyed("tag", url).exits(4).says("the bucket is in the region eu-north-1, see AWS_REGION")
+    place.keyed("tag", url).exits(4).says("the bucket is in the region eu-north-1: set AWS_REGION")
 
 
 def test_a_key_that_is_longer_than_any(place):
@@ -202,7 +202,7 @@ def test_a_key_that_is_longer_than_any(place):
     )
     rule = Rule("status", path="list-type", status=200, body=body.encode())
     place.proxy.rules.append(rule)
-    place.keyed("tag", "-r", place.url).exits(4).says("expected keys of at most 4096 bytes")
+    place.keyed("tag", "-r", place.url).exits(4).says("a key has more than 4096 bytes")
 
 
 def test_a_zero_byte_in_a_key_makes_no_line(place):
@@ -217,8 +217,8 @@ def test_a_zero_byte_in_a_key_makes_no_line(place):
         Rule("status", path="list-type", status=200, body=body.encode(), times=None),
         Rule("status", status=200, body=b"", answer=answer, times=None),
     ]
-    place.keyed("tag", "-z", "-r", place.url).exits(4).prints("").says("without zero bytes")
-    # With escapes it is one line.
+    place.keyed("tag", "-z", "-r", place.url).exits(4).prints("").says("contains a zero byte")
+    # Escaped, it is one line.
     assert len(place.keyed("tag", "-r", place.url).exits(0).out.splitlines()) == 1
 
 
@@ -231,7 +231,8 @@ def test_a_server_on_this_machine_is_asked_by_no_proxy(place):
 
 
 def test_a_root_whose_answer_is_lost_is_there(place):
-    # The request arrives, and the answer does not: for a new root, and for one in another's place.
+    # The request arrives, but its answer is lost: for a new root, and for one that replaces
+    # another.
     for body in (b"a", b"b"):
         place.put("o/a", body)
         lost = Rule("lose", method="PUT", path="/m/root$")
@@ -242,7 +243,7 @@ def test_a_root_whose_answer_is_lost_is_there(place):
 
 
 def test_shards_of_another_root_are_left_alone(place):
-    """What was there before a run that fails is there after it."""
+    """A run that fails leaves the earlier shards in place."""
     for name in "ab":
         place.put("o/" + name, name.encode())
     place.keyed("seal", place.url + "o", "-o", "m").exits(0)

@@ -1,7 +1,7 @@
-"""Stores that lie, the same script against each: the tag is right, or one line says what is wrong.
+"""The same lies from each kind of store: the tag is right, or one line describes the problem.
 
-No answer makes the command run for ever, take more memory than its limits, follow the store to another host, or
-write a terminal's controls.
+No answer makes the command run forever, exceed its memory limits, follow the store to another host, or
+print control characters.
 """
 
 import os
@@ -43,8 +43,8 @@ from lies import (
 )
 
 
-#: Runs a command and writes how much memory it had. A process counts what the one had that it was forked
-#: from, so that is a small one and not the tests'.
+#: Runs a command and writes its peak memory. A process inherits the peak of the one that forked it,
+#: so a small process forks here instead of the tests.
 MEASURE = """
 import os, sys
 pid = os.fork()
@@ -54,7 +54,7 @@ _, status, used = os.wait4(pid, 0)
 os.write(int(sys.argv[1]), str(used.ru_maxrss).encode())
 os._exit(os.waitstatus_to_exitcode(status) & 255)
 """
-#: The command with what it links, 32 requests and a page.
+#: The memory of the command and its libraries, with 32 requests and a page.
 MAX_MEMORY = 160 << 20
 
 
@@ -68,7 +68,7 @@ def store(request):
 
 @pytest.fixture
 def run(tmp_path, store):
-    """Runs the command with a key, against the store alone."""
+    """Runs the command with a key. Only the store's variables are set."""
     return runner(tmp_path, store)
 
 
@@ -106,7 +106,7 @@ def url(store: Hostile, key: str = "") -> str:
 
 
 def tag(run, content: bytes) -> str:
-    """The tag of bytes, from a file."""
+    """Returns the tag of bytes, from a file."""
     run.folder.joinpath("bytes").write_bytes(content)
     return run("tag", "bytes").exits(0).out.split(" = ")[1].strip()
 
@@ -117,42 +117,42 @@ def line(run, store: Hostile, key: str, content: bytes) -> str:
 
 @dataclass
 class Case:
-    """A lie, and what is said of it; nothing if the tag is right in the end."""
+    """A lie and the text expected in the message; empty if the tag is right in the end."""
 
     name: str
     lie: Callable[[Hostile, Request, Answer], Answer]
     says: str = ""
-    #: At most so many requests of the kind that is lied to.
+    #: The maximum number of requests of the kind that is lied to.
     requests: int = MAX_REQUESTS
 
 
 LAUGHS = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>&b;</Key></Contents></ListBucketResult>"""
-NEVER = "the listing: expected"
-ORDER = "expected a listing in byte order of the keys"
+NEVER = "the listing: "
+ORDER = "the listing is not in byte order of the keys"
 
 LISTINGS = [
-    Case("endless", endless, "expected at most 2500 objects in the listing, found more; --max-objects", 5),
-    Case("the-same-page-again", page([Listed(PREFIX + "a", 0)], "t"), "the token of this one", 3),
+    Case("endless", endless, "the listing has more than 2500 objects; --max-objects", 5),
+    Case("the-same-page-again", page([Listed(PREFIX + "a", 0)], "t"), "is the token of this page", 3),
     Case("two-pages-in-a-loop", loop, ORDER, 4),
     Case("out-of-order", page([Listed(PREFIX + "b", 0), Listed(PREFIX + "a", 0)]), ORDER, 1),
     Case("one-key-twice", page([Listed(PREFIX + "a", 0), Listed(PREFIX + "a", 0)]), ORDER, 1),
     Case("of-another-prefix", page([Listed("q/a", 0)]), ORDER, 1),
     Case("of-a-prefix-that-begins-alike", page([Listed("p", 0)]), ORDER, 1),
-    Case("empty-pages", empty_pages, "found pages without them", 1100),
-    Case("an-empty-page-again", page([], "t"), "the token of this one", 3),
-    Case("a-page-too-long", body(b" " * (17 << 20)), "expected an answer of at most 16777216 bytes", 1),
-    Case("a-page-without-end", stream, "expected an answer of at most 16777216 bytes", 1),
+    Case("empty-pages", empty_pages, "too many empty pages in a row", 1100),
+    Case("an-empty-page-again", page([], "t"), "is the token of this page", 3),
+    Case("a-page-too-long", body(b" " * (17 << 20)), "the answer has more than 16777216 bytes", 1),
+    Case("a-page-without-end", stream, "the answer has more than 16777216 bytes", 1),
     Case("too-many-objects", page([Listed(f"{PREFIX}{n:06}", 0) for n in range(11_000)]),
-         "a page of at most 10000 objects", 1),
-    Case("a-key-too-long", page([Listed(PREFIX + "k" * 5000, 0)]), "keys of at most 4096 bytes", 1),
+         "a page has more than 10000 objects", 1),
+    Case("a-key-too-long", page([Listed(PREFIX + "k" * 5000, 0)]), "a key has more than 4096 bytes", 1),
     Case("an-etag-too-long", page([Listed(PREFIX + "k", 0, '"' + "e" * 2000 + '"')]), NEVER, 1),
     Case("a-token-too-long", page([Listed(PREFIX + "k", 0)], "t" * 10_000), "a token for the next page", 1),
     Case("more-without-a-token", page([Listed(PREFIX + "k", 0)], ""), NEVER, 1),
-    Case("no-key", page([Listed("", 0)]), "expected a key", 1),
-    Case("no-size", page([Listed(PREFIX + "k", None)]), "expected a size", 1),
-    Case("a-size-below-zero", page([Listed(PREFIX + "k", -1)]), "expected a size", 1),
-    Case("a-size-above-all", page([Listed(PREFIX + "k", 1 << 64)]), "expected a size", 1),
+    Case("no-key", page([Listed("", 0)]), "an object has no key", 1),
+    Case("no-size", page([Listed(PREFIX + "k", None)]), "an object has no valid size", 1),
+    Case("a-size-below-zero", page([Listed(PREFIX + "k", -1)]), "an object has no valid size", 1),
+    Case("a-size-above-all", page([Listed(PREFIX + "k", 1 << 64)]), "an object has no valid size", 1),
     Case("nothing", body(b""), NEVER, 1),
     Case("a-word", body(b"gone"), NEVER, 1),
     Case("json", body(b'{"kind": "storage#objects", "items": []}'), NEVER, 1),
@@ -189,15 +189,15 @@ def test_listings(store, run, case):
         return
     ran.exits(4).says(case.says)
     assert len(ran.err) < 200_000
-    # Nothing that a listing in error has is sealed.
+    # A listing with an error is never sealed.
     run("seal", *limit, url(store), "-o", "m").exits(4)
     assert not run.folder.joinpath("m", "root").exists()
 
 
 CHANGED = "the object changed while it was read"
-NO_RANGES = "the store serves no ranges"
+NO_RANGES = "not support range requests"
 
-#: Lies about a small object: to GET.
+#: Lies about a small object, in answers to GET.
 SMALL_GETS = [
     Case("longer", lambda s, r, a: replace(a, body=a.body + b"x"), NO_RANGES, 1),
     Case("much-longer", lambda s, r, a: replace(a, body=a.body * 100_000), NO_RANGES, 1),
@@ -209,9 +209,9 @@ SMALL_GETS = [
     Case("an-etag-of-bytes", header("ETag", '"\xff\xfe"'), CHANGED, 1),
     Case("another-size", header("Content-Range", f"bytes 0-{len(SMALL) - 1}/999"), CHANGED, 1),
     Case("another-place", header("Content-Range", f"bytes 5-{len(SMALL) + 4}/{len(SMALL)}"), NO_RANGES, 1),
-    Case("no-place", header("Content-Range", None), "expected the header Content-Range", 1),
-    Case("no-number", header("Content-Range", "bytes x-y/z"), "expected the header Content-Range", 1),
-    Case("a-huge-number", header("Content-Range", f"bytes 0-1/{1 << 70}"), "expected the header", 1),
+    Case("no-place", header("Content-Range", None), "no valid Content-Range header", 1),
+    Case("no-number", header("Content-Range", "bytes x-y/z"), "no valid Content-Range header", 1),
+    Case("a-huge-number", header("Content-Range", f"bytes 0-1/{1 << 70}"), "no valid Content-Range header", 1),
     Case("gone", error(404), "no such object", 1),
     Case("another-since", error(412), CHANGED, 1),
     Case("no-such-range", error(416), CHANGED, 1),
@@ -241,7 +241,7 @@ def test_objects(store, run, case):
 HEADS = [
     Case("smaller", lambda s, r, a: replace(a, length=5), CHANGED),
     Case("larger", lambda s, r, a: replace(a, length=1 << 40), CHANGED),
-    Case("no-length", lambda s, r, a: replace(a, length=False), "expected a length, found none"),
+    Case("no-length", lambda s, r, a: replace(a, length=False), "no valid Content-Length header"),
     Case("gone", lambda s, r, a: Answer(404), "no such object"),
     Case("denied", lambda s, r, a: Answer(403), "the store denies access (403)"),
     Case("elsewhere", lambda s, r, a: Answer(301), "the store is elsewhere (301)"),
@@ -284,11 +284,11 @@ def test_large_objects(store, run, case):
 def test_without_a_strong_etag_a_large_object_is_refused(store, run, etag):
     store.objects[PREFIX + "large"] = LARGE
     def lie(store, request, answer):
-        # A generation would bind the requests to a content as well.
+        # A generation would also bind the requests to one content.
         return header("x-goog-generation", None)(store, request, header("ETag", etag)(store, request, answer))
 
     store.on = dict.fromkeys(("HEAD", "GET"), lambda request, answer: lie(store, request, answer))
-    run("tag", url(store, "large")).exits(4).prints("").says("expected a strong ETag from the store")
+    run("tag", url(store, "large")).exits(4).prints("").says("the store sent no strong ETag")
 
 
 @pytest.mark.parametrize("kind", ["LIST", "HEAD", "GET"])
@@ -322,7 +322,7 @@ def test_names_with_controls_are_escaped(store, run):
 
 
 def manifest(store, run) -> str:
-    """A manifest in the store, of what is in it."""
+    """Seals a manifest in the store, of the objects in it."""
     where = f"{store.kind.scheme}://{BUCKET}/m"
     run("seal", url(store), "-o", where).exits(0)
     run("audit", where, url(store)).exits(0)
@@ -340,7 +340,7 @@ def test_manifests(store, run):
 def test_a_root_of_any_size_takes_no_memory(store, run, size):
     where = manifest(store, run)
     store.on["HEAD"] = lambda request, answer: replace(answer, length=size)
-    run("audit", where, url(store)).exits(1).says("expected at most 67108864 bytes, found more")
+    run("audit", where, url(store)).exits(1).says("longer than 67108864 bytes")
 
 
 def test_a_root_that_goes_on_is_cut_off(store, run):
@@ -356,7 +356,7 @@ def test_plain_http_is_for_this_machine(store, run):
         ran = run("tag", url(store, "a"), environment=there).exits(2).prints("")
         ran.says(f"{store.kind.endpoint}: expected https://, or {store.kind.allow_http}=true")
     with_user = {store.kind.endpoint: "https://user:hunter2@store.example.org"}
-    ran = run("tag", url(store, "a"), environment=with_user).exits(2).says("without a user")
+    ran = run("tag", url(store, "a"), environment=with_user).exits(2).says("must not contain '@'")
     assert "hunter2" not in ran.err
 
 
@@ -386,7 +386,7 @@ def test_keys_come_as_they_are(store, run):
 
 @pytest.mark.parametrize("algorithm", ["HMAC-SHA256", "CMAC-AES128"])
 def test_a_large_object_takes_little_memory(store, run, algorithm):
-    """Ranges wait in memory for their turn where a MAC takes them in order."""
+    """A MAC that needs its ranges in order keeps them in memory until their turn."""
     key = run.folder / "k"
     key.unlink()
     subprocess.run([COMMAND, "keygen", "-a", algorithm, "-o", key], check=True, capture_output=True)
@@ -400,7 +400,7 @@ def test_a_large_object_takes_little_memory(store, run, algorithm):
 @pytest.mark.parametrize("is_there", [False, True])
 def test_a_root_that_another_run_wrote_meanwhile_stays(store, run, is_there):
     where = manifest(store, run) if is_there else f"{store.kind.scheme}://{BUCKET}/m"
-    # Before the shard is written, and after the root was looked at.
+    # Another run writes the root just before this run does.
     store.honest, honest = lambda request, body: foreign(request, body), store.honest
 
     def foreign(request, body):

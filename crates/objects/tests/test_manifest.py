@@ -15,7 +15,7 @@ OBJECTS = {"a": b"a", "b/c": b"", "b-c": b"x" * 1000, "large": b"l" * (RANGE + 1
 
 @pytest.fixture(params=["folder", "bucket"])
 def sealed(place, request):
-    """A place with sealed objects, and where their manifest is."""
+    """Returns a place with sealed objects and the location of their manifest."""
     for name, body in OBJECTS.items():
         place.put("o/" + name, body)
     manifest = "m" if request.param == "folder" else place.url + "m"
@@ -71,7 +71,7 @@ def test_equal_objects_have_equal_manifests(place):
 
 @pytest.mark.parametrize("name", sorted(os.listdir(FORMATS)))
 def test_manifests_of_an_older_build(place, name):
-    """TAGMAC_WRITE_FORMATS=1 makes those that are not there: only for a format with a new version."""
+    """TAGMAC_WRITE_FORMATS=1 writes missing manifests; use it only for a format with a new version."""
     shutil.copy(FORMATS / name / "k", place.folder / "k")
     place.folder.joinpath("k").chmod(0o600)
     for object_name, body in OBJECTS.items():
@@ -83,7 +83,7 @@ def test_manifests_of_an_older_build(place, name):
     place.keyed("audit", str(stored), place.url + "o/").exits(0).says("5 unchanged")
     place.keyed("seal", place.url + "o", "-o", "again").exits(0)
     if ".n=" not in place.keyed("tag", "k").exits(0).out:
-        # Without nonces what is written is the same.
+        # Without nonces the manifest written is the same.
         again = place.folder / "again"
         assert sorted(os.listdir(again)) == sorted(os.listdir(stored))
         for file in again.iterdir():
@@ -110,7 +110,7 @@ def test_a_manifest_that_is_no_longer_what_was_sealed(sealed):
 def test_a_manifest_is_not_among_its_objects(place):
     place.put("a", b"a")
     for what in (["seal", place.url, "-o", place.url + "m"], ["audit", place.url + "m", place.url]):
-        place.keyed(*what).exits(2).says("expected a manifest outside of")
+        place.keyed(*what).exits(2).says("a manifest cannot be below the objects")
 
 
 def test_a_manifest_that_is_not_there(place):
@@ -124,7 +124,7 @@ def test_what_an_object_does_not_have(place):
     for option in ("--mode", "--mtime", "--special", "--one-file-system"):
         place.keyed("seal", option, place.url, "-o", "m").exits(2).says(option)
     place.folder.joinpath("d").mkdir()
-    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: expected a file")
+    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: the manifest of a directory")
     place.keyed("audit", place.url + "m", "d").exits(2)
 
 
@@ -164,7 +164,7 @@ def test_after_a_failure_nothing_more_is_asked_for(place):
     ran = place.keyed(*seal).exits(4)
     ran.says(f"{place.url}o/03: the store denies access", "as 1 object could not be sealed")
     assert place.proxy.count(path="/o/03$") and not place.proxy.count(path="/o/(0[4-9]|1)")
-    # To name all of them there is an option.
+    # An option names all of them.
     place.keyed(*seal, "--skip-unreadable").exits(4).says("19 objects", "1 unreadable and left out")
 
 
@@ -183,9 +183,9 @@ def test_of_two_seals_at_once_one_is_refused(sealed, when):
     method = "PUT" if "root" in when else "GET"
     place.proxy.rules.append(Rule("call", method=method, path=when, call=other))
     ran = place.keyed(*seal).exits(4)
-    ran.says("root: expected the manifest that was there at the start", "another seal ran")
+    ran.says("root: the manifest has changed since the start", "another seal ran")
     audit(sealed).exits(0)
-    # Nothing is left of the one that was refused.
+    # The refused seal leaves no shards.
     place.keyed(*seal).exits(0)
     if manifest == "m":
         assert len(list(place.folder.joinpath("m").iterdir())) == 2

@@ -1,4 +1,4 @@
-"""The command reads objects: their tags are those of the same bytes in a file."""
+"""The command reads objects: their tags equal those of the same bytes in a file."""
 
 import os
 import random
@@ -6,7 +6,7 @@ import random
 import pytest
 from conftest import RANGE, any_name
 
-#: Lengths around the edges of a range that is asked for.
+#: Lengths around the limits of a requested range.
 LENGTHS = [0, 1, 1000, RANGE - 1, RANGE, RANGE + 1, 3 * RANGE, 5 * RANGE + 17]
 
 
@@ -50,7 +50,7 @@ def test_large_objects_are_read_by_ranges_and_small_ones_at_once(place):
     place.delete("large")
     place.proxy.log.clear()
     place.keyed("tag", "-r", place.url).exits(0).prints(place.line(url, b"small"))
-    # A page of the listing and the object.
+    # One page of the listing, and the object.
     assert (place.proxy.count("HEAD"), place.proxy.count("GET")) == (0, 2)
 
 
@@ -65,7 +65,7 @@ def test_requests_at_once_are_limited(place):
 def test_all_below_a_prefix_in_order_of_their_keys(place):
     bodies = {name: name.encode() * 3 for name in ("a", "b/c", "b-c", "z", "b/d/e")}
     urls = {name: place.put(name, body) for name, body in bodies.items()}
-    # A folder's own mark, and a neighbour whose name begins alike.
+    # The mark of a folder, and an object with a similar name outside the prefix.
     place.s3.put_object(Bucket=place.bucket, Key=place.prefix, Body=b"")
     place.s3.put_object(Bucket=place.bucket, Key=place.prefix[:-1] + "-2/x", Body=b"x")
     expected = [place.line(urls[name], bodies[name]) for name in sorted(bodies)]
@@ -91,7 +91,7 @@ NAMES = [
     "a b", "a+b", "a%2Fb", "%", "a?b=c&d", "a#b", "é", "e\u0301", "\U0001f512", "a'b\"c", "a\\b",
     "(a) = b", "-", "a:b", "~", "a;b", "a,b", "a<b>&amp;", "[a]*", "$(a)`b`", "{}", "a|b", "@",
 ]  # fmt: skip
-#: Those that no file can have, or that it has as another.
+#: Names that no file can have, or that a file system changes.
 ODD = ["a//b", "/a", "a/", "a/./", "\x01\x1f", "a\tb", "\r", "...", ".hidden", " ", "x" * 500, "\x7f"]
 
 
@@ -121,7 +121,7 @@ def test_names_that_no_file_has(place):
 @any_name
 @pytest.mark.parametrize("name", [".", "..", "a/../b", "./a", "a/."])
 def test_names_that_no_url_has_are_named(place, name):
-    """A client on the way would make another key of them."""
+    """A client would normalise such a URL to another key."""
     place.put("b", b"another")
     url = place.url + name
     place.keyed("tag", url).exits(4).prints("").says(url, "expected a key without '.' or '..'")
@@ -140,7 +140,7 @@ def test_names_that_no_object_has(place):
 def test_an_empty_prefix(place):
     for args in (["tag", "-r", place.url], ["seal", place.url, "-o", "m"]):
         ran = place.keyed(*args).exits(4).prints("")
-        ran.says(place.url, "expected objects below it, found none")
+        ran.says(place.url, "no objects below this URL")
     assert not place.folder.joinpath("m").exists()
 
 
@@ -155,16 +155,16 @@ def test_a_list_makes_no_requests_unless_the_user_allows_them(place):
     place.folder.joinpath("LIST").write_text(lines)
     place.proxy.log.clear()
     ran = place.keyed("check", "LIST").exits(4)
-    ran.says("expected a file, found the URL of an object; --allow-url")
+    ran.says("the list names a URL; use --allow-url")
     assert place.proxy.log == []
     place.keyed("check", "--allow-url", place.url, "LIST").exits(0)
     place.proxy.log.clear()
     ran = place.keyed("check", "--allow-url", place.url + "in", "LIST").exits(4)
     assert ran.out.count(": OK\n") == 2 and "out: FAILED open or read" in ran.out
     assert not place.proxy.count("", "/out")
-    # What begins alike is another folder.
+    # A name with the same beginning belongs to another folder.
     place.keyed("check", "--allow-url", place.url + "i", "LIST").exits(4)
-    # A file may be checked beside them, and a wrong tag is a 1 whatever else there is.
+    # A file can be checked together with objects. A wrong tag exits 1, whatever else fails.
     place.put("in/a", b"y")
     place.keyed("check", "--allow-url", place.url + "in", "LIST").exits(1)
     place.delete("in/a")
@@ -191,10 +191,10 @@ def test_parts(place):
     name = f"{place.prefix}o@{etag}"
     expected = place.line(url, body)
     place.keyed("combine", "--object", name, "--name", url, "2", "1").exits(0).prints(expected)
-    # Of another content the parts have another name.
+    # A part of another content has another name.
     place.put("o", body[::-1])
     place.keyed("part", "--start", middle, "--last", url, "-o", "3").exits(0)
-    place.keyed("combine", "1", "3").exits(1).says("expected a partial of", "found one of")
+    place.keyed("combine", "1", "3").exits(1).says("the partial is of", ", not of")
 
 
 def test_parts_of_a_version(place):
@@ -212,7 +212,7 @@ def test_parts_that_are_not_there(place):
     place.keyed("part", "--start", "8", "--last", url, "-o", "p").exits(2).says("--start")
     place.keyed("part", "--start", "0", "--last", "--length", "16", url, "-o", "p").exits(2)
     place.keyed("part", "--start", "0", "--last", url + "none", "-o", "p").exits(4)
-    place.keyed("part", "--start", "0", "--last", "k", "-o", "p").exits(2).says("--object <ID>")
+    place.keyed("part", "--start", "0", "--last", "k", "-o", "p").exits(2).says("--object")
     assert not place.folder.joinpath("p").exists()
 
 
@@ -227,16 +227,16 @@ def test_progress_in_objects_and_bytes(place):
 def test_a_file_has_a_path_and_no_url(place):
     for what in (["tag"], ["tag", "-r"], ["seal", "-o", "m"]):
         ran = place.keyed(*what, "file:///etc/hostname").exits(2)
-        ran.says("expected the file's path, found a URL of it")
+        ran.says("write the file's path instead of its URL")
     ran = place.keyed("check", "--allow-url", "file:///etc", "k").exits(2)
 
 
 def test_a_part_of_another_place_needs_a_name(place):
     url = place.put("o", bytes_of(2048))
     elsewhere = ["part", "--start", "0", "--at", "512", "--last", url, "-o", "p"]
-    place.keyed(*elsewhere).exits(2).says("--object <ID>: expected a name for what --at")
+    place.keyed(*elsewhere).exits(2).says("--at differs from --start")
     place.keyed(*elsewhere, "--object", "half").exits(0)
-    # Nothing of it, as with a file.
+    # An empty part is allowed, as it is for a file.
     end = ["part", "--object", "e", "--start", "0", "--at", "2048", "--last", url, "-o", "q"]
     place.keyed(*end).exits(0)
 

@@ -1,4 +1,4 @@
-"""The faults of the proxy, seen by a client that knows nothing of it."""
+"""The faults of the proxy, as an ordinary client sees them."""
 
 import http.client
 import http.server

@@ -14,7 +14,7 @@ SUBJECT = f"subjectAltName=IP:127.0.0.1,DNS:{HOST}"
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory):
-    """A folder with an authority's certificate, and a server's under it."""
+    """Returns a folder with the certificates of an authority and of a server under it."""
     folder = tmp_path_factory.mktemp("tls")
     folder.joinpath("extensions").write_text(SUBJECT)
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
@@ -43,7 +43,7 @@ def run(tmp_path, store):
 
 
 def trusted(store, certificates) -> dict[str, str]:
-    """What makes a client trust the authority."""
+    """Returns the variables that make a client trust the authority."""
     name = "AWS_CA_BUNDLE" if store.kind.name == "s3" else "SSL_CERT_FILE"
     return {name: str(certificates / "ca.pem")}
 
@@ -56,7 +56,7 @@ def test_a_certificate_of_ones_own_authority(store, run, certificates):
 def test_a_certificate_that_is_not_trusted_fails_at_once(store, run, certificates):
     ran = run("tag", url(store, "a")).exits(4).prints("")
     variable, = trusted(store, certificates)
-    ran.says(f"{url(store, 'a')}: invalid peer certificate: UnknownIssuer; {variable} names certif")
+    ran.says(f"{url(store, 'a')}: invalid peer certificate: UnknownIssuer; set {variable} to a f")
     assert "tries" not in ran.err and store.log == []
 
 
@@ -80,7 +80,7 @@ def test_a_bundle_of_a_profile(store, run, certificates, tmp_path):
     tmp_path.joinpath("config").write_text(f"[default]\nca_bundle = {certificates / 'ca.pem'}\n")
     there = {"AWS_CONFIG_FILE": str(tmp_path / "config")}
     run("tag", url(store, "a"), environment=there).exits(0)
-    # The environment's comes before it.
+    # The environment's bundle takes precedence.
     there["AWS_CA_BUNDLE"] = str(certificates / "cert.pem")
     run("tag", url(store, "a"), environment=there).exits(4).says("certificate")
 
@@ -88,7 +88,7 @@ def test_a_bundle_of_a_profile(store, run, certificates, tmp_path):
 @pytest.mark.parametrize("store", ["s3"], indirect=True)
 def test_a_bundle_that_is_none_is_named(store, run, tmp_path):
     tmp_path.joinpath("empty").write_text("")
-    for path, what in ((tmp_path / "none", "No such file"), (tmp_path / "empty", "in PEM, found none"),
-                       (tmp_path, "expected a file of at most 16 MiB")):  # fmt: skip
+    for path, what in ((tmp_path / "none", "No such file"), (tmp_path / "empty", "no certificates in PEM"),
+                       (tmp_path, "not a regular file, or larger than 16 MiB")):  # fmt: skip
         ran = run("tag", url(store, "a"), environment={"AWS_CA_BUNDLE": str(path)}).exits(2)
         ran.says(f"AWS_CA_BUNDLE: {path}: ", what)

@@ -1,4 +1,5 @@
-//! A MAC in use, EVP_MAC_CTX: which MAC, its key, its nonce, and the message under way.
+//! The state of a MAC in use, EVP_MAC_CTX: the algorithm, the key, the nonce, and the current
+//! message.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,34 +14,34 @@ use crate::key;
 use crate::names::{Entry, ensure_any};
 use crate::param::Param;
 
-/// A nonce, shared by all contexts that were duplicated since it was set: one tag for all of them.
+/// A nonce. Duplicates made after it was set share it, so that only one of them can make a tag.
 #[derive(Clone)]
 struct Nonce {
     bytes: Vec<u8>,
     spent: Arc<AtomicBool>,
 }
 
-/// Where a context is with its message.
+/// The state of the current message.
 enum Message {
     /// Before INIT, and after FINAL.
     None,
-    /// After INIT: parameters may still be set.
+    /// After INIT: parameters can still be set.
     Open,
-    /// After the first byte.
+    /// After the first UPDATE.
     Begun(AnyStream, Option<Nonce>),
 }
 
-/// See the top.
+/// See the top of this file.
 pub struct Context {
     entry: &'static Entry,
-    /// `None` as long as no cipher is chosen.
+    /// `None` until a cipher is chosen.
     algorithm: Option<Algorithm>,
     key: Option<Zeroizing<Vec<u8>>>,
-    /// Bytes of a tag, where another length than the longest is asked for.
+    /// The length of a tag in bytes, if it is not the longest.
     size: Option<usize>,
-    /// Made of the three above; `None` once one of them changes.
+    /// Made from the three fields above; `None` after one of them changes.
     mac: Option<AnyMac>,
-    /// Set and not used by this context.
+    /// Set, and not yet used by this context.
     nonce: Option<Nonce>,
     message: Message,
 }
@@ -50,7 +51,7 @@ impl Context {
         Context::of(entry, entry.only())
     }
 
-    /// One whose MAC is chosen.
+    /// A context with its MAC chosen.
     pub fn with(entry: &'static Entry, algorithm: Algorithm) -> Context {
         Context::of(entry, Some(algorithm))
     }
@@ -81,11 +82,11 @@ impl Context {
         self.algorithm.ok_or_else(|| self.entry.wants_cipher())
     }
 
-    /// The MAC under the key.
+    /// Returns the MAC under the key.
     fn mac(&mut self) -> Result<&AnyMac, Failure> {
         if self.mac.is_none() {
             let algorithm = self.algorithm()?;
-            let key = self.key.as_ref().ok_or("expected a key, found none")?;
+            let key = self.key.as_ref().ok_or("no key is set")?;
             let bits = self.size.map_or(algorithm.default_tag_bits(), |size| 8 * size);
             let mac = AnyMac::with_options(algorithm, key, bits, Level::best());
             self.mac = Some(mac.map_err(|error| Failure::from(error).about(algorithm))?);
@@ -93,8 +94,8 @@ impl Context {
         Ok(self.mac.as_ref().expect("made above"))
     }
 
-    /// INIT: drops the message under way, and begins one under a new key or the one that is there,
-    /// which stays if the new one is refused.
+    /// INIT: drops the current message, and begins one under a new key or under the present one. If
+    /// the new key is refused, the present one stays.
     pub fn init<'p>(
         &mut self,
         key: Option<&[u8]>,
@@ -111,10 +112,11 @@ impl Context {
             }
         }
         let takes_nonce = self.mac()?.algorithm().takes_nonce();
-        // With a new key the nonce may follow before the message. The old key wants another nonce.
+        // With a new key the nonce may be set between INIT and the message. The present key needs a
+        // nonce that is new.
         ensure(
             key.is_some() || !takes_nonce || self.nonce.is_some(),
-            "expected a new nonce as the parameter iv, found none",
+            "no new nonce is set: pass one as the parameter iv",
         )?;
         self.message = Message::Open;
         Ok(())
@@ -126,11 +128,11 @@ impl Context {
         Ok(())
     }
 
-    /// The message under way, begun if it is not.
+    /// Returns the current message; begins it if necessary.
     fn begun(&mut self) -> Result<&mut AnyStream, Failure> {
         match &self.message {
             Message::Begun(..) => {}
-            Message::None => return Err("expected an init before the message, found none".into()),
+            Message::None => return Err("no message has begun: call init first".into()),
             Message::Open => {
                 self.mac()?;
                 let mac = self.mac.as_ref().expect("made above");
@@ -151,8 +153,8 @@ impl Context {
         Ok(())
     }
 
-    /// FINAL: ends the message, and gives its tag to `put`. Of all contexts that share a nonce, the
-    /// first one alone has a tag.
+    /// FINAL: ends the message and passes its tag to `put`. Of all contexts that share a nonce,
+    /// only the first to finish makes a tag.
     pub fn finish(&mut self, put: impl FnOnce(&[u8])) -> Result<(), Failure> {
         self.begun()?;
         let message = std::mem::replace(&mut self.message, Message::None);
@@ -160,15 +162,15 @@ impl Context {
         if let Some(nonce) = nonce {
             ensure(
                 !nonce.spent.swap(true, Ordering::Relaxed),
-                "expected an unused nonce, found one under which a duplicate of this context \
-                 has a tag",
+                "the nonce is used: a duplicate of this context made a tag under it",
             )?;
         }
         put(stream.tag()?.as_bytes());
         Ok(())
     }
 
-    /// Ends the message, and checks its tag in constant time. To check a tag does not use up its nonce.
+    /// Ends the message and checks its tag in constant time. Checking a tag does not use up the
+    /// nonce.
     pub fn verify(&mut self, tag: &[u8]) -> Result<(), Failure> {
         let size = self.size();
         self.begun()?;
@@ -178,7 +180,7 @@ impl Context {
         stream.verify(&tag).map_err(Failure::from)
     }
 
-    /// Bytes of a tag; 0 as long as no cipher is chosen.
+    /// Returns the length of a tag in bytes; 0 until a cipher is chosen.
     pub fn size(&self) -> usize {
         let most = self.algorithm.map_or(0, |algorithm| algorithm.default_tag_bits().div_ceil(8));
         self.size.unwrap_or(most)
@@ -189,21 +191,21 @@ impl Context {
         get(self.size(), self.algorithm, params)
     }
 
-    /// SET_CTX_PARAMS. What is not known is left alone, as everywhere in OpenSSL.
+    /// SET_CTX_PARAMS. Ignores unknown parameters, as OpenSSL's own providers do.
     pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         for param in params {
             let ours = matches!(param.name(), "key" | "iv" | "size" | "cipher");
             ensure(
                 !ours || !matches!(self.message, Message::Begun(..)),
-                format_args!("'{}': expected no message under way, found one", param.name()),
+                format_args!("'{}' cannot change during a message", param.name()),
             )?;
             match param.name() {
                 "key" => self.set_key(param.octets()?)?,
                 "iv" => self.set_nonce(param.octets()?)?,
                 "size" => self.set_size(param.number()?)?,
                 "cipher" => self.set_cipher(param.text()?)?,
-                // EVP_MAC_finalXOF() does not tell its caller how much of the room was filled.
-                "xof" => ensure(param.number()? == 0, "expected tags of one length, found xof")?,
+                // EVP_MAC_finalXOF() does not tell its caller how much of the buffer was filled.
+                "xof" => ensure(param.number()? == 0, "xof: tags have a fixed length")?,
                 _ => {}
             }
         }
@@ -222,10 +224,10 @@ impl Context {
 
     fn set_size(&mut self, size: u64) -> Result<(), Failure> {
         let size = usize::try_from(size).ok().filter(|size| *size <= tagmac::Tag::MAX_BYTES);
-        let size = size.ok_or("expected a tag of at most 32 bytes, found more")?;
+        let size = size.ok_or("size: a tag has at most 32 bytes")?;
         match self.algorithm {
             Some(algorithm) => algorithm.check_tag_bits(8 * size)?,
-            // The algorithm checks it once it is known.
+            // The algorithm checks it once it is chosen.
             None => ensure(size > 0, Error::TagBytes { expected: 1, found: 0 })?,
         }
         self.size = Some(size);
@@ -243,7 +245,7 @@ impl Context {
     }
 }
 
-/// The parameters of a context, or of an algorithm without one.
+/// Answers queries for parameters of a context, or of an algorithm without one.
 pub fn get<'p>(
     size: usize,
     algorithm: Option<Algorithm>,

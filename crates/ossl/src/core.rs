@@ -1,5 +1,5 @@
-//! What OpenSSL's core.h and core_dispatch.h declare, as far as it is needed, and its queue of
-//! errors.
+//! The declarations that this provider needs from OpenSSL's core.h and core_dispatch.h, and access
+//! to OpenSSL's error queue.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
@@ -12,7 +12,7 @@ pub const OP_KEYMGMT: c_int = 10;
 /// OSSL_OP_SIGNATURE.
 pub const OP_SIGNATURE: c_int = 12;
 
-/// The numbers of functions in tables.
+/// Function numbers in dispatch tables.
 pub mod id {
     use std::ffi::c_int;
 
@@ -71,7 +71,7 @@ pub mod id {
     pub const SIGNATURE_SETTABLE_CTX_PARAMS: c_int = 21;
 }
 
-/// OSSL_DISPATCH: a function and its number. The last one of a table has the number 0.
+/// OSSL_DISPATCH: a function and its number. The last entry of a table has the number 0.
 #[repr(C)]
 pub struct Dispatch {
     pub id: c_int,
@@ -82,13 +82,13 @@ impl Dispatch {
     pub const END: Dispatch = Dispatch { id: 0, function: std::ptr::null() };
 }
 
-/// A table that is never freed.
+/// Builds a table that is never freed.
 pub fn dispatch(list: &[(c_int, *const c_void)]) -> &'static [Dispatch] {
     let table = list.iter().map(|&(id, function)| Dispatch { id, function });
     Vec::leak(table.chain([Dispatch::END]).collect())
 }
 
-/// OSSL_ALGORITHM: an algorithm and its functions. The last one of a table has no name.
+/// OSSL_ALGORITHM: an algorithm and its functions. The last entry of a table has no name.
 #[repr(C)]
 pub struct Algorithm {
     pub names: *const c_char,
@@ -97,27 +97,27 @@ pub struct Algorithm {
     pub description: *const c_char,
 }
 
-/// OSSL_ITEM: a number and its text. The last one of a table has no text.
+/// OSSL_ITEM: a number and its text. The last entry of a table has no text.
 #[repr(C)]
 pub struct Item {
     pub id: c_uint,
     pub text: *const c_char,
 }
 
-/// A table with pointers, made once and never changed.
+/// A table of pointers that never changes.
 pub struct Constant<T>(pub T);
 
-// SAFETY: whatever it points to is never written and never freed.
+// SAFETY: nothing that it points to is ever written or freed.
 unsafe impl<T> Send for Constant<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Constant<T> {}
 
 type NewError = unsafe extern "C" fn(*const c_void);
 type SetErrorDebug = unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char);
-/// The last one is a `va_list`.
+/// The last argument is a `va_list`.
 type VsetError = unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void);
 
-/// OpenSSL's side: its handle for this provider, and its functions.
+/// The core side: OpenSSL's handle for this provider, and OpenSSL's functions.
 #[derive(Clone, Copy)]
 pub struct Core {
     handle: *const c_void,
@@ -126,12 +126,12 @@ pub struct Core {
     vset_error: Option<VsetError>,
 }
 
-// SAFETY: the handle is only handed back, to functions that take it on any thread.
+// SAFETY: the handle is only passed back, to functions that accept it on any thread.
 unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
 
-/// The one number of this provider's errors; the line says the rest.
+/// The only reason code of this provider's errors; the message has the details.
 const REASON: c_uint = 1;
 
 /// OSSL_FUNC_PROVIDER_GET_REASON_STRINGS.
@@ -141,14 +141,15 @@ pub static REASONS: Constant<[Item; 2]> = Constant([
 ]);
 
 impl Core {
-    /// Picks the functions out of OpenSSL's table.
+    /// Finds the functions in OpenSSL's table.
     ///
     /// # Safety
     ///
-    /// `table` is the one that OpenSSL gives.
+    /// `table` is the table that OpenSSL passed.
     pub unsafe fn new(handle: *const c_void, mut table: *const Dispatch) -> Core {
         let mut core = Core { handle, new_error: None, set_error_debug: None, vset_error: None };
-        // SAFETY: the table ends with the number 0, and the numbers say what the functions are.
+        // SAFETY: the table ends with the number 0, and each number determines the type of its
+        // function.
         unsafe {
             while (*table).id != 0 {
                 let function = (*table).function;
@@ -173,7 +174,7 @@ impl Core {
         core
     }
 
-    /// What a call answers: 1, or 0 with the failure on OpenSSL's queue of errors.
+    /// Returns the result of a call: 1, or 0 with the failure on OpenSSL's error queue.
     pub fn answer(&self, call: &CStr, done: Result<(), Failure>) -> c_int {
         match done {
             Ok(()) => 1,
@@ -186,17 +187,17 @@ impl Core {
 
     fn raise(&self, call: &CStr, failure: Failure) {
         let (Some(new_error), Some(vset_error)) = (self.new_error, self.vset_error) else { return };
-        // The line is a format, so that no argument is read.
+        // The line is passed as the format, with `%` escaped, so that no argument is read.
         let line = failure.into_c().into_bytes();
         let format = line.into_iter().flat_map(|byte| match byte {
             b'%' => vec![b'%'; 2],
             byte => vec![byte],
         });
         let format = CString::new(format.collect::<Vec<_>>()).expect("no NUL was there");
-        // Room for a `va_list`, which is an array on x86-64 and a struct of 32 bytes on aarch64:
-        // C passes the address of either.
+        // Room for a `va_list`, which is an array on x86-64 and a struct of 32 bytes on aarch64: C
+        // passes the address of either.
         let mut no_arguments = [0u64; 8];
-        // SAFETY: the functions have these types, and the strings live through the calls.
+        // SAFETY: the functions have these types, and the strings outlive the calls.
         unsafe {
             new_error(self.handle);
             if let Some(set_error_debug) = self.set_error_debug {

@@ -1,8 +1,8 @@
-//! The values behind OpenSSL's pointers, each with the place for errors.
+//! The values that OpenSSL's pointers refer to, each with access to the error queue.
 //!
-//! Calls that only read a value run at once, on any number of threads: OpenSSL promises that of every
-//! function with a `const` argument, such as EVP_MAC_CTX_dup. A call that changes a value has to be the
-//! only one; otherwise it is refused. No call waits for another.
+//! Calls that only read a value run concurrently, on any number of threads: OpenSSL promises that
+//! for every function with a `const` argument, such as EVP_MAC_CTX_dup. A call that changes a value
+//! must be the only one; otherwise it is refused. No call waits for another.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{RwLock, TryLockError};
@@ -11,21 +11,21 @@ use tagmac_border::{Failure, FailureKind, guard};
 
 use crate::core::Core;
 
-/// A value behind OpenSSL's pointer.
+/// A value that a pointer of OpenSSL refers to.
 pub struct Held<T> {
     core: Core,
     value: RwLock<T>,
 }
 
 impl<T: Send + Sync> Held<T> {
-    /// The pointer for a value that `make` makes; null if it panics.
+    /// Makes a value with `make` and returns a pointer to it; null if `make` panics.
     ///
     /// # Safety
     ///
-    /// `core` is the provider's context, which is that of `OSSL_provider_init`.
+    /// `core` is the context that `OSSL_provider_init` made.
     pub unsafe fn make(core: *mut c_void, make: impl FnOnce() -> T) -> *mut c_void {
         let made = guard(|| {
-            // SAFETY: the caller's word.
+            // SAFETY: guaranteed by the caller.
             let core = unsafe { *core.cast::<Core>() };
             Ok(Held::pointer(core, make()))
         });
@@ -36,7 +36,7 @@ impl<T: Send + Sync> Held<T> {
         Box::into_raw(Box::new(Held { core, value: RwLock::new(value) })).cast()
     }
 
-    /// Runs a call that changes the value: 1, or 0 with an error on the queue.
+    /// Runs a call that changes the value. Returns 1, or 0 with an error on the queue.
     ///
     /// # Safety
     ///
@@ -46,13 +46,13 @@ impl<T: Send + Sync> Held<T> {
         held: *mut c_void,
         body: impl FnOnce(&mut T) -> Result<(), Failure>,
     ) -> c_int {
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         let Some(held) = (unsafe { held.cast::<Held<T>>().as_ref() }) else { return 0 };
         let done = guard(|| body(&mut *held.value.try_write().map_err(refused)?));
         held.core.answer(name, done)
     }
 
-    /// Runs a call that only reads the value: 1, or 0 with an error on the queue.
+    /// Runs a call that only reads the value. Returns 1, or 0 with an error on the queue.
     ///
     /// # Safety
     ///
@@ -62,13 +62,13 @@ impl<T: Send + Sync> Held<T> {
         held: *mut c_void,
         body: impl FnOnce(&T) -> Result<(), Failure>,
     ) -> c_int {
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         let Some(held) = (unsafe { held.cast::<Held<T>>().as_ref() }) else { return 0 };
         let done = guard(|| body(&*held.value.try_read().map_err(refused)?));
         held.core.answer(name, done)
     }
 
-    /// Runs a call that only reads the value, and whose answer is a pointer to a value of its own.
+    /// Runs a call that only reads the value and returns a pointer to a new value.
     ///
     /// # Safety
     ///
@@ -80,35 +80,35 @@ impl<T: Send + Sync> Held<T> {
         body: impl FnOnce(&T) -> Result<U, Failure>,
     ) -> *mut c_void {
         let mut given = std::ptr::null_mut();
-        // SAFETY: the caller's word, twice.
+        // SAFETY: guaranteed by the caller, for both calls.
         unsafe {
             let core = held.cast::<Held<T>>().as_ref().map(|held| held.core);
             Held::<T>::read(name, held, |value| {
-                given = wrap(core.ok_or("expected a context, found none")?, body(value)?);
+                given = wrap(core.ok_or("the context is a null pointer")?, body(value)?);
                 Ok(())
             });
         }
         given
     }
 
-    /// A second one.
+    /// Duplicates a value.
     ///
     /// # Safety
     ///
     /// As for [`change`](Held::change).
     pub unsafe fn duplicate(held: *mut c_void, copy: impl FnOnce(&T) -> T) -> *mut c_void {
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { Held::give(c"dupctx", held, Held::<T>::pointer, |value: &T| Ok(copy(value))) }
     }
 
-    /// Frees it.
+    /// Frees a value.
     ///
     /// # Safety
     ///
-    /// As for [`change`](Held::change), and nobody uses it again.
+    /// As for [`change`](Held::change), and the pointer is not used again.
     pub unsafe fn free(held: *mut c_void) {
         if !held.is_null() {
-            // SAFETY: the caller's word.
+            // SAFETY: guaranteed by the caller.
             let held = unsafe { Box::from_raw(held.cast::<Held<T>>()) };
             let _ = guard(|| {
                 drop(held);
@@ -118,12 +118,10 @@ impl<T: Send + Sync> Held<T> {
     }
 }
 
-/// Why a call cannot have the value.
+/// The reason that a call cannot use the value.
 fn refused<G>(error: TryLockError<G>) -> Failure {
     match error {
-        TryLockError::WouldBlock => {
-            "expected a context that no other thread is using, found one in use".into()
-        }
+        TryLockError::WouldBlock => "the context is in use by another thread".into(),
         TryLockError::Poisoned(_) => {
             Failure::from("internal error: an earlier call on this context panicked")
                 .of(FailureKind::Internal)
@@ -137,17 +135,17 @@ pub mod tests {
     use crate::core::Dispatch;
     use crate::param::{Param, asked};
 
-    /// A provider's context without functions for errors.
+    /// A core without error functions.
     pub fn core() -> Core {
-        // SAFETY: a table that ends at once.
+        // SAFETY: the table is empty.
         unsafe { Core::new(std::ptr::null(), &Dispatch::END) }
     }
 
-    /// OpenSSL's pointer, for a thread of a test.
+    /// A pointer for other threads of a test.
     #[derive(Clone, Copy)]
     pub struct Pointer(pub *mut c_void);
 
-    // SAFETY: tests use it as OpenSSL's users may: its value is `Send` and `Sync`.
+    // SAFETY: tests use it as OpenSSL's users may; its value is `Send` and `Sync`.
     unsafe impl Send for Pointer {}
     // SAFETY: as above.
     unsafe impl Sync for Pointer {}
@@ -158,22 +156,23 @@ pub mod tests {
     ///
     /// As for [`Held::change`].
     pub unsafe fn while_read<T: Send + Sync>(held: Pointer, body: impl FnOnce(Pointer) + Send) {
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         let read = unsafe {
             Held::read(c"test", held.0, |_: &T| {
                 std::thread::scope(|scope| scope.spawn(move || body(held)).join())
-                    .expect("all calls on the other thread go well");
+                    .expect("all calls on the other thread succeed");
                 Ok(())
             })
         };
         assert_eq!(read, 1);
     }
 
-    /// Makes all calls that only read a context, of a MAC with tags of 16 bytes: each goes well.
+    /// Makes every call that only reads a context, for a MAC with tags of 16 bytes. Each must
+    /// succeed.
     ///
     /// # Safety
     ///
-    /// `held` is a context, and the functions are those of its kind.
+    /// `held` is a context, and the functions are those of its type.
     pub unsafe fn reads(
         held: Pointer,
         duplicate: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
@@ -183,7 +182,7 @@ pub mod tests {
     ) {
         let (mut found, mut size) = (0, 0);
         let mut params = asked(c"size", &mut found);
-        // SAFETY: the caller's word, and places of this frame.
+        // SAFETY: guaranteed by the caller; the outputs are local variables.
         unsafe {
             let copy = duplicate(held.0);
             assert!(!copy.is_null(), "a duplicate");
@@ -194,18 +193,18 @@ pub mod tests {
         assert_eq!((found, size), (16, 16));
     }
 
-    /// The number behind a pointer, -1 where the call is refused.
+    /// Returns the number that a pointer refers to, or -1 if the call is refused.
     ///
     /// # Safety
     ///
-    /// `held` is of a number.
+    /// `held` refers to a number.
     unsafe fn number(held: Pointer) -> i32 {
         let mut found = -1;
         let read = |value: &i32| {
             found = *value;
             Ok(())
         };
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { Held::read(c"test", held.0, read) };
         found
     }
@@ -213,10 +212,10 @@ pub mod tests {
     #[test]
     fn one_changes_and_all_others_are_refused() {
         let held = Pointer(Held::pointer(core(), 7));
-        // SAFETY: a number that was made above, and freed below.
+        // SAFETY: the number is made above and freed below.
         unsafe {
             while_read::<i32>(held, |held| {
-                // The thread has the whole pointer, not only the field in it.
+                // Moves the whole pointer into the closure, not only its field.
                 let Pointer(held) = held;
                 assert_eq!(number(Pointer(held)), 7);
                 assert_eq!(Held::change(c"test", held, |_: &mut i32| Ok(())), 0);

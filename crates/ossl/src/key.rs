@@ -1,5 +1,5 @@
-//! A MAC's key by itself, EVP_PKEY: its bytes and the MAC that they are for. It never changes, so that
-//! any number of threads may use it.
+//! A key of a MAC as an object, EVP_PKEY: its bytes and its algorithm. It never changes, so any
+//! number of threads may use it.
 
 use std::sync::OnceLock;
 
@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 use crate::names::{Entry, ensure_any};
 use crate::param::Param;
 
-/// See the top. Empty until OpenSSL imports one into it.
+/// See the top of this file. Empty until OpenSSL imports a key into it.
 pub struct Key {
     entry: &'static Entry,
     material: OnceLock<Material>,
 }
 
-/// What is in a key.
+/// The contents of a key.
 #[derive(Clone)]
 pub struct Material {
     /// The MAC.
@@ -26,13 +26,13 @@ pub struct Material {
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
-/// A copy of a key's bytes, which is no longer than any MAC's key.
+/// Copies a key's bytes. Rejects keys that are too long for every MAC.
 pub fn copied(key: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
     ensure_any("a key", key.len(), |algorithm| *algorithm.key_bytes().end())?;
     Ok(Zeroizing::new(key.into()))
 }
 
-/// A key in the making: EVP_PKEY_CTX for a generation, or the parameters of an import.
+/// An unfinished key: EVP_PKEY_CTX during generation, or the parameters of an import.
 pub struct Draft {
     entry: &'static Entry,
     algorithm: Option<Algorithm>,
@@ -44,7 +44,7 @@ impl Draft {
         Draft { entry, algorithm: entry.only(), bytes: None }
     }
 
-    /// GEN_SET_PARAMS. What is not known is left alone, as everywhere in OpenSSL.
+    /// GEN_SET_PARAMS. Ignores unknown parameters, as OpenSSL's own providers do.
     pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         for param in params {
             match param.name() {
@@ -58,8 +58,8 @@ impl Draft {
 
     fn material(&self) -> Result<Material, Failure> {
         let algorithm = self.algorithm.ok_or_else(|| self.entry.wants_cipher())?;
-        // A random key, of which nobody else has a copy, would make tags that nobody can check.
-        let bytes = self.bytes.clone().ok_or("expected a key, found none")?;
+        // No random key is generated: without a copy elsewhere, its tags could never be checked.
+        let bytes = self.bytes.clone().ok_or("no key is set")?;
         let checked = algorithm.check_key(bytes.len());
         checked.map_err(|error| Failure::from(error).about(algorithm))?;
         Ok(Material { algorithm, bytes })
@@ -81,7 +81,7 @@ impl Key {
         let mut draft = Draft::new(self.entry);
         draft.set(params)?;
         let kept = self.material.set(draft.material()?);
-        kept.map_err(|_| "expected a key without bytes, found one that has them".into())
+        kept.map_err(|_| "the key already has its bytes: import into a new one".into())
     }
 
     /// DUP.
@@ -89,14 +89,16 @@ impl Key {
         Key { entry: self.entry, material: self.material.clone() }
     }
 
-    /// The entry under whose name it is.
+    /// Returns the entry that the key belongs to.
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// What is in it.
+    /// Returns the contents.
     pub fn material(&self) -> Result<&Material, Failure> {
-        self.material.get().ok_or_else(|| "expected a key with bytes, found one without".into())
+        self.material
+            .get()
+            .ok_or_else(|| "the key has no bytes: import or generate it first".into())
     }
 
     /// MATCH, in constant time for keys of one length.

@@ -10,14 +10,14 @@ use crate::key::{Draft, Key};
 use crate::names::{ENTRIES, ROW};
 use crate::param::{self, Param, each, each_mut};
 
-/// OSSL_KEYMGMT_SELECT_PRIVATE_KEY, and that of the public key, which no MAC has.
+/// OSSL_KEYMGMT_SELECT_PRIVATE_KEY and OSSL_KEYMGMT_SELECT_PUBLIC_KEY. A MAC has no public key.
 const PRIVATE: c_int = 1;
 const PUBLIC: c_int = 2;
 
 /// OSSL_CALLBACK.
 type Take = unsafe extern "C" fn(*const Param, *mut c_void) -> c_int;
 
-/// A key as OpenSSL has it: with the place for errors. Threads share it.
+/// A key with access to the error queue. Threads share it.
 pub struct Shared {
     core: Core,
     /// The key.
@@ -29,51 +29,51 @@ impl Shared {
         Box::into_raw(Box::new(Shared { core, key })).cast()
     }
 
-    /// The key behind a pointer, unless that is null.
+    /// Returns the key that a pointer refers to, unless the pointer is null.
     ///
     /// # Safety
     ///
-    /// `key` is null or one that this file made, and lives through `'a`.
+    /// `key` is null or made by this file, and outlives `'a`.
     pub unsafe fn at<'a>(key: *const c_void) -> Option<&'a Shared> {
-        // SAFETY: the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { key.cast::<Shared>().as_ref() }
     }
 
-    /// Runs a call: 1, or 0 with an error on the queue.
+    /// Runs a call. Returns 1, or 0 with an error on the queue.
     fn call(&self, name: &CStr, body: impl FnOnce(&Key) -> Result<(), Failure>) -> c_int {
         self.core.answer(name, guard(|| body(&self.key)))
     }
 }
 
-/// OSSL_FUNC_KEYMGMT_NEW of the entry at that place.
+/// OSSL_FUNC_KEYMGMT_NEW of the entry at index `ROW * HIGH + LOW`.
 pub unsafe extern "C" fn new<const HIGH: usize, const LOW: usize>(
     core: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: the provider's context.
+    // SAFETY: OpenSSL passes the provider's context.
     unsafe { new_at(core, ROW * HIGH + LOW) }
 }
 
 unsafe fn new_at(core: *mut c_void, at: usize) -> *mut c_void {
     let made = guard(|| {
-        // SAFETY: the provider's context, which is that of `OSSL_provider_init`.
+        // SAFETY: the context that `OSSL_provider_init` made.
         let core = unsafe { *core.cast::<Core>() };
         Ok(Shared::pointer(core, Key::new(&ENTRIES[at])))
     });
     made.unwrap_or(std::ptr::null_mut())
 }
 
-/// OSSL_FUNC_KEYMGMT_GEN_INIT of the entry at that place.
+/// OSSL_FUNC_KEYMGMT_GEN_INIT of the entry at index `ROW * HIGH + LOW`.
 pub unsafe extern "C" fn gen_init<const HIGH: usize, const LOW: usize>(
     core: *mut c_void,
     _selection: c_int,
     params: *mut Param,
 ) -> *mut c_void {
-    // SAFETY: the provider's context; a list of OpenSSL's.
+    // SAFETY: OpenSSL passes the provider's context and its list.
     unsafe { gen_init_at(core, ROW * HIGH + LOW, params) }
 }
 
 unsafe fn gen_init_at(core: *mut c_void, at: usize, params: *mut Param) -> *mut c_void {
-    // SAFETY: the provider's context; a list of OpenSSL's; a draft that is made here.
+    // SAFETY: OpenSSL passes the provider's context and its list; the draft is made here.
     unsafe {
         let draft = Held::make(core, || Draft::new(&ENTRIES[at]));
         if gen_set_params(draft, params) == 1 {
@@ -85,7 +85,7 @@ unsafe fn gen_init_at(core: *mut c_void, at: usize, params: *mut Param) -> *mut 
 }
 
 unsafe extern "C" fn gen_set_params(draft: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a draft of ours; a list of OpenSSL's, which is read.
+    // SAFETY: OpenSSL passes our draft and its list, which is only read.
     unsafe { Held::change(c"gen_set_params", draft, |draft: &mut Draft| draft.set(each(params))) }
 }
 
@@ -98,24 +98,24 @@ unsafe extern "C" fn generate(
     _progress: *mut c_void,
     _argument: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: a draft of ours.
+    // SAFETY: OpenSSL passes our draft.
     unsafe { Held::give(c"gen", draft, Shared::pointer, |draft: &Draft| draft.key()) }
 }
 
 unsafe extern "C" fn gen_cleanup(draft: *mut c_void) {
-    // SAFETY: a draft of ours, which OpenSSL does not use again.
+    // SAFETY: OpenSSL passes our draft and does not use it again.
     unsafe { Held::<Draft>::free(draft) }
 }
 
 unsafe extern "C" fn free(key: *mut c_void) {
     if !key.is_null() {
-        // SAFETY: a key of ours, which OpenSSL does not use again.
+        // SAFETY: OpenSSL passes our key and does not use it again.
         drop(unsafe { Box::from_raw(key.cast::<Shared>()) });
     }
 }
 
 unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
-    // SAFETY: a key of ours.
+    // SAFETY: OpenSSL passes our key.
     let has = unsafe { Shared::at(key) }.is_some_and(|shared| {
         selection & PUBLIC == 0 && (selection & PRIVATE == 0 || shared.key.material().is_ok())
     });
@@ -123,15 +123,15 @@ unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
 }
 
 unsafe extern "C" fn matches(one: *const c_void, two: *const c_void, _selection: c_int) -> c_int {
-    // SAFETY: keys of ours.
+    // SAFETY: OpenSSL passes our keys.
     let both = unsafe { Shared::at(one).zip(Shared::at(two)) };
     both.is_some_and(|(one, two)| one.key.matches(&two.key)).into()
 }
 
 unsafe extern "C" fn import(key: *mut c_void, _selection: c_int, params: *mut Param) -> c_int {
-    // SAFETY: a key of ours.
+    // SAFETY: OpenSSL passes our key.
     let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
-    // SAFETY: a list of OpenSSL's, which is read.
+    // SAFETY: OpenSSL passes its list, which is only read.
     shared.call(c"import", |key| key.import(unsafe { each(params) }))
 }
 
@@ -141,7 +141,7 @@ unsafe extern "C" fn export(
     take: Take,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: a key of ours.
+    // SAFETY: OpenSSL passes our key.
     let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
     if selection & PRIVATE == 0 {
         return 0;
@@ -149,10 +149,10 @@ unsafe extern "C" fn export(
     let mut taken = 0;
     shared.call(c"export", |key| {
         let material = key.material()?;
-        // With a NUL, which OpenSSL gives to those who read it and leaves out of the size.
+        // A NUL ends the string, as OpenSSL's readers expect; the size leaves it out.
         let cipher = key.entry().cipher_of(material.algorithm).map(CString::new).transpose()?;
         let list = param::exported(&material.bytes, cipher.as_deref());
-        // SAFETY: OpenSSL's function with its argument, which reads the list while it runs.
+        // SAFETY: OpenSSL passes its function and argument; the list outlives the call.
         taken = unsafe { take(list.as_ptr(), argument) };
         Ok(())
     });
@@ -164,7 +164,7 @@ extern "C" fn types(_selection: c_int) -> *const Param {
 }
 
 unsafe extern "C" fn duplicate(key: *const c_void, _selection: c_int) -> *mut c_void {
-    // SAFETY: a key of ours.
+    // SAFETY: OpenSSL passes our key.
     let Some(shared) = (unsafe { Shared::at(key) }) else { return std::ptr::null_mut() };
     let mut copy = std::ptr::null_mut();
     shared.call(c"dup", |key| {
@@ -175,9 +175,9 @@ unsafe extern "C" fn duplicate(key: *const c_void, _selection: c_int) -> *mut c_
 }
 
 unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a key of ours.
+    // SAFETY: OpenSSL passes our key.
     let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
-    // SAFETY: a list of OpenSSL's.
+    // SAFETY: OpenSSL passes its list.
     shared.call(c"get_params", |key| key.get(unsafe { each_mut(params) }))
 }
 
@@ -185,7 +185,7 @@ extern "C" fn gettable(_provider: *mut c_void) -> *const Param {
     param::SAID_OF_KEY.0.as_ptr()
 }
 
-/// The functions for keys of an entry, of which `new` and `gen_init` are its own.
+/// Returns the functions for keys of an entry. Each entry has its own `new` and `gen_init`.
 pub fn functions(new: *const c_void, gen_init: *const c_void) -> &'static [Dispatch] {
     dispatch(&[
         (id::KEYMGMT_NEW, new),
@@ -217,7 +217,7 @@ mod tests {
         let mut core = core();
         let mut draft = Draft::new(&ENTRIES[0]);
         let list = param::exported(&[7; 16], None);
-        // SAFETY: a list of ours; a draft of a provider without errors, which is made and freed here.
+        // SAFETY: a local list; a draft of a core without errors, made and freed here.
         unsafe {
             draft.set(each(list.as_ptr())).expect("a key's bytes");
             let held = Pointer(Held::make((&raw mut core).cast(), || draft));

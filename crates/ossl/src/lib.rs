@@ -1,17 +1,17 @@
 //! The MACs of tagmac as a provider for OpenSSL 3: `tagmac.so`.
 //!
-//! OpenSSL loads the module, calls [`OSSL_provider_init`] and asks for tables of functions. There is
-//! a MAC for each line of the registry, and one for each family of them in which the parameter
-//! `cipher` chooses: a new MAC needs nothing here. Each is there three times: as EVP_MAC, as a kind of
-//! key for EVP_PKEY, and as what EVP_DigestSign does with such a key.
+//! OpenSSL loads the module, calls [`OSSL_provider_init`] and asks for tables of functions. The
+//! tables have one MAC for each entry of the registry, and one for each family, in which the
+//! parameter `cipher` chooses. A new MAC needs no code here. Each MAC is available in three ways:
+//! as an EVP_MAC, as a key type of EVP_PKEY, and through EVP_DigestSign with such a key.
 //!
-//! * [`core`]: what OpenSSL's headers declare, and its queue of errors;
+//! * [`core`]: OpenSSL's declarations and its error queue;
 //! * [`param`]: the parameters, OSSL_PARAM;
 //! * [`names`]: the names and aliases, from the registry;
-//! * [`context`], [`key`]: a MAC in use and a key by itself, in safe code;
-//! * [`held`]: what is behind OpenSSL's pointers;
+//! * [`context`], [`key`]: a MAC in use and a key as an object, in safe code;
+//! * [`held`]: the values that OpenSSL's pointers refer to;
 //! * [`mac`], [`keymgmt`], [`signature`]: the functions that OpenSSL calls;
-//! * [`table`]: the tables in which it finds them.
+//! * [`table`]: the tables with these functions.
 
 mod context;
 mod core;
@@ -28,12 +28,13 @@ use std::ffi::{c_int, c_void};
 
 use crate::core::{Core, Dispatch};
 
-/// The entry that OpenSSL looks for in a provider's module. 1 if the provider is ready.
+/// The entry point that OpenSSL looks up in a provider's module. Returns 1 if the provider is
+/// ready.
 ///
 /// # Safety
 ///
-/// To be called by OpenSSL: `from` is its table of functions, `out` and `provider` are places for
-/// the answers.
+/// Only OpenSSL may call this. `from` is its table of functions; `out` and `provider` receive the
+/// results.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)]
 pub unsafe extern "C" fn OSSL_provider_init(
@@ -43,10 +44,10 @@ pub unsafe extern "C" fn OSSL_provider_init(
     provider: *mut *mut c_void,
 ) -> c_int {
     let made = tagmac_border::guard(|| {
-        // SAFETY: OpenSSL's own table.
+        // SAFETY: OpenSSL passes its table.
         let core = unsafe { Core::new(handle, from) };
         let functions = table::provider();
-        // SAFETY: OpenSSL gives both places. `teardown` takes the box back.
+        // SAFETY: OpenSSL passes both outputs. `teardown` takes the box back.
         unsafe {
             *provider = Box::into_raw(Box::new(core)).cast();
             *out = functions;

@@ -10,34 +10,34 @@ use crate::held::Held;
 use crate::names::{ENTRIES, ROW};
 use crate::param::{self, Param, each, each_mut};
 
-/// OSSL_FUNC_MAC_NEWCTX of the entry at that place. OpenSSL does not say which algorithm it is
-/// for, so each has a function of its own.
+/// OSSL_FUNC_MAC_NEWCTX of the entry at index `ROW * HIGH + LOW`. OpenSSL does not pass the
+/// algorithm, so each needs a separate function.
 pub unsafe extern "C" fn newctx<const HIGH: usize, const LOW: usize>(
     core: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: the provider's context.
+    // SAFETY: OpenSSL passes the provider's context.
     unsafe { Held::make(core, || Context::new(&ENTRIES[ROW * HIGH + LOW])) }
 }
 
-/// OSSL_FUNC_MAC_GET_PARAMS of the entry at that place.
+/// OSSL_FUNC_MAC_GET_PARAMS of the entry at index `ROW * HIGH + LOW`.
 pub unsafe extern "C" fn get_params<const HIGH: usize, const LOW: usize>(
     params: *mut Param,
 ) -> c_int {
     let done = guard(|| {
         let context = Context::new(&ENTRIES[ROW * HIGH + LOW]);
-        // SAFETY: a list of OpenSSL's.
+        // SAFETY: OpenSSL passes its list.
         context.get(unsafe { each_mut(params) })
     });
     done.is_ok().into()
 }
 
 unsafe extern "C" fn dupctx(from: *mut c_void) -> *mut c_void {
-    // SAFETY: a context of ours.
+    // SAFETY: OpenSSL passes our context.
     unsafe { Held::duplicate(from, Context::duplicate) }
 }
 
 unsafe extern "C" fn freectx(held: *mut c_void) {
-    // SAFETY: a context of ours, which OpenSSL does not use again.
+    // SAFETY: OpenSSL passes our context and does not use it again.
     unsafe { Held::<Context>::free(held) }
 }
 
@@ -47,7 +47,7 @@ unsafe extern "C" fn init(
     key_size: usize,
     params: *mut Param,
 ) -> c_int {
-    // SAFETY: a context of ours; the key and the list are OpenSSL's.
+    // SAFETY: OpenSSL passes our context, the key and its list.
     unsafe {
         Held::change(c"init", held, |context: &mut Context| {
             let given = (!key.is_null()).then(|| bytes("the key", key, key_size)).transpose()?;
@@ -57,7 +57,7 @@ unsafe extern "C" fn init(
 }
 
 unsafe extern "C" fn update(held: *mut c_void, data: *const u8, size: usize) -> c_int {
-    // SAFETY: a context of ours; the data is OpenSSL's.
+    // SAFETY: OpenSSL passes our context and the data.
     unsafe {
         Held::change(c"update", held, |context: &mut Context| {
             context.update(bytes("the message", data, size)?)
@@ -65,23 +65,23 @@ unsafe extern "C" fn update(held: *mut c_void, data: *const u8, size: usize) -> 
     }
 }
 
-/// Writes the size of a tag where OpenSSL wants it.
+/// Writes the length of a tag to `tag_size`.
 ///
 /// # Safety
 ///
-/// The place is null or OpenSSL's.
+/// `tag_size` is null or an output of OpenSSL.
 pub unsafe fn put_size(context: &Context, tag_size: *mut usize) -> Result<(), Failure> {
-    ensure(!tag_size.is_null(), "expected a place for the tag's size, found none")?;
-    // SAFETY: not null, and the caller's word.
+    ensure(!tag_size.is_null(), "the pointer for the tag's size is null")?;
+    // SAFETY: not null; guaranteed by the caller.
     unsafe { *tag_size = context.size() };
     Ok(())
 }
 
-/// Writes a tag and its size where OpenSSL wants them.
+/// Writes a tag and its length.
 ///
 /// # Safety
 ///
-/// The places are OpenSSL's, with room for `room` bytes.
+/// The outputs are OpenSSL's, and `tag` has room for `room` bytes.
 pub unsafe fn put(
     context: &mut Context,
     tag: *mut u8,
@@ -89,12 +89,15 @@ pub unsafe fn put(
     room: usize,
 ) -> Result<(), Failure> {
     let size = context.size();
-    ensure(!tag_size.is_null(), "expected a place for the tag's size, found none")?;
-    ensure(room >= size, format_args!("expected room for a tag of {size} bytes, found {room}"))?;
-    // SAFETY: the caller's word.
-    let room = unsafe { Room::new("a tag", tag, size, size) }?;
+    ensure(!tag_size.is_null(), "the pointer for the tag's size is null")?;
+    ensure(
+        room >= size,
+        format_args!("expected a buffer of {size} bytes or more for the tag, found {room}"),
+    )?;
+    // SAFETY: guaranteed by the caller.
+    let room = unsafe { Room::new("the tag", tag, size, size) }?;
     context.finish(|tag| room.fill(tag))?;
-    // SAFETY: the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { put_size(context, tag_size) }
 }
 
@@ -104,7 +107,7 @@ unsafe extern "C" fn finish(
     tag_size: *mut usize,
     room: usize,
 ) -> c_int {
-    // SAFETY: a context of ours; the places are OpenSSL's.
+    // SAFETY: OpenSSL passes our context and the outputs.
     unsafe {
         if tag.is_null() {
             return Held::read(c"final", held, |context: &Context| put_size(context, tag_size));
@@ -114,14 +117,14 @@ unsafe extern "C" fn finish(
 }
 
 unsafe extern "C" fn get_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a context of ours; a list of OpenSSL's.
+    // SAFETY: OpenSSL passes our context and its list.
     unsafe {
         Held::read(c"get_ctx_params", held, |context: &Context| context.get(each_mut(params)))
     }
 }
 
 unsafe extern "C" fn set_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a context of ours; a list of OpenSSL's, which is read.
+    // SAFETY: OpenSSL passes our context and its list, which is only read.
     unsafe {
         Held::change(c"set_ctx_params", held, |context: &mut Context| context.set(each(params)))
     }
@@ -139,7 +142,7 @@ extern "C" fn settable_ctx(_context: *mut c_void, _provider: *mut c_void) -> *co
     param::SETTABLE.0.as_ptr()
 }
 
-/// The functions of an entry, of which `newctx` and `get_params` are its own.
+/// Returns the functions of an entry. Each entry has its own `newctx` and `get_params`.
 pub fn functions(newctx: *const c_void, get_params: *const c_void) -> &'static [Dispatch] {
     dispatch(&[
         (id::MAC_NEWCTX, newctx),
@@ -165,7 +168,7 @@ mod tests {
     #[test]
     fn calls_that_only_read_a_context_run_at_once() {
         let mut core = core();
-        // SAFETY: a context of a provider without errors, which is made and freed here.
+        // SAFETY: a context of a core without errors, made and freed here.
         unsafe {
             let held = Pointer(newctx::<0, 0>((&raw mut core).cast()));
             assert_eq!(init(held.0, [7; 16].as_ptr(), 16, std::ptr::null_mut()), 1);
@@ -173,7 +176,7 @@ mod tests {
                 reads(held, dupctx, freectx, get_ctx_params, finish);
             };
             while_read::<Context>(held, read_all);
-            // Within a message too.
+            // During a message too.
             assert_eq!(update(held.0, [7; 100].as_ptr(), 100), 1);
             while_read::<Context>(held, read_all);
             freectx(held.0);

@@ -1,33 +1,33 @@
-//! What OpenSSL calls the MACs: the registry's names, their aliases, and families of them in which
-//! the parameter `cipher` chooses.
+//! The names of the MACs for OpenSSL: those of the registry, their aliases, and those of families,
+//! in which the parameter `cipher` chooses the MAC.
 
 use std::sync::LazyLock;
 
 use tagmac_any::Algorithm;
 use tagmac_border::{Failure, Quoted, ensure};
 
-/// Families that OpenSSL has by itself, under a name that is not to be taken from it.
+/// Families that OpenSSL itself provides. This provider does not offer them by their family name.
 const ITS_OWN: [&str; 1] = ["CMAC"];
 
-/// LightMAC's counter where a name has none, as in the registry.
+/// LightMAC's counter in names that leave it out, as in the registry.
 const COUNTER: &str = "-S32";
 
-/// A MAC as OpenSSL knows it.
+/// A MAC or a family of MACs as OpenSSL sees it.
 pub struct Entry {
-    /// All names, the first one first.
+    /// All names; the first is the main one.
     pub names: Vec<String>,
-    /// What can be chosen: a cipher and the MAC with it. A MAC by itself has one, and perhaps no
+    /// The choices: a cipher and the MAC with it. A single MAC has one choice, which may lack a
     /// cipher.
     pub choices: Vec<(Option<&'static str>, Algorithm)>,
 }
 
-/// Tables of functions for entries have rows of this many.
+/// The entries in a row of the tables of functions.
 pub const ROW: usize = 16;
 
-/// All there are: those of the registry first.
+/// All entries: those of the registry, then the families.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 
-/// Refuses a size that no MAC takes. Which one it is for may not be known yet.
+/// Rejects a size that is too long for every MAC. Used while the MAC may not be chosen yet.
 pub fn ensure_any(
     what: &str,
     found: usize,
@@ -36,17 +36,19 @@ pub fn ensure_any(
     let most = Algorithm::all().map(longest).max().unwrap_or(0);
     ensure(
         found <= most,
-        format_args!("expected {what} of at most {most} bytes, the most of any MAC, found {found}"),
+        format_args!(
+            "expected {what} of at most {most} bytes, the limit of all MACs, found {found}"
+        ),
     )
 }
 
-/// The parts of a name around the cipher in it: `LIGHTMAC`, `AES128`, `-S32`.
+/// Splits a name into family, cipher and counter: `LIGHTMAC`, `AES128`, `-S32`.
 fn split(algorithm: Algorithm) -> Option<(&'static str, &'static str, &'static str)> {
     let counter = algorithm.name().strip_prefix(algorithm.stem()).unwrap_or_default();
     algorithm.cipher().map(|cipher| (algorithm.family(), cipher, counter))
 }
 
-/// A cipher with a dash before its number, as OpenSSL writes it: `AES-128`, `PRESENT-80`, `RC6`.
+/// Inserts a dash before the number of a cipher, as OpenSSL does: `AES-128`, `PRESENT-80`, `RC6`.
 fn dashed(cipher: &str) -> String {
     match cipher.find(|c: char| c.is_ascii_digit()) {
         Some(at) if cipher.len() - at > 1 => format!("{}-{}", &cipher[..at], &cipher[at..]),
@@ -54,7 +56,7 @@ fn dashed(cipher: &str) -> String {
     }
 }
 
-/// With the names that leave out LightMAC's usual counter.
+/// Adds the names without LightMAC's usual counter.
 fn without_counter(names: Vec<String>) -> Vec<String> {
     let short = |name: &String| name.strip_suffix(COUNTER).map(str::to_string);
     let short: Vec<String> = names.iter().filter_map(short).collect();
@@ -69,7 +71,7 @@ fn names(algorithm: Algorithm) -> Vec<String> {
             let other = format!("{family}-{}{counter}", dashed(cipher));
             names.extend((other != name).then_some(other));
         }
-        // UMAC-64 is UMAC64 in other libraries.
+        // Other libraries call UMAC-64 UMAC64.
         None => names.extend(
             name.split_once('-')
                 .filter(|(_, rest)| rest.bytes().all(|byte| byte.is_ascii_digit()))
@@ -104,7 +106,7 @@ fn entries() -> Vec<Entry> {
 }
 
 impl Entry {
-    /// The MAC with a cipher: `AES-128-CBC`, `AES-128`, `aes128`. The mode says nothing here.
+    /// Finds the MAC with a cipher: `AES-128-CBC`, `AES-128`, `aes128`. Ignores the mode.
     fn with_cipher(&self, cipher: &str) -> Option<Algorithm> {
         if Quoted(cipher).is_too_long() {
             return None;
@@ -116,33 +118,33 @@ impl Entry {
         found.map(|(_, algorithm)| *algorithm)
     }
 
-    /// The same, or why there is none.
+    /// Returns the MAC with a cipher.
     ///
     /// # Errors
     ///
-    /// For a cipher that does not go with the MAC.
+    /// If the MAC or the family does not support the cipher.
     pub fn chosen(&self, cipher: &str) -> Result<Algorithm, Failure> {
         self.with_cipher(cipher).ok_or_else(|| {
             let (name, cipher) = (&self.names[0], Quoted(cipher));
-            format!("{name}: expected a cipher that goes with it, found {cipher}").into()
+            format!("{name}: cipher {cipher} is not supported").into()
         })
     }
 
-    /// What is said where no cipher is chosen.
+    /// The failure when no cipher is chosen.
     pub fn wants_cipher(&self) -> Failure {
         let ciphers = self.choices.iter().filter_map(|(cipher, _)| *cipher);
         let (name, ciphers) = (&self.names[0], ciphers.collect::<Vec<_>>().join(", "));
-        format!("{name}: expected the parameter cipher, one of {ciphers}, found none").into()
+        format!("{name}: the parameter cipher is not set; use one of {ciphers}").into()
     }
 
-    /// The cipher of a MAC that was chosen by it.
+    /// Returns the cipher that selects `algorithm` in a family.
     pub fn cipher_of(&self, algorithm: Algorithm) -> Option<&'static str> {
         let several = self.choices.len() > 1;
         let found = self.choices.iter().find(|(_, found)| several && *found == algorithm);
         found.and_then(|(cipher, _)| *cipher)
     }
 
-    /// The MAC, if there is nothing to choose.
+    /// Returns the MAC if the entry has only one.
     pub fn only(&self) -> Option<Algorithm> {
         match self.choices[..] {
             [(_, algorithm)] => Some(algorithm),
@@ -189,9 +191,9 @@ mod tests {
         assert_eq!(chosen("UMAC-64", "AES-128-CBC"), None);
         assert_eq!(chosen("PMAC", "DES-CBC"), None);
         let line = |cipher: &str| find("PMAC").chosen(cipher).unwrap_err().into_line();
-        let start = "PMAC: expected a cipher that goes with it, found";
-        assert_eq!(line("\u{1b}[2J"), format!(r"{start} '\u{{1b}}[2J'"));
-        assert_eq!(line(&"x".repeat(1 << 20)), format!("{start} '{}...'", "x".repeat(80)));
+        let line_of = |shown: &str| format!("PMAC: cipher '{shown}' is not supported");
+        assert_eq!(line("\u{1b}[2J"), line_of(r"\u{1b}[2J"));
+        assert_eq!(line(&"x".repeat(1 << 20)), line_of(&format!("{}...", "x".repeat(80))));
         assert!(find("PMAC").only().is_none() && find("UMAC-64").only().is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters, OSSL_PARAM: names with values in C's memory, the last one without a name.
+//! Parameters, OSSL_PARAM: lists of names with values in C's memory. The last entry has no name.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -34,7 +34,7 @@ const END: Param = Param {
     return_size: 0,
 };
 
-/// What can be set in a context.
+/// The parameters that can be set in a context.
 pub static SETTABLE: Constant<[Param; 6]> = Constant([
     of(c"key", OCTETS, 0),
     of(c"iv", OCTETS, 0),
@@ -44,29 +44,30 @@ pub static SETTABLE: Constant<[Param; 6]> = Constant([
     END,
 ]);
 
-/// What a context, or an algorithm, says of itself.
+/// The parameters that a context or an algorithm reports.
 pub static GETTABLE: Constant<[Param; 3]> = Constant([
     of(c"size", UNSIGNED, size_of::<usize>()),
     of(c"block-size", UNSIGNED, size_of::<usize>()),
     END,
 ]);
 
-/// What can be set where the key is there already: for a message.
+/// The parameters that can be set for a message, after the key.
 pub static OF_MESSAGE: Constant<[Param; 3]> =
     Constant([of(c"iv", OCTETS, 0), of(c"size", UNSIGNED, size_of::<usize>()), END]);
 
-/// What a key is made of.
+/// The parameters that a key is made from.
 pub static OF_KEY: Constant<[Param; 3]> =
     Constant([of(c"priv", OCTETS, 0), of(c"cipher", TEXT, 0), END]);
 
-/// What a key says of itself.
+/// The parameters that a key reports.
 pub static SAID_OF_KEY: Constant<[Param; 3]> = Constant([
     of(c"bits", INTEGER, size_of::<c_int>()),
     of(c"max-size", INTEGER, size_of::<c_int>()),
     END,
 ]);
 
-/// A key, with the cipher that chose its MAC if one did. The list points to both, and is to be read.
+/// Builds a list with a key, and with the cipher that selected its MAC, if any. The list points to
+/// both and must only be read.
 pub fn exported(key: &[u8], cipher: Option<&CStr>) -> [Param; 3] {
     let value = |name, kind, data: &[u8]| Param {
         data: data.as_ptr().cast_mut().cast(),
@@ -77,7 +78,7 @@ pub fn exported(key: &[u8], cipher: Option<&CStr>) -> [Param; 3] {
     [value(c"priv", OCTETS, key), cipher, END]
 }
 
-/// What the provider says of itself.
+/// The parameters that the provider reports.
 pub static OF_PROVIDER: Constant<[Param; 5]> = Constant([
     of(c"name", TEXT_POINTER, 0),
     of(c"version", TEXT_POINTER, 0),
@@ -86,28 +87,28 @@ pub static OF_PROVIDER: Constant<[Param; 5]> = Constant([
     END,
 ]);
 
-/// The parameters of a list that is read. It may be a constant, which several threads use at once.
+/// Iterates over a list that is only read. It may be a constant that several threads use.
 ///
 /// # Safety
 ///
-/// `list` is null or ends with a parameter without a name, and nobody changes it during `'a`.
+/// `list` is null or ends with a parameter without a name. It does not change during `'a`.
 pub unsafe fn each<'a>(mut list: *const Param) -> impl Iterator<Item = &'a Param> {
     std::iter::from_fn(move || {
-        // SAFETY: null, or within the list, whose end is never passed.
+        // SAFETY: null or within the list, because the iterator stops at its end.
         let param = unsafe { list.as_ref() }.filter(|param| !param.key.is_null())?;
         list = list.wrapping_add(1);
         Some(param)
     })
 }
 
-/// The parameters of a list that is filled in.
+/// Iterates over a list to fill in.
 ///
 /// # Safety
 ///
-/// As for [`each`], and nobody else uses it during `'a`.
+/// As for [`each`], and the list is not used elsewhere during `'a`.
 pub unsafe fn each_mut<'a>(mut list: *mut Param) -> impl Iterator<Item = &'a mut Param> {
     std::iter::from_fn(move || {
-        // SAFETY: null, or within the list, whose end is never passed.
+        // SAFETY: null or within the list, because the iterator stops at its end.
         let param = unsafe { list.as_mut() }.filter(|param| !param.key.is_null())?;
         list = list.wrapping_add(1);
         Some(param)
@@ -115,37 +116,37 @@ pub unsafe fn each_mut<'a>(mut list: *mut Param) -> impl Iterator<Item = &'a mut
 }
 
 impl Param {
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
-        // SAFETY: a C string in the list that `each` had the caller's word for.
+        // SAFETY: the caller of `each` guaranteed a list of C strings.
         unsafe { CStr::from_ptr(self.key) }.to_str().unwrap_or("")
     }
 
     fn wrong(&self, expected: &str) -> Failure {
         let (name, kind) = (self.name(), self.kind);
-        format!("expected the parameter '{name}' to be {expected}, found one of type {kind}").into()
+        format!("the parameter '{name}' must be {expected}; its type is {kind}").into()
     }
 
-    /// The value, of any type, as it stands in memory.
+    /// Returns the raw bytes of the value, which may have any type.
     fn data(&self) -> Result<&[u8], Failure> {
-        // SAFETY: the list's maker says that the data has this size.
+        // SAFETY: the creator of the list guarantees the size of the data.
         unsafe { bytes(self.name(), self.data.cast_const().cast(), self.data_size) }
     }
 
-    /// The value as bytes.
+    /// Returns the value as bytes.
     ///
     /// # Errors
     ///
-    /// For another type.
+    /// If it has another type.
     pub fn octets(&self) -> Result<&[u8], Failure> {
         if self.kind == OCTETS { self.data() } else { Err(self.wrong("octets")) }
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     ///
     /// # Errors
     ///
-    /// For another type, and for what is no text.
+    /// If it has another type or is not UTF-8.
     pub fn text(&self) -> Result<&str, Failure> {
         ensure_kind(self.kind == TEXT, || self.wrong("text"))?;
         let data = self.data()?;
@@ -153,15 +154,15 @@ impl Param {
         std::str::from_utf8(&data[..end]).map_err(|_| self.wrong("text"))
     }
 
-    /// The value as a number that is not negative.
+    /// Returns the value as a number.
     ///
     /// # Errors
     ///
-    /// For another type, and for what fits no `u64`.
+    /// If it has another type, is negative, or does not fit into a `u64`.
     pub fn number(&self) -> Result<u64, Failure> {
         ensure_kind(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
         let data = self.data()?;
-        // The lowest first.
+        // Byte `i`, counted from the lowest.
         let byte = |i: usize| {
             data.get(if cfg!(target_endian = "big") { data.len().wrapping_sub(i + 1) } else { i })
         };
@@ -170,16 +171,16 @@ impl Param {
         let long = (8..data.len()).any(|i| byte(i) != Some(&0));
         ensure(
             !negative && !long && top.is_some(),
-            format_args!("expected the parameter '{}' to be 0 to 2^64 - 1", self.name()),
+            format_args!("the parameter '{}' must be from 0 to 2^64 - 1", self.name()),
         )?;
         Ok(u64::from_le_bytes(std::array::from_fn(|i| byte(i).copied().unwrap_or(0))))
     }
 
-    /// Answers with a number.
+    /// Sets the value to a number.
     ///
     /// # Errors
     ///
-    /// If there is no room for a number of 4 or 8 bytes, or it is too large.
+    /// If the value does not have 4 or 8 bytes, or the number is too large for it.
     pub fn set_number(&mut self, number: usize) -> Result<(), Failure> {
         ensure_kind(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
         let number = number as u64;
@@ -193,17 +194,17 @@ impl Param {
             (4, Ok(narrow)) => &narrow[..],
             _ => return Err(self.wrong("a number of 4 or 8 bytes")),
         };
-        // SAFETY: the list's maker says that the data has this size, and it is not null.
+        // SAFETY: the data is not null, and the creator of the list guarantees its size.
         unsafe { value.as_ptr().copy_to_nonoverlapping(self.data.cast(), value.len()) };
         self.return_size = value.len();
         Ok(())
     }
 
-    /// Answers with a text that is never freed.
+    /// Sets the value to a text that is never freed.
     ///
     /// # Errors
     ///
-    /// For another type.
+    /// If it has another type.
     pub fn set_text(&mut self, text: &'static CStr) -> Result<(), Failure> {
         ensure_kind(self.kind == TEXT_POINTER, || self.wrong("a pointer to text"))?;
         self.return_size = text.count_bytes();
@@ -219,14 +220,14 @@ fn ensure_kind(right: bool, wrong: impl FnOnce() -> Failure) -> Result<(), Failu
     if right { Ok(()) } else { Err(wrong()) }
 }
 
-/// A parameter with bytes.
+/// Makes a parameter with bytes.
 #[cfg(test)]
 pub fn octets(name: &'static CStr, bytes: &[u8]) -> Param {
     let data = bytes.as_ptr().cast_mut().cast();
     Param { data, ..of(name, OCTETS, bytes.len()) }
 }
 
-/// A list that asks for a number.
+/// Makes a list that asks for a number.
 #[cfg(test)]
 pub fn asked(name: &'static CStr, found: &mut usize) -> [Param; 2] {
     let asked = of(name, UNSIGNED, size_of::<usize>());

@@ -1,5 +1,5 @@
-//! Tags as EVP_DigestSign and EVP_DigestVerify make and check them: the functions of OSSL_OP_SIGNATURE.
-//! They are the same for all MACs: which one it is, the key says.
+//! Tags with EVP_DigestSign and EVP_DigestVerify: the functions of OSSL_OP_SIGNATURE. They are the
+//! same for all MACs, because the key determines the MAC.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::keymgmt::Shared;
 use crate::mac::{put, put_size};
 use crate::param::{self, Param, each, each_mut};
 
-/// A context without a MAC until it has a key.
+/// A context, which is empty until it has a key.
 type Signer = Option<Context>;
 
 fn begun(signer: &mut Signer) -> Result<&mut Context, Failure> {
@@ -21,40 +21,40 @@ fn begun(signer: &mut Signer) -> Result<&mut Context, Failure> {
 }
 
 fn without_key() -> Failure {
-    "expected an init with a key, found none".into()
+    "no key is set: call init with a key first".into()
 }
 
 unsafe extern "C" fn newctx(core: *mut c_void, _properties: *const c_char) -> *mut c_void {
-    // SAFETY: the provider's context.
+    // SAFETY: OpenSSL passes the provider's context.
     unsafe { Held::make(core, || Signer::None) }
 }
 
 unsafe extern "C" fn dupctx(signer: *mut c_void) -> *mut c_void {
-    // SAFETY: a context of ours.
+    // SAFETY: OpenSSL passes our context.
     unsafe { Held::duplicate(signer, |signer: &Signer| signer.as_ref().map(Context::duplicate)) }
 }
 
 unsafe extern "C" fn freectx(signer: *mut c_void) {
-    // SAFETY: a context of ours, which OpenSSL does not use again.
+    // SAFETY: OpenSSL passes our context and does not use it again.
     unsafe { Held::<Signer>::free(signer) }
 }
 
-/// DIGEST_SIGN_INIT and DIGEST_VERIFY_INIT. Without a key the next message begins under the last one.
+/// DIGEST_SIGN_INIT and DIGEST_VERIFY_INIT. Without a key the next message uses the previous key.
 unsafe extern "C" fn init(
     signer: *mut c_void,
     digest: *const c_char,
     key: *const c_void,
     params: *mut Param,
 ) -> c_int {
-    // SAFETY: a context and a key of ours; the text and the list are OpenSSL's.
+    // SAFETY: OpenSSL passes our context and key, its text and its list.
     unsafe {
         Held::change(c"init", signer, |signer: &mut Signer| {
             if !digest.is_null() {
-                // Signatures are made of a digest, and no tag is.
-                let name = text("a digest's name", digest)?;
+                // A signature needs a digest; a MAC does not.
+                let name = text("the digest's name", digest)?;
                 ensure(
                     name.is_empty(),
-                    format_args!("expected no digest, found {}", Quoted(name)),
+                    format_args!("the digest must be empty, found {}", Quoted(name)),
                 )?;
             }
             let Some(shared) = Shared::at(key) else {
@@ -70,7 +70,7 @@ unsafe extern "C" fn init(
 }
 
 unsafe extern "C" fn update(signer: *mut c_void, data: *const u8, size: usize) -> c_int {
-    // SAFETY: a context of ours; the data is OpenSSL's.
+    // SAFETY: OpenSSL passes our context and the data.
     unsafe {
         Held::change(c"update", signer, |signer: &mut Signer| {
             begun(signer)?.update(bytes("the message", data, size)?)
@@ -84,7 +84,7 @@ unsafe extern "C" fn sign(
     tag_size: *mut usize,
     room: usize,
 ) -> c_int {
-    // SAFETY: a context of ours; the places are OpenSSL's.
+    // SAFETY: OpenSSL passes our context and the outputs.
     unsafe {
         if tag.is_null() {
             return Held::read(c"sign", signer, |signer: &Signer| {
@@ -98,7 +98,7 @@ unsafe extern "C" fn sign(
 }
 
 unsafe extern "C" fn verify(signer: *mut c_void, tag: *const u8, size: usize) -> c_int {
-    // SAFETY: a context of ours; the tag is OpenSSL's.
+    // SAFETY: OpenSSL passes our context and the tag.
     unsafe {
         Held::change(c"verify", signer, |signer: &mut Signer| {
             begun(signer)?.verify(bytes("the tag", tag, size)?)
@@ -107,7 +107,7 @@ unsafe extern "C" fn verify(signer: *mut c_void, tag: *const u8, size: usize) ->
 }
 
 unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a context of ours; a list of OpenSSL's.
+    // SAFETY: OpenSSL passes our context and its list.
     unsafe {
         Held::read(c"get_ctx_params", signer, |signer: &Signer| {
             signer.as_ref().ok_or_else(without_key)?.get(each_mut(params))
@@ -116,7 +116,7 @@ unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_in
 }
 
 unsafe extern "C" fn set_params(signer: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: a context of ours; a list of OpenSSL's, which is read.
+    // SAFETY: OpenSSL passes our context and its list, which is only read.
     unsafe {
         Held::change(c"set_ctx_params", signer, |signer: &mut Signer| {
             begun(signer)?.set(each(params))
@@ -132,7 +132,7 @@ extern "C" fn settable(_context: *mut c_void, _provider: *mut c_void) -> *const 
     param::OF_MESSAGE.0.as_ptr()
 }
 
-/// The table.
+/// Returns the table of the functions.
 pub fn functions() -> &'static [Dispatch] {
     static FUNCTIONS: LazyLock<Constant<&'static [Dispatch]>> = LazyLock::new(|| {
         Constant(dispatch(&[
@@ -164,7 +164,7 @@ mod tests {
         let mut core = core();
         let mut context = Context::new(&crate::names::ENTRIES[0]);
         context.init(Some(&[7; 16]), std::iter::empty()).expect("a key of its length");
-        // SAFETY: a context of a provider without errors, which is made and freed here.
+        // SAFETY: a context of a core without errors, made and freed here.
         unsafe {
             let held = Pointer(Held::make((&raw mut core).cast(), || Some(context)));
             while_read::<Signer>(held, |held| {

@@ -1,4 +1,4 @@
-//! The tables in which OpenSSL finds the functions, and those of the provider itself.
+//! The tables of functions that OpenSSL uses, and the functions of the provider itself.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::names::{ENTRIES, Entry, ROW};
 use crate::param::{self, Param, each_mut};
 use crate::{keymgmt, mac, signature};
 
-/// The functions that each entry has for itself, because OpenSSL does not say which one it means:
+/// The functions that each entry needs separately, because OpenSSL does not pass the algorithm:
 /// `newctx` and `get_params` of MACs, `new` and `gen_init` of keys.
 type Own = [*const c_void; 4];
 
@@ -31,11 +31,11 @@ macro_rules! row {
     };
 }
 
-/// Places for entries, more than there are. A test says so in time.
+/// Functions for up to 128 entries. A test checks that this is enough.
 static PLACES: Constant<[[Own; ROW]; 8]> =
     Constant([row!(0), row!(1), row!(2), row!(3), row!(4), row!(5), row!(6), row!(7)]);
 
-/// A text that is never freed.
+/// Returns a C string that is never freed.
 fn text(text: &str) -> *const c_char {
     CString::new(text).expect("a name has no NUL").into_raw()
 }
@@ -47,12 +47,12 @@ fn algorithm(entry: &Entry, functions: &'static [Dispatch]) -> Algorithm {
         functions: functions.as_ptr(),
         description: text(&match entry.only() {
             Some(algorithm) => format!("tagmac {algorithm}"),
-            None => format!("tagmac {}, the parameter cipher chooses", entry.names[0]),
+            None => format!("tagmac {}, selected by the parameter cipher", entry.names[0]),
         }),
     }
 }
 
-/// All entries, with the functions that `functions` gives each.
+/// Builds the table of all entries; `functions` returns the functions of one.
 fn algorithms(functions: fn(&Own) -> &'static [Dispatch]) -> Constant<Vec<Algorithm>> {
     let null = std::ptr::null();
     let end =
@@ -75,7 +75,7 @@ unsafe extern "C" fn query(
 ) -> *const Algorithm {
     let found = guard(|| {
         if !no_cache.is_null() {
-            // SAFETY: OpenSSL's place for the answer.
+            // SAFETY: OpenSSL passes its output.
             unsafe { *no_cache = 0 };
         }
         Ok(match operation {
@@ -108,7 +108,7 @@ unsafe extern "C" fn params_of_provider(_provider: *mut c_void, params: *mut Par
             Err(_) => panic!("a version has no NUL"),
         };
     let done = guard(|| {
-        // SAFETY: a list of OpenSSL's.
+        // SAFETY: OpenSSL passes its list.
         for param in unsafe { each_mut(params) } {
             match param.name() {
                 "name" => param.set_text(c"tagmac: parallel MACs")?,
@@ -122,7 +122,7 @@ unsafe extern "C" fn params_of_provider(_provider: *mut c_void, params: *mut Par
     done.is_ok().into()
 }
 
-/// The provider's own functions.
+/// Returns the provider's own functions.
 pub fn provider() -> *const Dispatch {
     static PROVIDER: LazyLock<Constant<&'static [Dispatch]>> = LazyLock::new(|| {
         Constant(dispatch(&[

@@ -1,7 +1,7 @@
-/* The provider through EVP_MAC and EVP_PKEY, rightly and wrongly used; keys as EVP_PKEY are in
-   provider_keys.c.
+/* Tests the provider through EVP_MAC and EVP_PKEY, with right and wrong calls. provider_keys.c has
+   the keys as EVP_PKEY.
 
-   Usage: provider FOLDER, where tagmac.so is. */
+   Usage: provider FOLDER, the folder of tagmac.so. */
 
 #include "provider.h"
 
@@ -65,10 +65,10 @@ size_t finish(EVP_MAC_CTX *context, uint8_t *out) {
     return EVP_MAC_final(context, out, &size, 64) ? size : 0;
 }
 
-/* PMAC by its name, by aliases and by cipher; keys kept and changed; duplicates. */
+/* PMAC by its name, its aliases and its cipher; keys that are kept and replaced; duplicates. */
 static void pmac(void) {
     static const uint8_t key[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    /* Krovetz and Rogaway's vector for three bytes. */
+    /* A test vector of Krovetz and Rogaway, for three bytes. */
     static const uint8_t expected[16] = {0x25, 0x6b, 0xa5, 0x19, 0x3c, 0x1b, 0x99, 0x1b,
                                          0x4d, 0xf0, 0xc5, 0x1f, 0x38, 0x8a, 0x9e, 0x27};
     static const char *const names[] = {"PMAC-AES128", "PMAC-AES-128", "pmac-aes128", "PMAC"};
@@ -76,24 +76,24 @@ static void pmac(void) {
         EVP_MAC_CTX *context = context_of(names[i]);
         if (i == 3) {
             CHECK(EVP_MAC_CTX_get_mac_size(context) == 0);
-            FAILS(EVP_MAC_init(context, key, 16, NULL), "cipher, one of AES128");
+            FAILS(EVP_MAC_init(context, key, 16, NULL), "one of AES128");
             FAILS(set_cipher(context, "DES-CBC"), "'DES-CBC'");
             CHECK(set_cipher(context, "AES-256-CBC"));
             FAILS(EVP_MAC_init(context, key, 16, NULL), "found 16");
             CHECK(set_cipher(context, "AES-128-CBC"));
         }
         CHECK(EVP_MAC_CTX_get_mac_size(context) == 16 && EVP_MAC_CTX_get_block_size(context) == 16);
-        FAILS(EVP_MAC_update(context, key, 3), "expected an init");
-        FAILS(finish(context, tag), "expected an init");
-        FAILS(EVP_MAC_init(context, NULL, 0, NULL), "expected a key");
+        FAILS(EVP_MAC_update(context, key, 3), "call init first");
+        FAILS(finish(context, tag), "call init first");
+        FAILS(EVP_MAC_init(context, NULL, 0, NULL), "no key is set");
         FAILS(EVP_MAC_init(context, key, 15, NULL), "found 15");
         CHECK(EVP_MAC_init(context, key, 16, NULL));
         CHECK(EVP_MAC_update(context, key, 3));
         CHECK(finish(context, tag) == 16 && memcmp(tag, expected, 16) == 0);
-        FAILS(finish(context, tag), "expected an init");
-        FAILS(EVP_MAC_update(context, key, 3), "expected an init");
+        FAILS(finish(context, tag), "call init first");
+        FAILS(EVP_MAC_update(context, key, 3), "call init first");
 
-        /* The key is kept; a duplicate goes on by itself. */
+        /* INIT without a key keeps the key. A duplicate is independent. */
         CHECK(EVP_MAC_init(context, NULL, 0, NULL));
         CHECK(EVP_MAC_update(context, key, 1));
         EVP_MAC_CTX *copy = EVP_MAC_CTX_dup(context);
@@ -106,15 +106,15 @@ static void pmac(void) {
         CHECK(finish(copy, tag) == 16 && memcmp(tag, expected, 16) == 0);
         EVP_MAC_CTX_free(copy);
 
-        /* An init within a message begins anew; nothing is set within one. */
+        /* INIT during a message begins a new one. Parameters cannot change during a message. */
         CHECK(EVP_MAC_init(context, NULL, 0, NULL) && EVP_MAC_update(context, message, 4000));
-        FAILS(set_size(context, 8), "no message under way");
-        FAILS(set_octets(context, "key", bytes, 16), "no message under way");
+        FAILS(set_size(context, 8), "cannot change during a message");
+        FAILS(set_octets(context, "key", bytes, 16), "cannot change during a message");
         CHECK(EVP_MAC_init(context, bytes, 16, NULL) && EVP_MAC_init(context, key, 16, NULL));
         CHECK(EVP_MAC_update(context, key, 3));
         CHECK(finish(context, tag) == 16 && memcmp(tag, expected, 16) == 0);
 
-        /* Lengths of the tag. */
+        /* Tag lengths. */
         FAILS(set_size(context, 17), "found 136");
         FAILS(set_size(context, 0), "found 0");
         FAILS(set_size(context, 33), "at most 32");
@@ -128,21 +128,21 @@ static void pmac(void) {
         CHECK(!EVP_MAC_final(context, tag, &size, 4) && tag[0] == 0xa5);
         CHECK(finish(context, tag) == 5 && memcmp(tag, expected, 5) == 0 && tag[5] == 0xa5);
 
-        /* Keys set twice, and parameters of the wrong kind. */
+        /* Keys that are set twice, and parameters of the wrong type. */
         CHECK(set_octets(context, "key", bytes, 16) && set_octets(context, "key", (void *)key, 16));
         CHECK(EVP_MAC_init(context, NULL, 0, NULL) && EVP_MAC_update(context, key, 3));
         CHECK(finish(context, tag) == 5 && memcmp(tag, expected, 5) == 0);
         CHECK(set_octets(context, "key", bytes, 17));
         FAILS(EVP_MAC_init(context, NULL, 0, NULL), "found 17");
         FAILS(EVP_MAC_init(context, NULL, 0, NULL), "found 17");
-        FAILS(set_octets(context, "size", bytes, 8), "to be a number");
-        FAILS(set_octets(context, "cipher", bytes, 8), "to be text");
+        FAILS(set_octets(context, "size", bytes, 8), "must be a number");
+        FAILS(set_octets(context, "cipher", bytes, 8), "must be text");
         FAILS(set_octets(context, "iv", bytes, 8), "no nonce");
         int minus = -1, xof = 1;
         OSSL_PARAM negative[] = {OSSL_PARAM_construct_int("size", &minus), OSSL_PARAM_END};
         FAILS(EVP_MAC_CTX_set_params(context, negative), "0 to 2^64");
         OSSL_PARAM long_tags[] = {OSSL_PARAM_construct_int("xof", &xof), OSSL_PARAM_END};
-        FAILS(EVP_MAC_CTX_set_params(context, long_tags), "of one length");
+        FAILS(EVP_MAC_CTX_set_params(context, long_tags), "fixed length");
         uint32_t narrow = 7;
         OSSL_PARAM in_32_bits[] = {OSSL_PARAM_construct_uint32("size", &narrow), OSSL_PARAM_END};
         CHECK(EVP_MAC_CTX_set_params(context, in_32_bits));
@@ -152,12 +152,12 @@ static void pmac(void) {
         EVP_MAC_CTX_free(context);
     }
     EVP_MAC_CTX *context = context_of("PMAC-AES128");
-    FAILS(set_cipher(context, "AES-256-CBC"), "goes with it");
+    FAILS(set_cipher(context, "AES-256-CBC"), "not supported");
     CHECK(set_cipher(context, "AES-128-ECB") && EVP_MAC_init(context, key, 16, NULL));
     EVP_MAC_CTX_free(context);
 }
 
-/* A MAC with nonces: a nonce for each message, and one tag for each nonce. */
+/* A MAC with nonces: each message needs a new nonce, and each nonce makes one tag. */
 static void umac(const char *name, size_t key_size, size_t nonce_size) {
     EVP_MAC_CTX *context = context_of(name), *copy;
     size_t size = EVP_MAC_CTX_get_mac_size(context);
@@ -167,24 +167,25 @@ static void umac(const char *name, size_t key_size, size_t nonce_size) {
     CHECK(EVP_MAC_update(context, message, 1000));
     CHECK(finish(context, tag) == size);
 
-    /* No init, or one without a new nonce, gives another tag under the old one. */
-    FAILS(finish(context, other), "expected an init");
-    FAILS(EVP_MAC_init(context, NULL, 0, NULL), "expected a new nonce");
-    FAILS(EVP_MAC_update(context, message, 1), "expected an init");
+    /* Refuses a second tag under one nonce, without INIT and with an INIT without a new nonce. */
+    FAILS(finish(context, other), "call init first");
+    FAILS(EVP_MAC_init(context, NULL, 0, NULL), "no new nonce is set");
+    FAILS(EVP_MAC_update(context, message, 1), "call init first");
     CHECK(EVP_MAC_init(context, bytes, key_size, NULL));
     FAILS(EVP_MAC_update(context, message, 1), "expected a nonce");
     FAILS(finish(context, other), "expected a nonce");
 
-    /* A nonce before the init, with it, or after it. */
+    /* The nonce may be set before INIT, with it, or after it. */
     CHECK(set_octets(context, "iv", nonce, nonce_size) && EVP_MAC_init(context, NULL, 0, NULL));
     CHECK(EVP_MAC_update(context, message, 1000));
-    FAILS(set_octets(context, "iv", nonce, nonce_size), "no message under way");
+    FAILS(set_octets(context, "iv", nonce, nonce_size),
+          "cannot change during a message");
     CHECK(finish(context, other) == size && memcmp(tag, other, size) == 0);
     CHECK(EVP_MAC_init(context, bytes, key_size, NULL) && set_octets(context, "iv", nonce, nonce_size));
     CHECK(EVP_MAC_update(context, message, 1000));
     CHECK(finish(context, other) == size && memcmp(tag, other, size) == 0);
 
-    /* Of duplicates under one nonce the first has a tag, wherever they parted. */
+    /* Of several duplicates under one nonce, only the first makes a tag. */
     for (int parted = 0; parted < 3; parted++) {
         for (int first = 0; first < 2; first++) {
             CHECK(parted == 0 ? set_octets(context, "iv", nonce, nonce_size)
@@ -200,10 +201,10 @@ static void umac(const char *name, size_t key_size, size_t nonce_size) {
             }
             CHECK(finish(of[first], other) == size && memcmp(tag, other, size) == 0);
             FAILS(finish(of[!first], other), "a duplicate");
-            FAILS(finish(of[!first], other), "expected an init");
+            FAILS(finish(of[!first], other), "call init first");
             CHECK(parted > 0 || EVP_MAC_init(third, NULL, 0, NULL));
             FAILS(finish(third, other), "a duplicate");
-            /* With a nonce of its own a duplicate goes on. */
+            /* With a new nonce, a duplicate can make a tag. */
             CHECK(init(of[!first], NULL, 0, nonce_size));
             CHECK(EVP_MAC_update(of[!first], message, 1000));
             CHECK(finish(of[!first], other) == size && memcmp(tag, other, size) == 0);
@@ -219,7 +220,7 @@ struct count {
     size_t all;
 };
 
-/* Each MAC of the provider: its tables, and pieces give the tag of the whole. */
+/* For each MAC of the provider: its tables are right, and pieces have the same tag as the whole. */
 static void one(EVP_MAC *mac, void *to) {
     struct count *count = (struct count *)to;
     if (EVP_MAC_get0_provider(mac) != count->provider) {
@@ -249,7 +250,7 @@ static void one(EVP_MAC *mac, void *to) {
         ERR_set_mark();
         if (EVP_MAC_init(context, bytes, length, NULL)) {
             keys += !done;
-            /* Without a nonce, or with one. */
+            /* Tries no nonce first, then each length up to 16 bytes. */
             for (size_t with = 0; with <= 16 && !done; with++) {
                 if (with == 0 || set_octets(context, "iv", nonce, with)) {
                     done = EVP_MAC_update(context, message, 900);
@@ -274,10 +275,10 @@ static EVP_PKEY *shared_key;
 static EVP_MAC_CTX *of_all, *template;
 static EVP_MD_CTX *signing_template;
 static uint8_t right[16];
-/* Threads that are in the next function, and how often one of them met another there. */
+/* The number of threads in the next function, and how often one of them met another. */
 static atomic_int inside, met;
 
-/* One context for all, which nobody changes: what only reads it never fails. */
+/* All threads only read one context, so these calls must succeed. */
 static void from_templates(void) {
     if (atomic_fetch_add(&inside, 1) > 0) {
         atomic_fetch_add(&met, 1);
@@ -297,7 +298,7 @@ static void from_templates(void) {
     atomic_fetch_sub(&inside, 1);
 }
 
-/* Eight threads: contexts of their own, templates, and against the rules one context for all. */
+/* Eight threads use separate contexts, templates, and, against the rules, one common context. */
 static void *work(void *from) {
     (void)from;
     for (int i = 0; i < ROUNDS; i++) {
@@ -318,7 +319,7 @@ static void *work(void *from) {
         }
         ERR_clear_error();
     }
-    /* Until threads have met there often enough, however they are scheduled. */
+    /* Repeat until enough threads have met, however they are scheduled. */
     while (atomic_load(&met) < MEETINGS) {
         from_templates();
     }
@@ -375,7 +376,7 @@ int main(int argc, char **argv) {
     umac("POLY1305-AES", 32, 16);
     umac("UMAC99-STD-30", 16, 8);
     keys();
-    /* What OpenSSL has under a name stays its own. */
+    /* OpenSSL's own MACs keep their names. */
     CHECK(EVP_MAC_fetch(NULL, "CMAC", "provider=tagmac") == NULL);
     EVP_MAC *cmac = EVP_MAC_fetch(NULL, "CMAC", NULL);
     CHECK(cmac != NULL && EVP_MAC_get0_provider(cmac) == standard);
@@ -386,7 +387,7 @@ int main(int argc, char **argv) {
     CHECK(count.all >= 60);
     threads();
     CHECK(OSSL_PROVIDER_unload(provider) && OSSL_PROVIDER_unload(standard));
-    /* And again. */
+    /* Load it a second time. */
     CHECK((provider = OSSL_PROVIDER_load(NULL, "tagmac")) != NULL);
     EVP_MAC_CTX_free(context_of("PMAC"));
     CHECK(OSSL_PROVIDER_unload(provider));

@@ -1,4 +1,4 @@
-/* What provider.c and provider_keys.c share. */
+/* Declarations for provider.c and provider_keys.c. */
 #ifndef PROVIDER_H
 #define PROVIDER_H
 
@@ -20,7 +20,7 @@
         }                                                                                          \
     } while (0)
 
-/* The call fails, and the last error is ours and has these words. */
+/* Checks that the call fails, and that the last error is the provider's and contains `words`. */
 #define FAILS(call, words)                                                                         \
     do {                                                                                           \
         const char *data_ = NULL;                                                                  \
@@ -43,11 +43,12 @@ int init(EVP_MAC_CTX *context, const uint8_t *key, size_t key_size, size_t nonce
 size_t finish(EVP_MAC_CTX *context, uint8_t *out);
 
 EVP_PKEY *raw(const char *name, const uint8_t *key, size_t size);
-/* A context that signs, or verifies, under a key and with parameters. */
+/* Makes a context that signs or verifies under a key, with parameters. */
 EVP_MD_CTX *of_message(EVP_PKEY *key, int signs, const OSSL_PARAM *params);
 size_t sign(EVP_MD_CTX *context, uint8_t *out);
 int verifies(EVP_PKEY *key, size_t length, const uint8_t *given, size_t size);
-/* Keys as EVP_PKEY: made in three ways, taken out again, compared; tags made and checked with them. */
+/* Tests of EVP_PKEY: keys from three calls, exported and compared, and tags made and checked with
+   them. */
 void keys(void);
 
 #endif

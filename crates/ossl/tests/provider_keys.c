@@ -1,4 +1,4 @@
-/* Keys as EVP_PKEY, and the tags that are made and checked with them: a part of provider.c. */
+/* Tests keys as EVP_PKEY and tags made and checked with them; part of the program provider.c. */
 
 #include "provider.h"
 
@@ -26,7 +26,7 @@ size_t sign(EVP_MD_CTX *context, uint8_t *out) {
     return EVP_DigestSignFinal(context, out, &size) ? size : 0;
 }
 
-/* The tag of `message` by EVP_DigestSign in two pieces; its size. */
+/* Signs `message` with EVP_DigestSign in two pieces, and returns the length of the tag. */
 static size_t signed_by(EVP_PKEY *key, size_t length, uint8_t *out) {
     EVP_MD_CTX *context = of_message(key, 1, NULL);
     size_t size = 0;
@@ -46,7 +46,7 @@ int verifies(EVP_PKEY *key, size_t length, const uint8_t *given, size_t size) {
     return right == 1;
 }
 
-/* A key made by EVP_PKEY_keygen, as `openssl dgst -mac` does. */
+/* Makes a key with EVP_PKEY_keygen, as `openssl dgst -mac` does. */
 static EVP_PKEY *generated(const char *name, const char *key, const char *cipher) {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, name, "provider=tagmac");
     EVP_PKEY *made = NULL;
@@ -59,7 +59,7 @@ static EVP_PKEY *generated(const char *name, const char *key, const char *cipher
     return made;
 }
 
-/* Whether an exported key has this cipher, a string of C's. */
+/* Returns whether an exported key has this cipher, as a C string. */
 static int is_aes_128(const OSSL_PARAM *key, void *nothing) {
     const OSSL_PARAM *cipher = OSSL_PARAM_locate_const(key, "cipher");
     const char *found = NULL;
@@ -81,7 +81,7 @@ void keys(void) {
     size = sizeof out;
     CHECK(!EVP_PKEY_get_raw_public_key(key, out, &size));
 
-    /* The tag of EVP_MAC, at any length. */
+    /* The tag is that of EVP_MAC, at any length. */
     for (size_t length = 0; length <= 3000; length += 1 + length / 2) {
         CHECK(EVP_MAC_init(mac, bytes, 16, NULL) && EVP_MAC_update(mac, message, length));
         CHECK(finish(mac, tag) == 16);
@@ -97,7 +97,7 @@ void keys(void) {
     }
     EVP_MAC_CTX_free(mac);
 
-    /* Equal keys, and others. */
+    /* Compare equal and different keys. */
     CHECK((copy = EVP_PKEY_dup(key)) != NULL && EVP_PKEY_eq(key, copy) == 1);
     EVP_PKEY_free(copy);
     CHECK((copy = generated("PMAC-AES128", "0104070a0d101316191c1f2225282b2e", NULL)) != NULL);
@@ -107,18 +107,18 @@ void keys(void) {
     CHECK(signed_by(other, 100, out) == 16 && !verifies(key, 100, out, 16));
     EVP_PKEY_free(other);
 
-    /* What is refused, with a line that says why. */
+    /* Refused calls, with the reason in the message. */
     FAILS(raw("PMAC-AES128", bytes, 15), "PMAC-AES128: expected a key of 16 bytes, found 15");
     FAILS(raw("PMAC-AES128", bytes, 0), "found 0");
-    FAILS(raw("PMAC", bytes, 16), "expected the parameter cipher");
-    FAILS(generated("PMAC-AES128", NULL, NULL), "expected a key, found none");
+    FAILS(raw("PMAC", bytes, 16), "the parameter cipher is not set");
+    FAILS(generated("PMAC-AES128", NULL, NULL), "no key is set");
     FAILS(generated("PMAC-AES128", "00", NULL), "found 1");
     FAILS(generated("PMAC", "00", "DES-CBC"), "'DES-CBC'");
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    FAILS(EVP_DigestSignInit_ex(context, NULL, "SHA256", NULL, NULL, key, NULL), "no digest");
+    FAILS(EVP_DigestSignInit_ex(context, NULL, "SHA256", NULL, NULL, key, NULL), "digest must be empty");
     EVP_MD_CTX_free(context);
 
-    /* A family, in which the cipher chooses; the cipher goes with the key. */
+    /* In a family the cipher chooses the MAC, and the key keeps the cipher. */
     CHECK((other = generated("PMAC", "0104070a0d101316191c1f2225282b2e", "AES-128-CBC")) != NULL);
     CHECK(signed_by(other, 100, out) == 16 && verifies(key, 100, out, 16));
     CHECK((copy = EVP_PKEY_dup(other)) != NULL && EVP_PKEY_eq(other, copy) == 1);
@@ -127,7 +127,7 @@ void keys(void) {
     EVP_PKEY_free(copy);
     EVP_PKEY_free(other);
 
-    /* A shorter tag, and the same key again for the next message. */
+    /* A shorter tag, and the same key for the next message. */
     size_t five = 5;
     OSSL_PARAM short_tags[] = {OSSL_PARAM_construct_size_t("size", &five), OSSL_PARAM_END};
     CHECK(signed_by(key, 100, tag) == 16);
@@ -146,12 +146,12 @@ void keys(void) {
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
 
-    /* By the old call, which wants a number: a program may give the name one. */
+    /* The older call needs a numeric type; a program may register one for the name. */
     int number = OBJ_create("1.3.6.1.4.1.55555.1", "UMAC-64", "UMAC-64 of tagmac");
     CHECK(number != NID_undef);
     CHECK((key = EVP_PKEY_new_mac_key(number, NULL, bytes, 16)) != NULL);
 
-    /* A nonce for each message, and one tag for each nonce; checks are free. */
+    /* Each message needs a new nonce, and each nonce makes one tag. Verifying uses up nothing. */
     OSSL_PARAM iv[] = {OSSL_PARAM_construct_octet_string("iv", nonce, 8), OSSL_PARAM_END};
     CHECK((context = of_message(key, 1, NULL)) != NULL);
     FAILS(EVP_DigestSignUpdate(context, message, 100), "expected a nonce");
@@ -173,7 +173,7 @@ void keys(void) {
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
 
-    /* HMAC has keys of any length. */
+    /* HMAC accepts keys of any length. */
     static const uint8_t hmac[4] = {0x5b, 0xdc, 0xc1, 0x46};
     CHECK((key = raw("HMAC-SHA256", (const uint8_t *)"Jefe", 4)) != NULL);
     CHECK((context = of_message(key, 1, NULL)) != NULL);
@@ -181,7 +181,7 @@ void keys(void) {
     CHECK(sign(context, out) == 32 && memcmp(out, hmac, 4) == 0);
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
-    /* OpenSSL's own are still its own. */
+    /* OpenSSL's own keys keep their names. */
     CHECK((key = EVP_PKEY_new_mac_key(EVP_PKEY_HMAC, NULL, bytes, 16)) != NULL);
     CHECK(!EVP_PKEY_is_a(key, "HMAC-SHA256") && EVP_PKEY_is_a(key, "HMAC"));
     EVP_PKEY_free(key);

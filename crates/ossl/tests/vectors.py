@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The rows of vectors/ by the command `openssl mac` with the provider. Standard input is what
-scripts/flat-vectors prints; the provider is found by OPENSSL_CONF or OPENSSL_MODULES.
+"""Checks the rows of vectors/ with the command `openssl mac` and the provider. Reads the output of
+scripts/flat-vectors from standard input. OPENSSL_CONF or OPENSSL_MODULES must lead to the provider.
 
     scripts/flat-vectors | crates/ossl/tests/vectors.py
 """
@@ -11,12 +11,13 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# Longer messages are for the tests in Rust and C: here each is a file and a process.
+# Longer messages are left to the tests in Rust and C, because each row needs a file and a process
+# here.
 MOST = 1 << 18
 
 
 def message(text):
-    """The message; None if it is too long."""
+    """Returns the message; None if it is too long."""
     unit, _, total = text.partition("*")
     if text == "-":
         return b""
@@ -28,7 +29,7 @@ def message(text):
 
 
 def listed():
-    """The names that OpenSSL says the provider has."""
+    """Returns the names of the provider's MACs, as OpenSSL lists them."""
     command = ["openssl", "list", "-mac-algorithms", "-provider", "tagmac"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     names = set()
@@ -40,7 +41,7 @@ def listed():
 
 
 def check(row, folder, names):
-    """Checks a row: 1, or 0 if it is left out."""
+    """Checks a row and returns 1; returns 0 if it is left out."""
     number, line = row
     name, key, nonce, text, tag, bits, what = line.split()
     data = message(text)
@@ -48,7 +49,7 @@ def check(row, folder, names):
         return 0
     path = Path(folder) / str(number)
     path.write_bytes(data)
-    # OpenSSL 3.0 takes keys from the arguments alone; these are public.
+    # OpenSSL 3.0 accepts keys only as arguments; these keys are public.
     command = ["openssl", "mac", "-provider", "tagmac", "-provider", "default", "-in", path]
     command += ["-macopt", "hexkey:" + key.replace("-", "")]
     command += ["-macopt", "hexiv:" + nonce] if nonce != "-" else []

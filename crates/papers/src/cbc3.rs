@@ -1,4 +1,4 @@
-//! The CBC MAC with three keys (Black and Rogaway; the 1999 paper on UMAC, section 8.4): a PRF of
+//! The CBC MAC with three keys (Black and Rogaway; the 1999 paper on UMAC, section 8.4): a PRF from
 //! any cipher.
 //!
 //! With X = X_1 .. X_m in blocks of n bits:
@@ -9,8 +9,8 @@
 //! PRF(X) = E_K3(X_m 10* ^ Y_{m-1})            if not; X_m is empty where X is
 //! ```
 //!
-//! One block waits for the one before it, so this is slow on long messages: it ends a hash. The
-//! parallel MACs are faster.
+//! Each block depends on the previous one, so this is slow on long messages; it is meant for the
+//! end of a hash. The parallel MACs are faster.
 
 use tagmac::cipher::{Cipher, CipherBlock};
 use tagmac::hazmat::Chain;
@@ -21,10 +21,12 @@ use crate::silent;
 
 /// The CBC MAC with three keys of the cipher C.
 ///
-/// Deterministic; any bit length; tags of n bits. q messages of sigma blocks in all are told from random
-/// strings with at most (C(d, 2) + 2 C(q, 2)) / (2^n - d), d = sigma - q, besides attacks on the cipher
-/// (`umac::cbc3_prf` of the crate `tagmac-bounds`): 2^-32 after 2^48 messages of one block or 2^48.5 blocks of long ones for
-/// n = 128, and after 2^16 or so for n = 64. After 2^(n/2) blocks it is no PRF any more.
+/// Deterministic. Accepts messages of any bit length; tags have n bits. q messages of sigma blocks
+/// in all are distinguished from random strings with an advantage of at most (C(d, 2) + 2 C(q, 2))
+/// / (2^n - d), where d = sigma - q. Attacks on the cipher add to this, see `umac::cbc3_prf` of the
+/// crate `tagmac-bounds`. For n = 128 the bound is 2^-32 after 2^48 messages of one block or 2^48.5
+/// blocks of long ones, and for n = 64 after about 2^16. After 2^(n/2) blocks it is not a PRF any
+/// more.
 ///
 /// ```
 /// use tagmac::cipher::Present80;
@@ -45,28 +47,28 @@ pub struct Cbc3<C: Cipher> {
 silent!(Cbc3<C: Cipher>);
 
 impl<C: Cipher> Cbc3<C> {
-    /// The MAC on the best level of this CPU. The keys must be independent.
+    /// Returns the MAC on the best level of this CPU. The keys must be independent.
     pub fn new(k1: &C::Key, k2: &C::Key, k3: &C::Key) -> Self {
         Cbc3::with_level(k1, k2, k3, Level::best())
     }
 
-    /// The MAC on a level of your choice.
+    /// Returns the MAC on a given level.
     pub fn with_level(k1: &C::Key, k2: &C::Key, k3: &C::Key, level: Level) -> Self {
         Cbc3::from_ciphers(C::new(k1, level), C::new(k2, level), C::new(k3, level), level)
     }
 
-    /// The MAC with the ciphers under their keys, which were made for the same level.
+    /// The MAC with keyed ciphers that were made for the same level.
     pub(crate) fn from_ciphers(k1: C, k2: C, k3: C, level: Level) -> Self {
         Cbc3 { k1, k2, k3, level }
     }
 
-    /// The level that the ciphers were made for.
+    /// Returns the level that the ciphers were made for.
     #[cfg(feature = "rustcrypto")]
     pub(crate) fn level(&self) -> Level {
         self.level
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     #[must_use]
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
@@ -104,19 +106,19 @@ impl<C: Cipher> Kernel for OneShot<'_, C> {
 }
 
 impl<C: Cipher> Cbc3<C> {
-    /// Adds to the input of a chain.
+    /// Appends to the input of a chain.
     #[inline(always)]
     pub(crate) fn update<I: Isa>(&self, isa: I, chain: &mut Chain<C::Block>, data: &[u8]) {
         chain.update(isa, &self.k1, data);
     }
 
-    /// The output, for whole bytes.
+    /// The output for whole bytes.
     #[inline(always)]
     pub(crate) fn finish_bytes<I: Isa>(&self, isa: I, chain: &Chain<C::Block>) -> C::Block {
         self.finish(isa, chain, 8 * chain.held_bytes())
     }
 
-    /// The output, of the last block's first `bits` bits.
+    /// The output for the last block's first `bits` bits.
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, chain: &Chain<C::Block>, bits: usize) -> C::Block {
         if bits == 8 * C::Block::BYTES {

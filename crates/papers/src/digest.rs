@@ -12,7 +12,7 @@ use tagmac::isa::{Isa, Kernel, Level, Levels};
 
 use crate::cbc3::Cbc3;
 
-/// A message of [`Cbc3`] that comes in pieces, for RustCrypto's traits.
+/// A message of [`Cbc3`] that arrives in pieces, for RustCrypto's traits.
 #[derive(Clone)]
 pub struct Cbc3Stream<C: Cipher> {
     mac: Cbc3<C>,
@@ -50,7 +50,7 @@ impl<C: Cipher> Kernel for Close<'_, C> {
     }
 }
 
-/// Bytes of a key of C, and of its block.
+/// The lengths of C's key and block in bytes.
 type KeyBytes<C> = <<C as Cipher>::Key as AssocArraySize>::Size;
 type BlockBytes<C> = <<C as Cipher>::Block as AssocArraySize>::Size;
 

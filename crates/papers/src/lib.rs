@@ -1,17 +1,17 @@
-//! What the papers behind [`tagmac`] have and nobody deploys: constructions to study, to compare with and to
-//! attack. They are as fast, as constant in time and as tested as the library's own, and each is built on its
-//! public interface alone: [`tagmac::hazmat`], [`tagmac::isa`] and [`tagmac::cipher`].
+//! Constructions from the papers of [`tagmac`] that are not deployed, to study, to compare with and
+//! to attack. They are as fast, constant-time and well tested as the library's own. Each uses only
+//! its public interface: [`tagmac::hazmat`], [`tagmac::isa`] and [`tagmac::cipher`].
 //!
-//! | construction | what it is | from |
+//! | construction | description | from |
 //! |---|---|---|
-//! | [`Umac99`], [`Umac99Graded`] | the UMAC of 1999: the paper's own sets, all its parameters, and grades | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 |
+//! | [`Umac99`], [`Umac99Graded`] | the UMAC of 1999: the paper's named sets, all its parameters, and grades | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 |
 //! | [`Nh`] | NH, NHS, NH^T and NH^T2: universal hashes | the same, sections 4 to 6 |
-//! | [`Cbc3`] | the CBC MAC with three keys: a PRF of any cipher, for short inputs | the same, section 8.4 |
+//! | [`Cbc3`] | the CBC MAC with three keys: a PRF from any cipher, for short inputs | the same, section 8.4 |
 //! | [`Rc6`] | a block cipher, for every mode | Rivest, Robshaw, Sidney, Yin 1998 |
-//! | [`recover_block`], [`replace_block`] | PMAC's parsimony: a block from the tag and the others, and the tag after one block changed | Black and Rogaway 2001, section 4.1 |
-//! | [`WideBlock`] | a length-preserving cipher made of PMAC, and a deterministic encryption | the same |
+//! | [`recover_block`], [`replace_block`] | PMAC's parsimony: compute a block from the tag and the other blocks, and the tag after a change of one block | Black and Rogaway 2001, section 4.1 |
+//! | [`WideBlock`] | a length-preserving cipher built from PMAC, and a deterministic encryption | the same |
 //!
-//! Where you have a choice, take a MAC of [`tagmac`].
+//! If you have a choice, use a MAC of [`tagmac`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -43,7 +43,7 @@ pub use umac99::{NhError, NhShape};
 pub use umac99::{Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use wide_block::WideBlock;
 
-/// Writes a type's name and nothing of what it holds.
+/// Implements `Debug` with the type's name only, so that no secret is printed.
 macro_rules! silent {
     ($($name:ident $(<$($parameter:ident: $bound:path),+>)?),+ $(,)?) => {$(
         impl $(<$($parameter: $bound),+>)? core::fmt::Debug for $name $(<$($parameter),+>)? {

@@ -1,4 +1,4 @@
-//! NH and its relatives (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
+//! NH and its variants (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
 //! Authentication", 1999, sections 4 to 6).
 
 use alloc::vec;
@@ -9,9 +9,9 @@ use tagmac::isa::Level;
 use crate::silent;
 use crate::umac99::{NhError, NhKey, NhShape, passing};
 
-/// NH, NHS, NH^T or NH^T2 under a key, as its [`NhShape`] says.
+/// NH, NHS, NH^T or NH^T2 under a key, depending on its [`NhShape`].
 ///
-/// With message words m and key words k of w bits, pairs of neighbours, and everything mod 2^2w:
+/// With message words m and key words k of w bits, in pairs of neighbours, and everything mod 2^2w:
 ///
 /// ```text
 /// NH_K(M)         = sum over i of (m_{2i-1} + k_{2i-1} mod 2^w) (m_{2i} + k_{2i} mod 2^w)
@@ -32,19 +32,18 @@ use crate::umac99::{NhError, NhKey, NhShape, passing};
 /// | NH^T2\[n, m, w\] | 2^-(2w-2) | theorem 5.3 |
 /// | NHS^T2\[n, m, w\] | 2^-(2w-4) | theorem 5.4 |
 ///
-/// if the key is random; [`NhShape::collision_bits`] has what is proven for each shape, strides and
-/// any number of streams included. `tests/all/collisions.rs` compares them with what every key
-/// gives for w = 4.
-/// The bounds hold for all messages, of any lengths (proposition 6.1): [`hash`](Nh::hash) fills the
-/// last block up with zeros and ends with the length.
+/// if the key is random. [`NhShape::collision_bits`] returns the proven bound for each shape,
+/// including strides and any number of streams. `tests/all/collisions.rs` compares the bounds with
+/// a search of all keys for w = 4. The bounds hold for all messages, of any lengths (proposition
+/// 6.1): [`hash`](Nh::hash) pads the last block with zeros and ends with the length.
 ///
 /// ```
 /// use tagmac_papers::{Nh, NhShape};
-/// let key = [0x2a; 48]; // In earnest: random bytes.
+/// let key = [0x2a; 48]; // Use random bytes instead.
 /// let nh = Nh::new(NhShape::new(8, 32)?, &key, &[])?;
 /// assert_eq!(nh.hash(b"message").len(), 8 + 2);
 ///
-/// // NHS^T with three streams, whose bound is 2^-93.
+/// // NHS^T with three streams, with a bound of 2^-93.
 /// let shape = NhShape::new(8, 32)?.signed().toeplitz(3, 2)?;
 /// assert_eq!((shape.key_bytes(), shape.collision_bits()), (48, 93));
 /// let nhs = Nh::new(shape, &key, &[])?;
@@ -66,8 +65,8 @@ pub struct Nh {
 silent!(Nh);
 
 impl Nh {
-    /// The hash under the first [`key_bytes`](NhShape::key_bytes) bytes of `k`, and the first
-    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best level of this CPU.
+    /// Returns the hash under the first [`key_bytes`](NhShape::key_bytes) bytes of `k` and the
+    /// first [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best level of this CPU.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl Nh {
         Nh::with_level(shape, k, l, Level::best())
     }
 
-    /// As [`new`](Nh::new), on a level of your choice.
+    /// As [`new`](Nh::new), on a given level.
     ///
     /// # Errors
     ///
@@ -85,17 +84,17 @@ impl Nh {
         Ok(Nh { key: NhKey::new(shape, k, l)?, level: passing(level) })
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn shape(&self) -> &NhShape {
         self.key.shape()
     }
 
-    /// The hash of a message of any length: its blocks' hashes, of
-    /// [`hash_bytes`](NhShape::hash_bytes) each, and two bytes of length mod the block.
+    /// Returns the hash of a message of any length: the hashes of its blocks, of
+    /// [`hash_bytes`](NhShape::hash_bytes) each, and two bytes with its length modulo the block.
     ///
     /// # Panics
     ///
-    /// If there is no memory for it.
+    /// If memory is exhausted.
     pub fn hash(&self, message: &[u8]) -> Vec<u8> {
         let shape = self.shape();
         let hashes = message.len().div_ceil(shape.block_bytes()) * shape.hash_bytes();
@@ -105,14 +104,14 @@ impl Nh {
         out
     }
 
-    /// The hash of one block alone, filled up with zeros to whole groups of words: a block collides
-    /// with itself filled up with zeros. In `out` of exactly
-    /// [`hash_bytes`](NhShape::hash_bytes).
+    /// Writes the hash of a single block to `out`, which must have exactly
+    /// [`hash_bytes`](NhShape::hash_bytes) bytes. The block is padded with zeros to whole groups of
+    /// words, so a block and the same block padded with zeros collide.
     ///
     /// # Errors
     ///
     /// [`NhError::BlockLength`] unless the block has 1 to [`block_bytes`](NhShape::block_bytes)
-    /// bytes, or if `out` has another length.
+    /// bytes, or if `out` has the wrong length.
     pub fn block(&self, block: &[u8], out: &mut [u8]) -> Result<(), NhError> {
         let shape = self.shape();
         for (range, found) in [

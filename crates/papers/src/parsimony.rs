@@ -1,16 +1,16 @@
-//! What PMAC's parsimony gives (Black and Rogaway 2001, section 4.1): a block from the tag and the
-//! others, and a tag from the old one and a changed block.
+//! PMAC's parsimony (Black and Rogaway 2001, section 4.1): computes a block from the tag and the
+//! other blocks, and a tag from the old one and a changed block.
 //!
-//! The tag of n bits is a permutation of each full block. With D for the inverse of E, and S for
-//! the xor of what Sigma is made of without block i:
+//! The tag of n bits is a permutation of each full block. Let D be the inverse of E, and S the xor
+//! of all terms of Sigma except that of block i:
 //!
 //! ```text
 //! M_i = D_K(D_K(Tag) ^ S) ^ gamma_i L     for i < m
 //! M_m = D_K(Tag) ^ S                      if it is full; S has L/x in it
 //! ```
 //!
-//! So the tag can stand in the place of a block: `wide_block.rs` makes a cipher of that. Fast because
-//! the rest of the message is absorbed by PMAC's own kernels, and one block alone goes through D.
+//! So the tag can replace a block: `wide_block.rs` builds a cipher from this. The code is fast
+//! because PMAC's own kernels absorb the rest of the message, and only one block goes through D.
 
 use core::fmt;
 
@@ -20,25 +20,25 @@ use tagmac::isa::{Isa, Kernel, Levels};
 use tagmac::{Bits, Error, Pmac, Tag};
 use zeroize::Zeroize;
 
-/// A message that [`recover_block`] or [`WideBlock`](crate::WideBlock) cannot serve.
+/// An error of [`recover_block`] or [`WideBlock`](crate::WideBlock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParsimonyError {
-    /// The message is shorter than the one block that the wide-block cipher needs.
+    /// The message is shorter than one block, which the wide-block cipher needs.
     TooShort {
-        /// The fewest bits of a message.
+        /// The minimum length in bits.
         min_bits: usize,
-        /// The bits given.
+        /// The length in bits.
         found: usize,
     },
-    /// The message has no full block of that number.
+    /// The message has no full block with this number.
     NoSuchBlock {
         /// The number of the last full block; the first is block 1.
         last: u64,
-        /// The number given.
+        /// The number that was requested.
         found: u64,
     },
-    /// What the MAC refuses.
+    /// An error of the MAC.
     Mac(Error),
 }
 
@@ -71,15 +71,15 @@ impl From<Error> for ParsimonyError {
     }
 }
 
-/// The full block of number `number`, counted from 1, of a message that has the PMAC tag `tag`;
+/// Computes the full block number `number`, counted from 1, of a message with the PMAC tag `tag`.
 /// `rest` is the message without that block.
 ///
-/// Parsimony (Black and Rogaway 2001, section 4.1): PMAC's tag of n bits is a permutation of each
-/// full block of n bits, so with the key it can be turned back. Any block will do, also the last
-/// one if it is full.
+/// This is parsimony (Black and Rogaway 2001, section 4.1): PMAC's tag of n bits is a permutation
+/// of each full block of n bits, which can be inverted with the key. It works for any full block,
+/// including the last one.
 ///
-/// Nothing is checked and nothing can be: for each tag there is a block that gives it. Wrong bits
-/// in the rest or the tag, or another number, give another block and no error.
+/// The result cannot be checked: for each tag there is a block with this tag. Wrong bits in the
+/// rest or the tag, or a wrong number, result in a wrong block and no error.
 ///
 /// ```
 /// use tagmac::PmacAes128;
@@ -96,7 +96,7 @@ impl From<Error> for ParsimonyError {
 /// # Errors
 ///
 /// [`ParsimonyError::Mac`] with [`Error::TagBits`] unless the tag has n bits,
-/// [`ParsimonyError::NoSuchBlock`] if the message has no full block of that number.
+/// [`ParsimonyError::NoSuchBlock`] if the message has no full block with this number.
 pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     mac: &Pmac<C>,
     rest: impl Into<Bits<'m>>,
@@ -117,7 +117,7 @@ pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     Ok(mac.level().run(Recover { mac, before, after, tag }))
 }
 
-/// The block between the full blocks `before` and the rest of a message with this tag.
+/// Computes the block between the full blocks `before` and the rest of a message with this tag.
 pub(crate) struct Recover<'a, C: Cipher<Block: Field>> {
     pub(crate) mac: &'a Pmac<C>,
     pub(crate) before: &'a [u8],
@@ -135,11 +135,11 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
         let next = before.len() + C::Block::BYTES;
         let cut = absorbable_len(mac, after);
         let mut sum = mac.empty();
-        // One loop, so that the kernel has one copy of what absorbs.
+        // One loop, so that the kernel contains the absorbing code once.
         for (at, blocks) in [(0, before), (next, &after.bytes()[..cut])] {
             mac.absorb(isa, &mut sum, at as u64, blocks);
         }
-        // A full last block stands in the sum as it is, so of zeros there is nothing but L/x.
+        // A full last block is in the sum unchanged, so for zeros only L/x remains.
         let (is_last, zeros) = (after.bits() == 0, C::Block::ZERO);
         let tail = if is_last { Bits::from(&zeros) } else { after.after(cut) };
         let mut others = mac.finish(isa, &sum, (next + cut) as u64, tail);
@@ -159,14 +159,14 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
     }
 }
 
-/// The tag of a message after its full block `number`, counted from 1, changed from `old` to `new`: from
-/// `tag`, the message's length and these two blocks alone (section 4.1, incrementality). Three calls of
-/// the cipher and one of its inverse, however long the message is; two in all for the last block.
+/// Computes the tag of a message after its full block `number`, counted from 1, changed from `old`
+/// to `new`, from `tag`, the message's length and these two blocks alone (section 4.1,
+/// incrementality). This takes three calls of the cipher and one of its inverse for any length; for
+/// the last block it takes two calls in all.
 ///
-/// Nothing is checked and nothing can be. **A wrong old block or number, or a length that makes another
-/// block the last one, gives the tag of another message than the edited one, mostly of one that nobody wrote** (an
-/// edit that is made twice takes itself back): [`edit::Tree`](tagmac::edit) keeps what it takes to check old
-/// bytes.
+/// The inputs cannot be checked. **With a wrong old block, number or length, the result is the tag
+/// of a different message, usually one that was never written.** (Applying an edit twice reverts
+/// it.) [`edit::Tree`](tagmac::edit) stores the sums that are needed to check old bytes.
 ///
 /// ```
 /// use tagmac::PmacAes128;
@@ -206,8 +206,8 @@ pub fn replace_block<C: Decrypt<Block: Field>>(
     Ok(Tag::new(tag.as_ref(), n)?)
 }
 
-/// A tag with one block replaced. `offset` is what is added to a block before it is encrypted; the last
-/// one is not.
+/// Replaces one block in a tag. `offset` is added to a block before it is encrypted; the last block
+/// is not encrypted.
 struct Replace<'a, C: Cipher> {
     cipher: &'a C,
     offset: Option<C::Block>,

@@ -6,10 +6,10 @@
 //! u = (D (2 D + 1)) <<< 5      C = ((C ^ u) <<< t) + S[2 i + 1]      then A, B, C, D turn by one
 //! ```
 //!
-//! There are no tables. Rotations by t and u depend on data, and so do the products: both take a
-//! time that does not depend on their operands on common CPUs (not on some small ones without a
-//! barrel shifter or a fast multiplier). Blocks are taken eight at a time, word by word, so
-//! that compilers make vectors of them.
+//! There are no tables. Rotations by t and u depend on data, and so do the products. On common CPUs
+//! both take constant time (except on some small ones without a barrel shifter or a fast
+//! multiplier). Blocks are processed eight at a time, word by word, so that compilers vectorise the
+//! code.
 
 use core::hint::black_box;
 
@@ -18,7 +18,7 @@ use tagmac::isa::Isa;
 use zeroize::Zeroize;
 
 const ROUNDS: usize = 20;
-/// Round keys.
+/// The number of round keys.
 const KEYS: usize = 2 * ROUNDS + 4;
 /// Odd((e - 2) 2^32) and Odd((golden ratio - 1) 2^32).
 const P: u32 = 0xb7e1_5163;
@@ -79,8 +79,8 @@ impl<const BYTES: usize> Rc6<BYTES> {
             c[j] = u32::from_le_bytes(*w2);
             d[j] = u32::from_le_bytes(*w3).wrapping_add(self.keys[1]);
         }
-        // Compilers make vectors of words that stand in memory, not of those in registers: without
-        // this, eight blocks take three times as long.
+        // Compilers vectorise words in memory, but not words in registers. Without this, eight
+        // blocks take three times as long.
         let in_memory = |words: [[u32; N]; 4]| if N > 1 { black_box(words) } else { words };
         [a, b, c, d] = in_memory([a, b, c, d]);
         let (rounds, _) = self.keys[2..].as_chunks::<2>();
@@ -142,7 +142,7 @@ impl<const BYTES: usize> BlockCipher for Rc6<BYTES> {
     }
 }
 
-/// The rounds backwards, one block at a time.
+/// Decrypts one block at a time.
 impl<const BYTES: usize> Decrypt for Rc6<BYTES> {
     #[inline(always)]
     fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 16]) -> [u8; 16] {

@@ -1,6 +1,6 @@
-//! The wide-block cipher that PMAC's parsimony makes (Black and Rogaway 2001, section 4.1): a cipher on
-//! messages of any length from n bits up. The tag stands in the place of a block, and is the start of a
-//! counter that encrypts the others:
+//! The wide-block cipher from PMAC's parsimony (Black and Rogaway 2001, section 4.1): a cipher on
+//! messages of any length from n bits. The tag replaces a block, and is the start of a counter that
+//! encrypts the other blocks:
 //!
 //! ```text
 //! IV  = PMAC_K1(M)
@@ -8,9 +8,9 @@
 //! C   = IV || C_1 .. C_{m-2} || C_m       IV alone if m = 1
 //! ```
 //!
-//! The paper names the block that is dropped with "say", and does not say how the counter goes on;
-//! both are ours as written. Fast because the counters of unrolled blocks differ in their last
-//! byte alone: one xor with a table makes a vector of them.
+//! The paper names the dropped block only with "say", and does not define how the counter
+//! continues; both are our choices. The code is fast because the counters of unrolled blocks differ
+//! only in their last byte: one xor with a table computes a vector of them.
 
 use tagmac::cipher::{Cipher, CipherBlock, Decrypt, Encrypt, Field};
 use tagmac::hazmat::Hash;
@@ -21,15 +21,15 @@ use zeroize::Zeroize;
 use crate::parsimony::{ParsimonyError, Recover};
 use crate::silent;
 
-/// Blocks whose numbers the kernels of the counter have a table for.
+/// The number of blocks in the counter kernels' table.
 const PERIOD: usize = 32;
 
-/// A cipher on messages of any length from n bits up, n being the bits of the cipher C's block:
-/// the wide-block cipher that PMAC makes (Black and Rogaway 2001, section 4.1).
+/// A cipher on messages of any length from n bits, where n is the length in bits of the cipher C's
+/// block: the wide-block cipher from PMAC (Black and Rogaway 2001, section 4.1).
 ///
-/// The ciphertext has exactly as many bits as the message, and each of its bits depends on the
-/// whole message. With independent keys K1 and K2, M = M_1 .. M_m in blocks of n bits, of which
-/// the last may be shorter:
+/// The ciphertext has exactly the length of the message, and each of its bits depends on the whole
+/// message. Take independent keys K1 and K2, and M = M_1 .. M_m in blocks of n bits. The last block
+/// may be shorter:
 ///
 /// ```text
 /// IV  = PMAC_K1(M)
@@ -37,22 +37,23 @@ const PERIOD: usize = 32;
 /// C   = IV || C_1 .. C_{m-2} || C_m       IV alone if m = 1
 /// ```
 ///
-/// Deciphering gets block m - 1, or 1 if m = 1, from IV as [`recover_block`](crate::recover_block) does. That the
-/// counter goes on by ones and that block m - 1 is the one left out is ours: the paper leaves it
-/// open, so do not expect other programs to agree.
+/// Deciphering computes block m - 1, or 1 if m = 1, from IV as
+/// [`recover_block`](crate::recover_block) does. The paper does not define the counter's steps and
+/// the omitted block. We count by ones and omit block m - 1, so other programs may not be
+/// compatible.
 ///
-/// # What it promises
+/// # Security
 ///
 /// Against attackers who see ciphertexts of messages that they choose, it is a pseudorandom
 /// permutation for each length, up to about 2^(n/2) blocks under a pair of keys. Equal messages
-/// have equal ciphertexts, and nothing else shows but the length.
+/// have equal ciphertexts; otherwise a ciphertext reveals only its length.
 ///
-/// **It is not secure where attackers learn how ciphertexts decipher that they made**, and it
-/// authenticates nothing. To flip a bit of C_j is to flip that bit of M_j and to change block
-/// m - 1 at random, no more. Redundancy is sure to show a forgery only as far as it depends on block
-/// m - 1: k fixed bits there miss it with 2^-k. If it is all of that block (n zero bits, say), IV is a tag
-/// of the others. Where the ciphertext may be
-/// longer than the message, take an AEAD, or a MAC beside a cipher.
+/// **It is not secure if attackers learn decryptions of ciphertexts that they made**, and it
+/// authenticates nothing. Flipping a bit of C_j flips that bit of M_j and changes block m - 1
+/// randomly, nothing else. Redundancy detects a forgery reliably only as far as it depends on block
+/// m - 1: k fixed bits there miss it with a probability of 2^-k. If that block consists only of
+/// redundancy (n zero bits, say), IV is a tag of the other blocks. If the ciphertext may be longer
+/// than the message, use an AEAD, or a cipher and a MAC.
 ///
 /// ```
 /// use tagmac::cipher::Aes128;
@@ -75,13 +76,13 @@ pub struct WideBlock<C: Cipher<Block: Field>> {
 silent!(WideBlock<C: Cipher<Block: Field>>);
 
 impl<C: Decrypt<Block: Field>> WideBlock<C> {
-    /// The cipher under K1, for PMAC, and K2, for the counter, on the best level of this CPU. The
-    /// keys must be independent.
+    /// Returns the cipher under K1, for PMAC, and K2, for the counter, on the best level of this
+    /// CPU. The keys must be independent.
     pub fn new(k1: &C::Key, k2: &C::Key) -> Self {
         WideBlock::with_level(k1, k2, Level::best())
     }
 
-    /// The cipher on a level of your choice.
+    /// Returns the cipher on a given level.
     pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
         WideBlock { mac: Pmac::with_level(k1, level), counter: C::new(k2, level) }
     }
@@ -90,7 +91,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
+    /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is then unchanged.
     pub fn encipher(&self, data: &mut [u8]) -> Result<(), ParsimonyError> {
         self.encipher_bits(data, 8 * data.len())
     }
@@ -99,19 +100,20 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::TooShort`] if the ciphertext is shorter than a block. It is as it was then.
+    /// [`ParsimonyError::TooShort`] if the ciphertext is shorter than a block. It is then
+    /// unchanged.
     pub fn decipher(&self, data: &mut [u8]) -> Result<(), ParsimonyError> {
         self.decipher_bits(data, 8 * data.len())
     }
 
-    /// Enciphers the message of the first `bits` bits of `data` in place. Bits of the last byte
-    /// that do not belong to it come out as zeros.
+    /// Enciphers the first `bits` bits of `data` in place. Unused bits of the last byte become
+    /// zero.
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`](tagmac::Error::MessageBits) unless `data` has
-    /// as many bytes as the bits need,
-    /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
+    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`](tagmac::Error::MessageBits) unless
+    /// `bits` ends in the last byte of `data`, [`ParsimonyError::TooShort`] if the message is
+    /// shorter than a block. It is then unchanged.
     pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), ParsimonyError> {
         let last = last_block::<C::Block>(data, bits)?;
         let tag = self.mac.tag(Bits::new(data, bits)?)?;
@@ -125,8 +127,8 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         Ok(())
     }
 
-    /// Deciphers the ciphertext of the first `bits` bits of `data` in place. Bits of the last byte
-    /// that do not belong to it come out as zeros.
+    /// Deciphers the first `bits` bits of `data` in place. Unused bits of the last byte become
+    /// zero.
     ///
     /// # Errors
     ///
@@ -139,7 +141,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
             data.copy_within(C::Block::BYTES..last, 0);
             self.count(&iv, &mut data[..last - C::Block::BYTES]);
         }
-        // Block m - 1 is missing; or, if that is block 0, the message's only one.
+        // Block m - 1 is missing, or the only block if m = 1.
         let hole = last.saturating_sub(C::Block::BYTES);
         let (before, rest) = data.split_at_mut(hole);
         let (block, after) = rest.split_at_mut(C::Block::BYTES);
@@ -149,12 +151,14 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         Ok(())
     }
 
-    /// Encrypts a message of any length in place and returns IV: the paper's deterministic encryption,
-    /// "one can use C directly", C = IV || C_1 .. C_m. Equal messages have equal ciphertexts.
+    /// Encrypts a message of any length in place and returns IV: the paper's deterministic
+    /// encryption, "one can use C directly", C = IV || C_1 .. C_m. Equal messages have equal
+    /// ciphertexts.
     ///
-    /// Unlike the wide-block cipher this is longer than the message, and
-    /// [`decrypt`](WideBlock::decrypt) checks IV, which is a tag. It is what Rogaway and Shrimpton later
-    /// called SIV, without associated data: an attempt to forge passes as a guess at PMAC's tag does.
+    /// Unlike with the wide-block cipher, the ciphertext is longer than the message, and
+    /// [`decrypt`](WideBlock::decrypt) checks IV, which is a tag. Rogaway and Shrimpton later
+    /// called this SIV; here it has no associated data. An attempt to forge passes with the
+    /// probability of a guess at PMAC's tag.
     ///
     /// ```
     /// use tagmac::cipher::Aes128;
@@ -169,18 +173,19 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`ParsimonyError::Mac`] as [`Pmac::tag`]. The message is as it was then.
+    /// [`ParsimonyError::Mac`] as [`Pmac::tag`]. The message is then unchanged.
     pub fn encrypt(&self, data: &mut [u8]) -> Result<C::Block, ParsimonyError> {
         let iv = C::Block::zero_filled(self.mac.tag(&*data)?.as_bytes());
         self.count_all(&iv, data);
         Ok(iv)
     }
 
-    /// Decrypts what [`encrypt`](WideBlock::encrypt) made, in place, and checks it in constant time.
+    /// Decrypts the output of [`encrypt`](WideBlock::encrypt) in place, and checks it in constant
+    /// time.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless IV is that of the message; `data` is zeros then.
+    /// [`Mismatch`] unless IV is that of the message; `data` is then set to zeros.
     pub fn decrypt(&self, iv: &C::Block, data: &mut [u8]) -> Result<(), Mismatch> {
         self.count_all(iv, data);
         let tag = Tag::try_from(iv.as_ref()).map_err(|_| Mismatch)?;
@@ -191,7 +196,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         checked
     }
 
-    /// Encrypts or decrypts a message of any length, all of it.
+    /// Encrypts or decrypts all of a message of any length.
     fn count_all(&self, iv: &C::Block, data: &mut [u8]) {
         if let Some(last) = data.len().checked_sub(1) {
             let (last, bits) = (last / C::Block::BYTES * C::Block::BYTES, 8 * data.len());
@@ -200,12 +205,12 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         }
     }
 
-    /// Encrypts or decrypts whole blocks, the message's first ones.
+    /// Encrypts or decrypts the first blocks of a message, which must be whole.
     fn count(&self, iv: &C::Block, data: &mut [u8]) {
         self.mac.level().run(Count { cipher: &self.counter, first: *iv, data });
     }
 
-    /// Encrypts or decrypts the last block, which begins at byte `last`.
+    /// Encrypts or decrypts the last block, which starts at byte `last`.
     fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
         let number = plus(iv, (last / C::Block::BYTES) as u64);
         let mut pad = self.mac.level().run(Encrypt(&self.counter, &number));
@@ -218,7 +223,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     }
 }
 
-/// Where the last block of a message of at least a block begins.
+/// The start of the last block of a message of at least a block.
 fn last_block<B: CipherBlock>(data: &[u8], bits: usize) -> Result<usize, ParsimonyError> {
     Bits::new(data, bits)?;
     if bits < 8 * B::BYTES {
@@ -231,7 +236,7 @@ fn last_block<B: CipherBlock>(data: &[u8], bits: usize) -> Result<usize, Parsimo
 #[inline(always)]
 fn plus<B: Field>(block: &B, number: u64) -> B {
     let (mut sum, mut carry) = (*block, number);
-    // The fields' blocks are whole words of 32 bits.
+    // The blocks of all fields are whole words of 32 bits.
     for word in sum.as_mut().as_chunks_mut().0.iter_mut().rev() {
         let digits = u32::from_be_bytes(*word) as u64 + (carry & u32::MAX as u64);
         *word = (digits as u32).to_be_bytes();
@@ -240,8 +245,8 @@ fn plus<B: Field>(block: &B, number: u64) -> B {
     sum
 }
 
-/// Xors E_K(first), E_K(first + 1), .. to whole blocks. The numbers are no secret: the first is
-/// the ciphertext's first block.
+/// Xors E_K(first), E_K(first + 1), .. to whole blocks. The numbers are not secret: the first is
+/// the first block of the ciphertext.
 struct Count<'a, C: Cipher> {
     cipher: &'a C,
     first: C::Block,
@@ -279,12 +284,12 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
 struct Counting<'a, I: Isa, C: Cipher + 'a> {
     isa: I,
     keys: C::Keys<'a, I>,
-    /// The next block's number.
+    /// The number of the next block.
     number: C::Block,
 }
 
 impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
-    /// The next blocks, a vector at a time.
+    /// Processes the next blocks, one vector at a time.
     #[inline(always)]
     fn by_vectors(&mut self, data: &mut [u8]) {
         let lanes = C::lanes(self.isa);
@@ -303,8 +308,8 @@ impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
         }
     }
 
-    /// The next `UNROLL` vectors. Their first number is a multiple of their number of blocks, so the
-    /// others are that one xor their places.
+    /// Processes the next `UNROLL` vectors. Their first number is a multiple of their number of
+    /// blocks, so each number is the first one xor the block's index.
     #[inline(always)]
     fn unrolled(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
         const { assert!(C::Lanes::<I>::UNROLL == 1 || C::Lanes::<I>::UNROLL == 8) };

@@ -1,5 +1,5 @@
-//! What holds many messages: sequences of buffers, arrays of Arrow, rows of two-dimensional arrays.
-//! None is copied.
+//! Containers of many messages: sequences of buffers, Arrow arrays, and two-dimensional arrays with
+//! a message in each row. Nothing is copied.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -10,9 +10,9 @@ use crate::arrow::Arrow;
 use crate::buffer::{View, no_bytes};
 use crate::memory::{collected, push, reserved};
 
-/// Something that holds messages, or what else there is one of for each.
+/// A container of messages, or of nonces, tags or partials.
 pub struct Batch<'py> {
-    /// A word for one.
+    /// Names one item in errors.
     what: &'static str,
     held: Held<'py>,
 }
@@ -23,19 +23,19 @@ enum Held<'py> {
     Arrow(Arrow),
 }
 
-/// A message by itself.
+/// A single item.
 enum Item<'py> {
     Fixed(Bound<'py, PyBytes>),
     View(View),
 }
 
 impl<'py> Batch<'py> {
-    /// What an object holds; `what` is a word for one.
+    /// The contents of `object`. `what` names one item in errors.
     pub fn of(object: &Bound<'py, PyAny>, what: &'static str) -> PyResult<Batch<'py>> {
         Ok(Batch { what, held: Held::of(object, what)? })
     }
 
-    /// The messages.
+    /// The items' bytes.
     pub fn slices(&self) -> PyResult<Vec<&[u8]>> {
         match &self.held {
             Held::Items(items) => collected(items.iter().map(Item::bytes)),
@@ -65,13 +65,13 @@ impl<'py> Held<'py> {
             return match view.shape() {
                 [_, _] => Ok(Held::Rows(view)),
                 other => Err(PyTypeError::new_err(format!(
-                    "expected {what}s, or an array of 2 dimensions with one in each row, \
-                     found one of {}",
+                    "the array has {} dimensions: pass a sequence of {what}s, or an array of 2 \
+                     dimensions with a {what} in each row",
                     other.len()
                 ))),
             };
         }
-        // Its letters would be the items, and an empty one would have none.
+        // Iterating over a str would yield its letters, and nothing for an empty one.
         if object.is_instance_of::<PyString>() {
             return Err(no_bytes(object));
         }

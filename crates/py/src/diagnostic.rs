@@ -1,4 +1,4 @@
-//! Remarks of `tagmac_files` on work that goes on all the same: warnings of the logger `tagmac`.
+//! Sends the warnings of `tagmac_files` about work that continues to the Python logger `tagmac`.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tagmac_files::diagnostic::set_sink;
 
-/// Hands remarks to Python's logging from now on.
+/// From now on, logs the library's warnings through Python's logging.
 pub fn log_remarks() {
     set_sink(|remark: &dyn Display| {
         let remark = remark.to_string();
@@ -19,8 +19,8 @@ pub fn log_remarks() {
             };
             match warn() {
                 Ok(_) => {}
-                // Python hears of Ctrl-C in any of its own code, so in the logger's too. The work
-                // that makes the remark looks after signals and ends.
+                // Python may raise KeyboardInterrupt inside the logger too. Raise the signal again,
+                // so that the work that logs the warning notices it and stops.
                 Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
                     let again = py.import(intern!(py, "_thread"));
                     let again = again.and_then(|thread| thread.call_method0("interrupt_main"));

@@ -1,4 +1,4 @@
-//! Exceptions. All that concern values are `ValueError`s.
+//! Exceptions. Those about values are subclasses of `ValueError`.
 
 use std::io;
 use std::path::Path;
@@ -16,31 +16,41 @@ create_exception!(
     tagmac,
     IncompleteObject,
     PyValueError,
-    "The partials make no whole: a range is missing, or there twice."
+    "Partials do not cover the object: a range is missing or present twice."
 );
-create_exception!(tagmac, WrongKey, PyValueError, "Something belongs to another key.");
-create_exception!(tagmac, WrongObject, PyValueError, "A partial is of another object or version.");
-create_exception!(tagmac, NonceRequired, PyValueError, "The MAC takes a nonce, and got none.");
+create_exception!(tagmac, WrongKey, PyValueError, "The data belongs to another key.");
+create_exception!(
+    tagmac,
+    WrongObject,
+    PyValueError,
+    "A partial belongs to another object or version."
+);
+create_exception!(tagmac, NonceRequired, PyValueError, "The MAC needs a nonce for each message.");
 create_exception!(
     tagmac,
     NonceReuse,
     PyValueError,
-    "The call could lead to two tags under one nonce, from which others can be forged."
+    "The call could produce two tags under one nonce, which lets an attacker forge others."
 );
-create_exception!(tagmac, BudgetExhausted, PyValueError, "The key may do no more: take a new one.");
+create_exception!(
+    tagmac,
+    BudgetExhausted,
+    PyValueError,
+    "The key's budget is used up; use a new key."
+);
 create_exception!(
     tagmac,
     ReserveUsedUp,
     PyValueError,
-    "The session's last save covers no more: reserve, save and store."
+    "The session has used its reserve; call reserve and save, and store the result."
 );
 
-/// The exception for what a session refuses.
+/// The exception for a session's error.
 pub fn session_refused(error: SessionError) -> PyErr {
     let line = error.to_string();
     match error {
         SessionError::ReserveUsedUp => ReserveUsedUp::new_err(line),
-        // No new key would help.
+        // A new key would not help.
         SessionError::Meter(MeterError::BudgetExhausted {
             count: "bytes of a message", ..
         }) => PyValueError::new_err(line),
@@ -52,7 +62,7 @@ pub fn session_refused(error: SessionError) -> PyErr {
     }
 }
 
-/// The exception for what a MAC refuses.
+/// The exception for a MAC's error.
 pub fn refused(error: impl Into<PartError>) -> PyErr {
     let error = error.into();
     match error {
@@ -62,7 +72,7 @@ pub fn refused(error: impl Into<PartError>) -> PyErr {
     }
 }
 
-/// The exception for what ended a piece of work on files, partials or manifests.
+/// The exception for an error in work on files, partials or manifests.
 #[cfg(unix)]
 pub fn failed(error: impl Into<tagmac_files::Error>) -> PyErr {
     use tagmac_files::ErrorKind;
@@ -78,18 +88,17 @@ pub fn failed(error: impl Into<tagmac_files::Error>) -> PyErr {
     }
 }
 
-/// The exception for a pickle or a copy of what holds a key or its state. `instead` is what to do with
-/// what else it holds.
+/// The exception for pickling or copying an object that contains a key or its state, so that no key
+/// ends up in a closure, a plan or a log. `instead` says what to do with the rest of the state.
 #[cold]
 pub fn stays(what: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "a tagmac.{what} is neither pickled nor copied, so that no key enters a closure, a plan or a \
-         log: {instead} tagmac.KeyRef.file(path), .env(name), .command(words) or .secret(name), and \
-         call its resolve() where the key is used"
+        "tagmac.{what} cannot be pickled or copied; {instead} a tagmac.KeyRef and call resolve() where \
+         the key is used"
     ))
 }
 
-/// The `OSError` that Python itself would raise: its class goes by the number.
+/// The `OSError` that Python itself would raise. Its class depends on the error number.
 pub fn os_error(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
     let Some(number) = error.raw_os_error() else { return error.into() };
     let why = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));

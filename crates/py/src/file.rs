@@ -1,9 +1,9 @@
-//! `file_digest`: files and file objects.
+//! `file_digest`: the tag of a file or a file object.
 //!
-//! A regular file that is given by its path is read in parallel by `tagmac_files`. All else is
-//! streamed through `readinto`, in order.
+//! A regular file given by its path is read in parallel by `tagmac_files`. Anything else is read in
+//! order through `readinto`.
 //!
-//! The calling thread works like the others. Between pieces it looks after signals, so that Ctrl-C
+//! The calling thread hashes like the others. Between pieces it checks for signals, so that Ctrl-C
 //! works, and calls `progress`. An exception from either stops all threads.
 
 use pyo3::buffer::PyUntypedBuffer;
@@ -19,15 +19,21 @@ use crate::key::mac_of;
 use crate::nonce::nonce_of;
 use crate::progress::Watch;
 
-/// Bytes of a step, nearly.
+/// Approximate number of bytes between two checks.
 const STEP: usize = 128 << 10;
 
-/// The tag of a file.
+/// Returns the tag of a file as bytes.
 ///
-/// file is a path, which is read by that many threads (0: as many as there are cores), or a binary
-/// file object, which is read in order from where it stands. progress is called with the bytes done
-/// and the bytes of the file, or None if they are not known: first, last, and now and then. An
-/// exception that it raises stops the work and comes out.
+/// `file` is a path or a binary file object. A regular file given by its path is read on `threads`
+/// threads (0: one for each core). A file object is read in order from its current position. `key`,
+/// `alg`, `nonce` and `tag_bits` are as in `new`.
+///
+/// `progress(done, total)` is called at the start, at the end, and at intervals. Both are bytes;
+/// `total` is None if the size is unknown. An exception that it raises stops the work and is passed
+/// on.
+///
+/// Raises `OSError` if the file cannot be read or changes meanwhile, `TypeError` if it is open in
+/// text mode, and `NonceRequired` if the MAC needs a nonce and none is given.
 #[pyfunction]
 #[pyo3(signature = (file, key, alg=None, *, nonce=None, tag_bits=None, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
@@ -59,7 +65,7 @@ pub fn file_digest<'py>(
 #[cold]
 fn no_binary_file(file: &Bound<'_, PyAny>, text: bool) -> PyErr {
     if text {
-        let line = "expected a file in binary mode, as open(path, \"rb\") gives it, found one in text mode";
+        let line = "the file is open in text mode; open it with open(path, \"rb\")";
         return PyTypeError::new_err(line);
     }
     let name = file.get_type().name();
@@ -76,7 +82,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The tag of the file of a path. Python opens it, so that its errors are Python's.
+    /// The tag of the file at a path. Python opens it, so that errors are Python's own.
     fn open(self, path: &Bound<'_, PyAny>) -> PyResult<Tag> {
         let py = path.py();
         let path = py.import(intern!(py, "os"))?.call_method1(intern!(py, "fspath"), (path,))?;
@@ -107,12 +113,12 @@ impl Job<'_> {
         self.stream_of(file, None)
     }
 
-    /// Reads a file object to its end, which has to come after `size` bytes if that is known.
+    /// Reads a file object to its end, which must come after `size` bytes if the size is known.
     fn stream_of(self, file: &Bound<'_, PyAny>, size: Option<u64>) -> PyResult<Tag> {
         let py = file.py();
         let mut stream = self.mac.stream(self.nonce).map_err(refused)?;
         let buffer = PyByteArray::new_with(py, 2 * STEP, |_| Ok(()))?;
-        // While there is a view, the buffer's length does not change.
+        // The view fixes the buffer's length while it exists.
         let view = PyUntypedBuffer::get(&buffer)?;
         let mut done = 0;
         self.watch.tell(py)?;
@@ -120,11 +126,13 @@ impl Job<'_> {
             let read = file.call_method1(intern!(py, "readinto"), (&buffer,))?;
             let read: Option<usize> = read.extract()?;
             let Some(read) = read else {
-                let line = "expected a file that waits for its bytes, found one that does not";
+                let line =
+                    "the file is in nonblocking mode and has no data now; open it in blocking mode";
                 return Err(PyBlockingIOError::new_err(line));
             };
             if read > view.len_bytes() {
-                let line = format!("expected at most {} bytes, found {read}", view.len_bytes());
+                let line =
+                    format!("readinto: expected at most {} bytes, found {read}", view.len_bytes());
                 return Err(PyValueError::new_err(line));
             }
             if read == 0 {
@@ -151,7 +159,7 @@ fn changed(before: u64, after: u64) -> PyErr {
     ))
 }
 
-/// One file on several threads.
+/// Tags one file on several threads.
 #[cfg(unix)]
 mod parts {
     use std::fs::File;
@@ -167,18 +175,18 @@ mod parts {
     use super::{Job, changed};
     use crate::error::refused;
 
-    /// The file of a file object and its size, if it is a regular file that is not empty. Files
-    /// of /proc say that they are empty.
+    /// The file of a file object and its size in bytes, if it is a regular file that is not empty.
+    /// Files in /proc report a size of 0.
     pub fn regular(file: &Bound<'_, PyAny>) -> PyResult<Option<(File, u64)>> {
         let number = file.call_method0(intern!(file.py(), "fileno"))?.extract()?;
-        // SAFETY: the file object is open, and lends its number for this call alone.
+        // SAFETY: the file object is open, and its descriptor is borrowed only for this call.
         let own = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
         let own = File::from(own);
         let about = own.metadata()?;
         Ok((about.is_file() && about.len() > 0).then_some((own, about.len())))
     }
 
-    /// The tag of a file of `size` bytes, at least one, for a MAC that has parts.
+    /// The tag of a file of `size` bytes, at least 1, for a MAC that has parts.
     pub fn tag(py: Python<'_>, job: Job<'_>, file: &File, size: u64) -> PyResult<Tag> {
         let Job { mac, nonce, threads, watch } = job;
         watch.tell(py)?;

@@ -1,4 +1,4 @@
-//! `Key`: a key made ready once, for any number of messages.
+//! `Key`: a key prepared once for any number of messages.
 
 use std::borrow::Cow;
 #[cfg(unix)]
@@ -28,15 +28,26 @@ use crate::mac::{Mac, check};
 use crate::nonce::nonce_of;
 use crate::secret::Secret;
 
-/// A key with its algorithm, made ready once for any number of messages.
+/// A key and its algorithm, prepared once for any number of messages.
 ///
-/// Key(key, alg="PMAC-AES128", *, tag_bits=None) takes the key's bytes. It may be used from
-/// several threads at once.
+/// `Key(key, alg="PMAC-AES128", *, tag_bits=None)` is a key made of the bytes `key`. `tag_bits` is
+/// the length of tags in bits, by default the algorithm's longest. `ValueError` is raised for an
+/// unknown algorithm and for a wrong length of key or tag.
+///
+/// A key may be used from several threads at once. It cannot be pickled or copied; send a `KeyRef`.
+///
+/// ```python
+/// >>> import tagmac
+/// >>> key = tagmac.Key(bytes(16))
+/// >>> key.tag(b"pay 100 to Bob").hex()
+/// '2d53ca9b986604a1c1b4b53e444021d2'
+///
+/// ```
 #[pyclass(frozen, module = "tagmac")]
 pub struct Key {
     secret: Arc<Secret>,
     mac: AnyMac,
-    /// The same with the sealer of sums, once that is needed.
+    /// The MAC with the sealer of sums, made on first use.
     #[cfg(unix)]
     open_key: OnceLock<Arc<tagmac_files::open_key::OpenKey>>,
 }
@@ -53,7 +64,7 @@ impl Key {
         })
     }
 
-    /// The key's MAC with the sealer of sums.
+    /// The key's MAC with the sealer of sums, made on first use.
     #[cfg(unix)]
     pub fn open_key(&self) -> &Arc<tagmac_files::open_key::OpenKey> {
         self.open_key.get_or_init(|| {
@@ -62,7 +73,7 @@ impl Key {
         })
     }
 
-    /// The key's bytes with their algorithm, from which other keys are derived.
+    /// The key's bytes and algorithm, to derive other keys from.
     #[cfg(unix)]
     pub fn raw_key(&self) -> tagmac_files::raw_key::RawKey {
         let (algorithm, bytes) =
@@ -75,12 +86,12 @@ impl Key {
         &self.secret
     }
 
-    /// Bytes of the key.
+    /// The length of the key in bytes.
     pub fn size(&self) -> usize {
         self.secret.file().key().len()
     }
 
-    /// A new object of a MAC of this key.
+    /// A `Mac` for one message, under a MAC of this key.
     pub fn start_of(
         &self,
         py: Python<'_>,
@@ -107,7 +118,9 @@ impl Key {
         Key::of(file, tag_bits)
     }
 
-    /// A new random key.
+    /// Returns a new random key for the algorithm `alg`.
+    ///
+    /// Raises `OSError` if the system's random generator fails.
     #[staticmethod]
     #[pyo3(signature = (alg="PMAC-AES128", *, tag_bits=None))]
     fn generate(alg: &str, tag_bits: Option<usize>) -> PyResult<Key> {
@@ -116,11 +129,15 @@ impl Key {
         Key::of(file, tag_bits)
     }
 
-    /// The key in a file, under the command's rules: nobody else may be able to write the file or to
-    /// put another in its place.
+    /// Returns the key in a file. As with the command, nobody else may be able to write the file or
+    /// to replace it.
     ///
-    /// format is auto for a key file of save or the command's keygen; raw, hex and base64 are bare keys
-    /// and need alg. Where a key file has to be for one algorithm, alg says so.
+    /// `format` is "auto" for a key file that `save` or `tagmac keygen` wrote, and "raw", "hex" or
+    /// "base64" for a bare key, which needs `alg`. For a key file, `alg` is the algorithm that it
+    /// must have.
+    ///
+    /// Raises `OSError` if the file cannot be read, and `ValueError` if others could have written
+    /// it or if it contains no such key.
     #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (path, *, alg=None, format="auto", tag_bits=None))]
@@ -134,8 +151,10 @@ impl Key {
         Key::of(key_source::from_file(py, &path, Encoding::new(alg, format)?)?, tag_bits)
     }
 
-    /// The key in a variable of the environment. Its formats are those of from_file; a last line feed
-    /// may be missing.
+    /// Returns the key in an environment variable. The formats are those of `from_file`; the last
+    /// line feed may be missing.
+    ///
+    /// Raises `ValueError` if the variable is not set or contains no such key.
     #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (name, *, alg=None, format="auto", tag_bits=None))]
@@ -148,8 +167,10 @@ impl Key {
         Key::of(key_source::from_env(name, Encoding::new(alg, format)?)?, tag_bits)
     }
 
-    /// The key that a command writes: a list of its words, which no shell reads. Its formats are those
-    /// of from_env.
+    /// Returns the key that a command writes to its standard output. `command` is a list of words
+    /// and does not go through a shell. The formats are those of `from_env`.
+    ///
+    /// Raises `ValueError` if the command fails or writes no such key.
     #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (command, *, alg=None, format="auto", tag_bits=None))]
@@ -163,12 +184,14 @@ impl Key {
         Key::of(key_source::from_command(command.py(), command, encoding)?, tag_bits)
     }
 
-    /// Refuses: a key goes nowhere by pickle, copy or deepcopy.
+    /// Raises `TypeError`: a key cannot be pickled or copied. Send a `KeyRef`.
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
         Err(stays("Key", "send"))
     }
 
-    /// Writes a key file that only its owner can read. Never over a file that exists.
+    /// Writes the key to a new key file that only its owner can read.
+    ///
+    /// Raises `FileExistsError` if the file exists, and `OSError` if it cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let write = |mut file: File| {
             file.write_all(self.secret.file().to_text().as_bytes())?;
@@ -177,7 +200,10 @@ impl Key {
         private(&path).and_then(write).map_err(|error| os_error(py, error, &path))
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message as bytes.
+    ///
+    /// Raises `NonceRequired` if the MAC needs a nonce and none is given, and `ValueError` for a
+    /// nonce of the wrong length or a message over the MAC's limit.
     #[pyo3(signature = (msg, nonce=None))]
     fn tag<'py>(
         &self,
@@ -190,7 +216,9 @@ impl Key {
         Ok(PyBytes::new(py, tag.as_bytes()))
     }
 
-    /// Checks the tag of a message in constant time. Raises InvalidTag unless it is right.
+    /// Checks the tag of a message in constant time.
+    ///
+    /// Raises `InvalidTag` if the tag is wrong.
     #[pyo3(signature = (msg, tag, nonce=None))]
     fn verify(
         &self,
@@ -204,7 +232,7 @@ impl Key {
         check(&expected, &bytes(tag)?)
     }
 
-    /// A MAC object under this key, to which the message is given in pieces.
+    /// Returns a `Mac` for one message, which is given in pieces. `msg` is the first piece.
     #[pyo3(name = "new", signature = (msg=None, nonce=None))]
     fn start(
         &self,
@@ -215,40 +243,42 @@ impl Key {
         self.start_of(py, &self.mac, msg, nonce)
     }
 
-    /// The MAC object that Mac.save sealed under this key, to go on with its message.
+    /// Returns the `Mac` that `Mac.save` saved under this key, to continue its message.
     ///
-    /// Raises InvalidTag if the bytes were altered or are of another key or algorithm, and ValueError if
-    /// the tags have another length. With a MAC that takes a nonce, restore what was saved once: nobody
-    /// can see that it goes on twice, and two tags under one nonce let others forge.
+    /// Raises `InvalidTag` if the bytes were changed or belong to another key or algorithm, and
+    /// `ValueError` if their tags have another length.
+    ///
+    /// If the MAC needs a nonce, restore each saved state only once. Nothing can detect a second
+    /// time, and two tags under one nonce let an attacker forge others.
     fn restore(&self, saved: &Bound<'_, PyAny>) -> PyResult<Mac> {
         Mac::restore(&self.mac, &self.secret, &bytes(saved)?)
     }
 
-    /// The key's id in hex: it tells keys apart and says nothing about them.
+    /// The key's public id, 16 hex digits. It distinguishes keys and reveals nothing about them.
     #[getter]
     fn id(&self) -> String {
         self.secret.file().id().to_string()
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.mac.algorithm().name()
     }
 
-    /// Bytes of a tag.
+    /// The length of a tag in bytes.
     #[getter]
     fn digest_size(&self) -> usize {
         self.mac.tag_bits().div_ceil(8)
     }
 
-    /// Bytes of the key.
+    /// The length of the key in bytes.
     #[getter]
     fn key_size(&self) -> usize {
         self.size()
     }
 
-    /// Whether the other key has the same bytes, algorithm and tag length, in constant time.
+    /// Compares the bytes (in constant time), the algorithm and the tag length.
     fn __eq__(&self, other: &Bound<'_, Key>) -> bool {
         let other = other.get();
         let same = |key: &Key| (key.mac.algorithm(), key.mac.tag_bits());
@@ -256,7 +286,8 @@ impl Key {
             && bool::from(self.secret.file().key().ct_eq(other.secret.file().key()))
     }
 
-    /// Equal keys have one hash. It is made from the id and says nothing about the key either.
+    /// Equal keys have equal hashes. The hash depends on the public id, and reveals nothing about
+    /// the key.
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.name(), self.mac.tag_bits(), self.secret.file().id().as_bytes()).hash(&mut hasher);
@@ -268,11 +299,11 @@ impl Key {
     }
 }
 
-/// The MAC of a key, which is bytes or a [`Key`]. The latter knows its algorithm and tag length.
+/// The MAC of a key: bytes, or a [`Key`], which has its own algorithm and tag length.
 ///
 /// # Errors
 ///
-/// `TypeError` if it is neither, `ValueError` for names and lengths that there are not.
+/// `TypeError` if the key is neither, `ValueError` for an invalid name or length.
 pub fn mac_of<'a>(
     key: &'a Bound<'_, PyAny>,
     alg: Option<&str>,
@@ -300,7 +331,7 @@ fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<A
     AnyMac::with_options(algorithm, key, tag_bits, Level::best()).map_err(refused)
 }
 
-/// A new file that only its owner can read.
+/// Creates a file that only its owner can read.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! `Key.from_file`, `from_env` and `from_command`, under the command's rules for keys.
+//! `Key.from_file`, `from_env` and `from_command`, under the same rules as the command's.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::error::os_error;
 use crate::memory::extracted;
 use crate::say;
 
-/// How a key is written.
+/// The format of a key, and its algorithm if that is given.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     format: Format,
@@ -27,7 +27,7 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// As the caller says.
+    /// The encoding that the arguments `alg` and `format` name.
     pub fn new(alg: Option<&str>, format: &str) -> PyResult<Encoding> {
         let algorithm = alg.map(named).transpose()?;
         let format = Format::from_name(format).ok_or_else(|| {
@@ -47,11 +47,11 @@ impl Encoding {
     }
 }
 
-/// The key in a file.
+/// Reads a key file.
 pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<KeyFile> {
     let name = format!("key file {}", Escaped::name(path));
     let text = py.detach(|| read_file(path)).map_err(|error| match error {
-        // Python's own exception, with the number and the name.
+        // Raise Python's own exception, with the error number and the file name.
         KeySourceError::Io(error) if error.raw_os_error().is_some() => os_error(py, error, path),
         other => PyValueError::new_err(format!("{name}: {}", say::key_source(&other))),
     })?;
@@ -68,7 +68,7 @@ fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
     Ok(text)
 }
 
-/// The key in a variable of the environment.
+/// Reads a key from an environment variable.
 pub fn from_env(name: OsString, encoding: Encoding) -> PyResult<KeyFile> {
     let shown = format!("environment variable {}", Escaped::name(&name));
     let text = KeyText::from_env(&name);
@@ -76,8 +76,8 @@ pub fn from_env(name: OsString, encoding: Encoding) -> PyResult<KeyFile> {
     encoding.key(&shown, text)
 }
 
-/// The key that a command writes. It may hold a secret of its own, so no message shows more than its
-/// first word.
+/// Runs a command and reads the key that it writes. The arguments may contain a secret too, so
+/// messages show only the first word.
 pub fn from_command(
     py: Python<'_>,
     command: &Bound<'_, PyAny>,
@@ -89,8 +89,7 @@ pub fn from_command(
         extracted::<OsString>(command).ok()
     };
     let Some((program, arguments)) = words.as_ref().and_then(|words| words.split_first()) else {
-        let line = "expected a command as a list of its words, such as [\"pass\", \"show\", \
-                    \"backup\"], found something else";
+        let line = "command: expected a list of words, such as [\"pass\", \"show\", \"backup\"]";
         return Err(PyTypeError::new_err(line));
     };
     let name = format!("command {}", Escaped::name(program));
@@ -99,7 +98,7 @@ pub fn from_command(
         KeyText::from_command(command.args(arguments), Command::spawn)
     };
     let text = py.detach(run);
-    // Ctrl-C ends the command first.
+    // Ctrl-C stops the command, which then fails. Raise KeyboardInterrupt instead of that error.
     py.check_signals()?;
     let text = text.map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
     encoding.key(&name, text)

@@ -1,11 +1,12 @@
-//! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
+//! The Python package `tagmac`: the registry's MACs with the interfaces of Python's hashes and
+//! MACs.
 //!
-//! Everything goes through [`tagmac_any`], so that a MAC that is new there is here too. Objects
-//! are frozen; those that change, [`mac::Mac`] and [`session::Session`], have a lock. `docs/guide/python.md` is for users, and
-//! `python/tagmac/_tagmac.pyi` has the types.
+//! All work goes through [`tagmac_any`], so a MAC that is added there is available here. Objects
+//! are frozen, except that [`mac::Mac`] and [`session::Session`] have a state behind a lock.
+//! `docs/guide/python.md` is for users, and `python/tagmac/_tagmac.pyi` has the types.
 //!
-//! Two rules hold everywhere. A thread lets go of the interpreter for more than 2 KiB of work. It
-//! never waits for the interpreter while it holds a lock.
+//! Two rules hold everywhere. A thread detaches from the interpreter for work on more than 2 KiB.
+//! It never waits for the interpreter while it holds a lock.
 
 mod algorithm;
 mod arrow;
@@ -49,7 +50,7 @@ use crate::key::{Key, mac_of};
 use crate::mac::{Mac, check};
 use crate::nonce::nonce_of;
 
-/// What is in tagmac: take it from there.
+/// The compiled part of the package tagmac; import tagmac instead.
 #[pymodule(gil_used = false)]
 mod _tagmac {
     use super::*;
@@ -82,7 +83,7 @@ mod _tagmac {
         module.add("BudgetExhausted", py.get_type::<BudgetExhausted>())?;
         module.add("IncompleteObject", py.get_type::<IncompleteObject>())?;
         let invalid_tag = py.get_type::<InvalidTag>();
-        // Those of verify_many say which.
+        // `verify_many` sets it to the wrong messages' indices.
         invalid_tag.setattr("indices", PyTuple::empty(py))?;
         module.add("InvalidTag", invalid_tag)?;
         module.add("NonceRequired", py.get_type::<NonceRequired>())?;
@@ -100,10 +101,14 @@ mod _tagmac {
     }
 }
 
-/// A MAC object, to which the message is given in pieces.
+/// Returns a `Mac` for one message, which is given in pieces. `msg` is the first piece.
 ///
-/// The arguments stand as in hmac.new. alg is PMAC-AES128 unless it is given or key is a Key. A MAC that
-/// takes a nonce needs one.
+/// The parameters have the order of `hmac.new`. `key` is bytes or a `Key`, and `alg` an algorithm's
+/// name, by default the key's, or PMAC-AES128 for bytes. `tag_bits` is the length of the tag in
+/// bits.
+///
+/// Raises `NonceRequired` if the MAC needs a nonce and none is given, and `ValueError` for an
+/// unknown algorithm and for a key, nonce or tag of the wrong length.
 #[pyfunction]
 #[pyo3(signature = (key, msg=None, alg=None, *, nonce=None, tag_bits=None))]
 fn new(
@@ -121,7 +126,7 @@ fn new(
     }
 }
 
-/// The tag of a message, in one call.
+/// Returns the tag of a message as bytes. The parameters are those of `new`.
 #[pyfunction]
 #[pyo3(signature = (key, msg, alg=None, *, nonce=None, tag_bits=None))]
 fn digest<'py>(
@@ -138,7 +143,9 @@ fn digest<'py>(
     Ok(PyBytes::new(py, tag.as_bytes()))
 }
 
-/// Checks the tag of a message in constant time. Raises InvalidTag unless it is right.
+/// Checks the tag of a message in constant time. The other parameters are those of `new`.
+///
+/// Raises `InvalidTag` if the tag is wrong.
 #[pyfunction]
 #[pyo3(signature = (key, msg, tag, alg=None, *, nonce=None, tag_bits=None))]
 fn verify(

@@ -1,4 +1,4 @@
-//! `Mac`: a message in pieces, as `hashlib` and `hmac` have it.
+//! `Mac`: one message in pieces, with the interface of `hashlib` and `hmac`.
 
 use std::mem;
 use std::sync::{Arc, Mutex};
@@ -16,30 +16,38 @@ use crate::error::{InvalidTag, NonceReuse, refused, stays};
 use crate::nonce::nonce_of;
 use crate::secret::Secret;
 
-/// A message that comes in pieces. tagmac.new and Key.new make it.
+/// The MAC of one message, which is given in pieces. `new` and `Key.new` create it.
 ///
-/// With a MAC that takes a nonce, the first digest, hexdigest, verify or hexverify ends the
-/// message. They may be called again, but update and copy raise NonceReuse.
+/// If the MAC needs a nonce, the first call of `digest`, `hexdigest`, `verify` or `hexverify` ends
+/// the message. These may be called again, but `update` and `copy` then raise `NonceReuse`.
+///
+/// ```python
+/// >>> import tagmac
+/// >>> mac = tagmac.new(bytes(16), b"pay 100 ")
+/// >>> mac.update(b"to Bob").hexdigest()
+/// '2d53ca9b986604a1c1b4b53e444021d2'
+///
+/// ```
 #[pyclass(frozen, module = "tagmac")]
 pub struct Mac {
     algorithm: Algorithm,
     tag_bits: usize,
     key_bytes: usize,
-    /// The key, unless it was bare bytes.
+    /// The key if it is a `Key`; `None` if it was bytes.
     secret: Option<Arc<Secret>>,
     state: Mutex<State>,
 }
 
 enum State {
     Open(AnyStream),
-    /// Under a nonce, and saved: another goes on.
+    /// Saved under a nonce: only the restored object may continue.
     Saved,
-    /// Under a nonce, and tagged.
+    /// Tagged under a nonce.
     Ended(Result<Tag, Error>),
 }
 
 impl Mac {
-    /// A new object that has `msg`, under a key of `key_bytes` bytes.
+    /// Starts a message with `msg`, under a key of `key_bytes` bytes.
     ///
     /// # Errors
     ///
@@ -62,11 +70,12 @@ impl Mac {
         Ok(Mac { algorithm, tag_bits, key_bytes, secret: secret.cloned(), state })
     }
 
-    /// The object that was saved under a key.
+    /// Restores an object that was saved under this key.
     ///
     /// # Errors
     ///
-    /// [`InvalidTag`] if the seal is wrong, `ValueError` if the MAC has no such state.
+    /// [`InvalidTag`] if the seal is wrong, `ValueError` if the MAC's states cannot be saved or the
+    /// tag length differs.
     pub fn restore(mac: &AnyMac, secret: &Arc<Secret>, saved: &[u8]) -> PyResult<Mac> {
         let stream = mac.restore(secret.sealer(), saved).map_err(save_refused)?;
         let (algorithm, tag_bits) = (mac.algorithm(), mac.tag_bits());
@@ -99,7 +108,9 @@ impl Mac {
 
 #[pymethods]
 impl Mac {
-    /// Adds to the message. Returns the object itself.
+    /// Appends `data` to the message. Returns the object itself, so that calls can be chained.
+    ///
+    /// Raises `NonceReuse` once the message has ended or was saved under a nonce.
     fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let (py, data) = (slf.py(), bytes(data)?);
         let mac = slf.get();
@@ -119,36 +130,41 @@ impl Mac {
         Ok(slf)
     }
 
-    /// The tag of the message so far.
+    /// Returns the tag of the message so far, as bytes.
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.tag(py)?.as_bytes()))
     }
 
-    /// The tag in hex.
+    /// Returns the tag of the message so far, in lower-case hex.
     fn hexdigest(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.tag(py)?.to_string())
     }
 
-    /// Checks a tag in constant time. Raises InvalidTag unless it is right.
+    /// Checks the tag of the message in constant time.
+    ///
+    /// Raises `InvalidTag` if the tag is wrong.
     fn verify(&self, py: Python<'_>, tag: &Bound<'_, PyAny>) -> PyResult<()> {
         let tag = bytes(tag)?;
         check(&self.tag(py)?, &tag)
     }
 
-    /// Checks a tag in hex in constant time. Raises InvalidTag unless it is right.
+    /// Checks the tag of the message, given in hex, in constant time.
+    ///
+    /// Raises `InvalidTag` if the tag is wrong or is not hex.
     fn hexverify(&self, py: Python<'_>, tag: &str) -> PyResult<()> {
         let expected = self.tag(py)?;
         let tag = base16ct::mixed::decode_vec(tag)
-            .map_err(|_| InvalidTag::new_err("expected a tag in hex, found something else"))?;
+            .map_err(|_| InvalidTag::new_err("the tag is not hex"))?;
         check(&expected, &tag)
     }
 
-    /// A second object with the same message so far. Raises NonceReuse with a MAC that takes a
-    /// nonce.
+    /// Returns a second object with the same message so far.
+    ///
+    /// Raises `NonceReuse` if the MAC needs a nonce.
     fn copy(&self, py: Python<'_>) -> PyResult<Mac> {
         if self.takes_nonce() {
             return Err(NonceReuse::new_err(format!(
-                "{}: expected one message under a nonce, found a copy that could be another",
+                "{}: a copy could tag a second message under the nonce; use a new object and nonce",
                 self.algorithm
             )));
         }
@@ -159,16 +175,15 @@ impl Mac {
         Ok(Mac { algorithm, tag_bits, key_bytes, secret, state })
     }
 
-    /// The message so far, sealed under a key that is made from the MAC's: Key.restore goes on with it,
-    /// in another process or on another machine.
+    /// Returns the state of the message so far, encrypted under a key derived from the MAC's.
+    /// `Key.restore` continues the message, also in another process or on another machine.
     ///
-    /// With a MAC that takes a nonce this object ends here, so that one message is under the nonce: it
-    /// raises NonceReuse from now on. CMAC, HMAC and the UMAC of 1999 raise ValueError, as does an
-    /// object whose key was bare bytes.
+    /// If the MAC needs a nonce, this object ends here, so that only one message uses the nonce:
+    /// its other methods then raise `NonceReuse`. `ValueError` is raised for CMAC, HMAC and the
+    /// UMAC of 1999, and for an object whose key was bytes.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let Some(secret) = &self.secret else {
-            let line =
-                "expected an object of a tagmac.Key, found one of bare bytes: make it by Key.new";
+            let line = "cannot save a message under a key of bytes: create it with tagmac.Key.new";
             return Err(PyValueError::new_err(line));
         };
         let mut state = self.state.lock_py_attached(py).expect("no work panics");
@@ -183,33 +198,34 @@ impl Mac {
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name()
     }
 
-    /// Bytes of the tag.
+    /// The length of the tag in bytes.
     #[getter]
     fn digest_size(&self) -> usize {
         self.tag_bits.div_ceil(8)
     }
 
-    /// Bytes of the key.
+    /// The length of the key in bytes.
     #[getter]
     fn key_size(&self) -> usize {
         self.key_bytes
     }
 
-    /// Bytes of a block; None for CMAC and HMAC, whose messages have no parts.
+    /// The length of a block in bytes; None for CMAC and HMAC, whose messages cannot be hashed in
+    /// parts.
     #[getter]
     fn block_size(&self) -> Option<usize> {
         self.algorithm.block()
     }
 
-    /// Refuses: a key's state goes nowhere by pickle, copy or deepcopy.
+    /// Raises `TypeError`: a key's state cannot be pickled or copied. Use `save`.
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(stays("Mac", "send what save() gives, and"))
+        Err(stays("Mac", "send the result of save() and"))
     }
 
     fn __repr__(&self) -> String {
@@ -217,7 +233,7 @@ impl Mac {
     }
 }
 
-/// Compares tags in constant time.
+/// Compares two tags in constant time.
 ///
 /// # Errors
 ///
@@ -237,20 +253,20 @@ pub fn check(expected: &Tag, found: &[u8]) -> PyResult<()> {
 #[cold]
 fn ended() -> PyErr {
     NonceReuse::new_err(
-        "expected a new object and a new nonce for the next message, found an object that has given \
-         its tag",
+        "the tag of this object's message was computed; use a new object and a new nonce for the \
+         next message",
     )
 }
 
 #[cold]
 fn saved_one() -> PyErr {
     NonceReuse::new_err(
-        "expected the object that Key.restore makes, found the one that was saved: one message is \
-         under the nonce",
+        "this object was saved, and only one message may use its nonce; continue with the object \
+         that Key.restore returns",
     )
 }
 
-/// The exception for a stream that cannot be saved, or restored.
+/// The exception for a stream that cannot be saved or restored.
 #[cold]
 fn save_refused(error: SaveError) -> PyErr {
     match error {

@@ -1,4 +1,4 @@
-//! `seal` and `audit`: a directory under one tag, as the command does it.
+//! `seal` and `audit`: the manifest of a directory, as the command writes and checks it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -13,11 +13,16 @@ use crate::error::failed;
 use crate::key::Key;
 use crate::progress::Watch;
 
-/// Seals a directory: writes a manifest of all its entries, in place of one that is there.
+/// Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an old
+/// one.
 ///
-/// mode, mtime and special seal these too; one_file_system stays on that of the directory. What cannot
-/// be read is an OSError and there is no manifest, unless skip_unreadable leaves it out. progress is
-/// called with the bytes done, all bytes, the entries done, and all entries.
+/// `mode`, `mtime` and `special` also seal file modes, modification times, and pipes, sockets and
+/// devices. `one_file_system` skips other file systems. `threads` is the number of threads (0: one
+/// for each core).
+///
+/// An entry that cannot be read raises `OSError`, and no manifest is written, unless
+/// `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,
+/// total_entries)` is called at intervals and at the end.
 #[pyfunction]
 #[pyo3(signature = (directory, key, manifest, *, mode=false, mtime=false, special=false, one_file_system=false, skip_unreadable=false, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
@@ -56,49 +61,49 @@ pub fn seal(
     Ok(Sealed(counts))
 }
 
-/// What seal has sealed: how many of each.
+/// The number of entries that `seal` sealed, by kind.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Sealed(SealCounts);
 
 #[pymethods]
 impl Sealed {
-    /// Regular files.
+    /// Number of regular files.
     #[getter]
     fn files(&self) -> u64 {
         self.0.files
     }
 
-    /// Directories.
+    /// Number of directories.
     #[getter]
     fn directories(&self) -> u64 {
         self.0.directories
     }
 
-    /// Symbolic links.
+    /// Number of symbolic links.
     #[getter]
     fn links(&self) -> u64 {
         self.0.links
     }
 
-    /// Pipes, sockets and devices.
+    /// Number of pipes, sockets and devices.
     #[getter]
     fn special(&self) -> u64 {
         self.0.special
     }
 
-    /// Bytes of all files.
+    /// Total length of the files in bytes.
     #[getter]
     fn bytes(&self) -> u64 {
         self.0.bytes
     }
 
-    /// Pipes, sockets and devices that were not to be sealed.
+    /// Number of pipes, sockets and devices that were left out, since `special` is False.
     #[getter]
     fn skipped(&self) -> u64 {
         self.0.skipped
     }
 
-    /// Entries that could not be read, and are left out.
+    /// Number of entries that could not be read and were left out.
     #[getter]
     fn unreadable(&self) -> u64 {
         self.0.unreadable
@@ -112,10 +117,10 @@ impl Sealed {
     }
 }
 
-/// Audits a directory: what has changed since its manifest was sealed.
+/// Compares a directory with its manifest, and reports all differences.
 ///
-/// The manifest's seal is checked first: InvalidTag if it is damaged, WrongKey if it is of another key.
-/// progress is called as by seal.
+/// The manifest's seal is checked first: `InvalidTag` is raised if it is damaged, `WrongKey` if it
+/// belongs to another key. `threads` and `progress` are as in `seal`.
 #[pyfunction]
 #[pyo3(signature = (manifest, directory, key, *, threads=0, progress=None))]
 pub fn audit(
@@ -157,31 +162,32 @@ pub fn audit(
     })
 }
 
-/// What audit has found. It is true where everything is as it was sealed.
+/// The result of `audit`. It is true if nothing differs from the manifest.
 #[pyclass(frozen, module = "tagmac")]
 pub struct AuditReport {
-    /// Entries that are as they were sealed.
+    /// Number of entries that match the manifest.
     #[pyo3(get)]
     unchanged: u64,
-    /// Entries that are others than they were.
+    /// Number of entries that changed.
     #[pyo3(get)]
     changed: u64,
-    /// Entries that were not sealed.
+    /// Number of entries that are not in the manifest.
     #[pyo3(get)]
     new: u64,
-    /// Entries that are not there.
+    /// Number of entries in the manifest that no longer exist.
     #[pyo3(get)]
     missing: u64,
-    /// Files that were sealed under another path.
+    /// Number of files that were sealed under another path.
     #[pyo3(get)]
     renamed: u64,
-    /// Entries that could not be read, so that there is no verdict.
+    /// Number of entries that could not be read, and so were not compared.
     #[pyo3(get)]
     unreadable: u64,
-    /// Entries whose kind was not sealed.
+    /// Number of pipes, sockets and devices that were not compared, since they were not sealed.
     #[pyo3(get)]
     skipped: u64,
-    /// Whether all renamed files were looked for. Some may stand as new and missing otherwise.
+    /// True if the search for renamed files was complete. Otherwise some are counted as new and
+    /// missing.
     #[pyo3(get)]
     renames_complete: bool,
     differences: Vec<Difference>,
@@ -189,13 +195,13 @@ pub struct AuditReport {
 
 #[pymethods]
 impl AuditReport {
-    /// Whether everything is as it was sealed.
+    /// True if nothing differs from the manifest.
     #[getter]
     fn ok(&self) -> bool {
         self.differences.is_empty()
     }
 
-    /// All entries that are not as they were sealed: those of the tree in its order, then new, missing
+    /// All entries that differ from the manifest: first in the order of the tree, then new, missing
     /// and renamed files.
     #[getter]
     fn differences(&self) -> Vec<Difference> {
@@ -215,30 +221,30 @@ impl AuditReport {
     }
 }
 
-/// An entry that is not as it was sealed.
+/// An entry that differs from the manifest.
 #[pyclass(frozen, module = "tagmac")]
 #[derive(Clone)]
 pub struct Difference {
-    /// The path below the directory.
+    /// The path relative to the directory.
     #[pyo3(get)]
     path: OsString,
-    /// file, directory, link, or another kind.
+    /// "file", "directory", "link" or another kind.
     #[pyo3(get)]
     kind: &'static str,
-    /// changed, new, missing, renamed or unreadable.
+    /// "changed", "new", "missing", "renamed" or "unreadable".
     #[pyo3(get)]
     status: &'static str,
-    /// The path under which a renamed file was sealed.
+    /// The path that a renamed file had in the manifest; None for other entries.
     #[pyo3(get)]
     was: Option<OsString>,
     changes: Vec<Change>,
-    /// Why it is unreadable.
+    /// The error of an unreadable entry; None for other entries.
     #[pyo3(get)]
     reason: Option<String>,
 }
 
 impl Difference {
-    /// The difference in a verdict, if there is one.
+    /// The difference that a status describes, or `None` for an unchanged entry.
     fn new(path: &[u8], kind: &'static str, status: Status<'_>) -> Option<Difference> {
         let path = if path.is_empty() { ".".into() } else { OsStr::from_bytes(path).into() };
         let word = status.word();
@@ -253,13 +259,13 @@ impl Difference {
     }
 }
 
-/// What has changed, as it was sealed, and as it is now.
+/// The name of a change, the sealed value, and the value found.
 type Changed = (&'static str, Option<String>, Option<String>);
 
 #[pymethods]
 impl Difference {
-    /// What has changed: size, content, target, kind, mode, mtime; each with what it was and what it is,
-    /// or None for a content.
+    /// The changes of an entry, as tuples of a name, the sealed value and the value found. The
+    /// names are size, content, target, kind, mode and mtime. The values are None for a content.
     #[getter]
     fn changes(&self) -> Vec<Changed> {
         let one = |change: &Change| (change.what, change.expected.clone(), change.found.clone());

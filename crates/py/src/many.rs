@@ -16,14 +16,21 @@ use crate::key::Key;
 use crate::memory::none_left;
 use crate::nonce::nonce_of;
 
-/// Tags that are made at once.
+/// Number of messages in one call of the MAC.
 const TOGETHER: usize = 256;
 
-/// The tags of many messages, one after the other in one bytes object.
+/// Returns the tags of many messages, concatenated in one bytes object.
 ///
-/// buffers is a sequence of bytes-like objects, an Arrow array of binary or string values, or a
-/// two-dimensional array whose rows are the messages. So is nonces, with as many. A nonce that is there
-/// twice raises NonceReuse, and so do nonces of two lengths.
+/// `buffers` is a sequence of bytes-like objects, an Arrow array of binary or string values, or a
+/// two-dimensional array with a message in each row. `nonces` has the same kinds, with one nonce
+/// for each message. All nonces must have one length and be different, or `NonceReuse` is raised.
+///
+/// ```python
+/// >>> import tagmac
+/// >>> tagmac.tag_many(tagmac.Key(bytes(16)), [b"one", b"two"]).hex()
+/// 'c835672f6302c5720b94ca0c0d4a1e1706207531b3c6eb51b1f3f98840abe6ba'
+///
+/// ```
 #[pyfunction]
 #[pyo3(signature = (key, buffers, nonces=None))]
 pub fn tag_many<'py>(
@@ -43,7 +50,7 @@ pub fn tag_many<'py>(
     let size = mac.tag_bits().div_ceil(8);
     let bytes = messages.len().checked_mul(size).filter(|bytes| *bytes <= isize::MAX as usize);
     let bytes = bytes.ok_or_else(|| {
-        PyValueError::new_err(format!("expected fewer messages, found {}", messages.len()))
+        PyValueError::new_err(format!("{} messages are too many for one call", messages.len()))
     })?;
     PyBytes::new_with(py, bytes, |tags| {
         let work = || {
@@ -69,8 +76,11 @@ pub fn tag_many<'py>(
 
 /// Checks the tags of many messages, each in constant time.
 ///
-/// buffers and nonces are as for tag_many. tags is what tag_many gives, or as many tags of the same
-/// kinds as buffers. Raises InvalidTag unless all are right; its indices are those of all that are wrong.
+/// `buffers` and `nonces` are as in `tag_many`. `tags` is its result, or a container with one tag
+/// for each message, of the kinds that `buffers` may have.
+///
+/// Raises `InvalidTag` if any tag is wrong. Its attribute `indices` is a tuple of the indices of
+/// all messages whose tag is wrong.
 #[pyfunction]
 #[pyo3(signature = (key, buffers, tags, nonces=None))]
 pub fn verify_many(
@@ -93,7 +103,7 @@ pub fn verify_many(
             let (mut verdicts, mut given) = ([Ok(()); TOGETHER], [Tag::default(); TOGETHER]);
             let (verdicts, given) = (&mut verdicts[..messages.len()], &mut given[..messages.len()]);
             tags.fill(TOGETHER * i, given);
-            // What it says in all is in the verdicts.
+            // The verdicts contain the overall result too.
             let _ = mac.verify_many(nonces.chunk(i, messages.len()), messages, given, verdicts);
             let failed = verdicts.iter().enumerate().filter(|(_, verdict)| verdict.is_err());
             wrong.try_reserve(messages.len())?;
@@ -114,7 +124,7 @@ pub fn verify_many(
     Err(error)
 }
 
-/// Numbers as a tuple. PyO3's own way panics where no memory is left for it.
+/// Makes a tuple of numbers. PyO3's own conversion panics if no memory is left.
 fn tuple<'py>(py: Python<'py>, numbers: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let bytes = PyBytes::new_with(py, size_of_val(numbers), |bytes| {
         for (to, number) in bytes.chunks_exact_mut(size_of::<usize>()).zip(numbers) {
@@ -122,20 +132,20 @@ fn tuple<'py>(py: Python<'py>, numbers: &[usize]) -> PyResult<Bound<'py, PyAny>>
         }
         Ok(())
     })?;
-    // The letter for C's size_t.
+    // N is the format of C's size_t.
     let view = PyMemoryView::from(&bytes)?.call_method1("cast", ("N",))?;
     py.get_type::<PyTuple>().call1((view,))
 }
 
-/// The nonces of messages.
+/// The nonces of a batch of messages.
 enum Nonces<'a> {
-    /// A deterministic MAC has none.
+    /// The MAC is deterministic.
     None,
     Each(Vec<&'a [u8]>),
 }
 
 impl<'a> Nonces<'a> {
-    /// A nonce for each message; none for a deterministic MAC.
+    /// Checks that each message has a valid nonce. Only a deterministic MAC may go without.
     fn of(
         py: Python<'_>,
         mac: &AnyMac,
@@ -159,7 +169,7 @@ impl<'a> Nonces<'a> {
         Ok(if mac.algorithm().takes_nonce() { Nonces::Each(nonces) } else { Nonces::None })
     }
 
-    /// Those of the `len` messages of chunk `i`, each of `TOGETHER` messages.
+    /// The nonces of chunk `i`, which has `len` messages; the others have `TOGETHER`.
     fn chunk(&self, i: usize, len: usize) -> &[&'a [u8]] {
         const NONE: [&[u8]; TOGETHER] = [&[]; TOGETHER];
         match self {
@@ -169,11 +179,11 @@ impl<'a> Nonces<'a> {
     }
 }
 
-/// Why nonces are refused.
+/// A reason to refuse nonces.
 enum Repeated {
-    /// Two are one, or may be.
+    /// Two nonces are or may be equal.
     Line(String),
-    /// There is no memory to look at them.
+    /// Out of memory.
     NoneLeft(TryReserveError),
 }
 
@@ -186,19 +196,19 @@ impl Repeated {
     }
 }
 
-/// Nothing if no two of the nonces are one, or what is wrong. Nonces of two lengths may be one, as
-/// shorter ones are filled up with zeros.
+/// Checks that no two nonces are equal. Nonces of two lengths may be, since shorter ones are padded
+/// with zeros.
 fn each_once(nonces: &[&[u8]]) -> Result<(), Repeated> {
     let pairs = || nonces.windows(2).enumerate();
     if let Some((i, pair)) = pairs().find(|(_, pair)| pair[0].len() != pair[1].len()) {
         return Err(Repeated::Line(format!(
-            "message {}: expected a nonce of {} bytes as for message {i}, found one of {}",
+            "message {}: its nonce has {} bytes, that of message {i} {}; use one length",
             i + 1,
-            pair[0].len(),
-            pair[1].len()
+            pair[1].len(),
+            pair[0].len()
         )));
     }
-    // As counters give them.
+    // Ascending nonces, as from a counter, are distinct.
     if pairs().all(|(_, pair)| pair[0] < pair[1]) {
         return Ok(());
     }
@@ -207,18 +217,18 @@ fn each_once(nonces: &[&[u8]]) -> Result<(), Repeated> {
     for (i, nonce) in nonces.iter().enumerate() {
         if let Some(before) = seen.insert(nonce, i) {
             return Err(Repeated::Line(format!(
-                "message {i}: expected a new nonce, found that of message {before}"
+                "message {i}: its nonce is that of message {before}; use each nonce once"
             )));
         }
     }
     Ok(())
 }
 
-/// Tags that are to be checked.
+/// The tags to check.
 enum Joined<'py> {
-    /// One after the other, as `tag_many` gives them.
+    /// Concatenated, as `tag_many` returns them.
     One(View),
-    /// Each by itself.
+    /// In a container, with one item for each tag.
     Each(Batch<'py>),
 }
 
@@ -234,7 +244,7 @@ impl<'py> Joined<'py> {
         Batch::of(object, "tag").map(Joined::Each)
     }
 
-    /// As many tags as there are messages.
+    /// The tags, once there is one for each message.
     fn tags(&self, mac: &AnyMac, messages: usize) -> PyResult<Tags<'_>> {
         let (bits, size) = (mac.tag_bits(), mac.tag_bits().div_ceil(8));
         let (expected, unit, found, given) = match self {
@@ -256,7 +266,7 @@ impl<'py> Joined<'py> {
     }
 }
 
-/// The bytes of tags, as many as there are messages.
+/// The bytes of the tags, one for each message.
 struct Tags<'a> {
     bits: usize,
     size: usize,
@@ -269,7 +279,8 @@ enum Given<'a> {
 }
 
 impl Tags<'_> {
-    /// Fills in the tags from number `start` on. What cannot be a tag of the MAC is one that no message has.
+    /// Fills in the tags from index `start` on. A tag of the wrong length becomes the empty one,
+    /// which matches no message.
     fn fill(&self, start: usize, tags: &mut [Tag]) {
         for (i, tag) in (start..).zip(tags) {
             let bytes = match &self.given {

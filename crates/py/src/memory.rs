@@ -1,5 +1,5 @@
-//! Memory whose size the caller names, by a length or by the end of an iterator. Where there is none, the
-//! call raises `MemoryError`; Rust's own collections would end the process.
+//! Allocations of a size that the caller controls, by a length or by an iterator. They raise
+//! `MemoryError` if they fail; Rust's own collections would abort the process.
 
 use std::collections::TryReserveError;
 use std::ptr::NonNull;
@@ -7,53 +7,55 @@ use std::ptr::NonNull;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The exception for a size that the system does not have. Python has it ready: to make one takes memory.
+/// The `MemoryError` for a failed allocation. Python has one ready, since creating one needs
+/// memory.
 #[cold]
 pub fn none_left(_: TryReserveError) -> PyErr {
     Python::attach(|py| {
-        // SAFETY: the interpreter is ours. The call sets the exception, and its result is always null.
+        // SAFETY: this thread is attached. The call sets the exception and always returns null.
         unsafe { ffi::PyErr_NoMemory() };
         PyErr::fetch(py)
     })
 }
 
-/// An empty vector with room for `count` items.
+/// An empty vector with capacity for `count` items.
 pub fn reserved<T>(count: usize) -> PyResult<Vec<T>> {
     let mut items = Vec::new();
     items.try_reserve_exact(count).map_err(none_left)?;
     Ok(items)
 }
 
-/// A copy of some items.
+/// A copy of a slice.
 pub fn copied<T: Copy>(from: &[T]) -> PyResult<Vec<T>> {
     let mut items = reserved(from.len())?;
     items.extend_from_slice(from);
     Ok(items)
 }
 
-/// What an iterator of known length gives.
+/// Collects an iterator of known length.
 pub fn collected<T>(from: impl ExactSizeIterator<Item = T>) -> PyResult<Vec<T>> {
     let mut items = reserved(from.len())?;
     items.extend(from);
     Ok(items)
 }
 
-/// A value with an address of its own, as `Box::into_raw` gives it.
+/// Moves a value to the heap, as `Box::into_raw` does.
 pub fn boxed<T>(value: T) -> PyResult<NonNull<T>> {
     let mut one = reserved(1)?;
     one.push(value);
-    // A slice of one item lies in memory as the item does.
+    // A slice of one item has the layout of the item.
     Ok(NonNull::from(Box::leak(one.into_boxed_slice())).cast())
 }
 
-/// Adds an item.
+/// Appends an item.
 pub fn push<T>(items: &mut Vec<T>, item: T) -> PyResult<()> {
     items.try_reserve(1).map_err(none_left)?;
     items.push(item);
     Ok(())
 }
 
-/// What a Python iterable gives. Its length is not believed: `range(2**40)` has none of its items yet.
+/// Collects a Python iterable. Its length is not used: `range(2**40)` has a length and no items in
+/// memory.
 pub fn extracted<T>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>,

@@ -1,4 +1,4 @@
-//! The nonce of a call, which a MAC takes or not.
+//! The nonce argument of a call.
 
 use pyo3::prelude::*;
 use tagmac_any::Algorithm;
@@ -6,11 +6,11 @@ use tagmac_any::Algorithm;
 use crate::buffer::{Bytes, bytes};
 use crate::error::NonceRequired;
 
-/// The nonce's bytes; none for a deterministic MAC.
+/// The nonce's bytes; empty for a deterministic MAC.
 ///
 /// # Errors
 ///
-/// [`NonceRequired`] if the MAC takes a nonce and there is none.
+/// [`NonceRequired`] if the MAC needs a nonce and `nonce` is `None`.
 #[inline]
 pub fn nonce_of<'a>(
     algorithm: Algorithm,
@@ -27,5 +27,5 @@ pub fn nonce_of<'a>(
 fn no_nonce(algorithm: Algorithm) -> PyErr {
     let (min, max) = algorithm.nonce_bytes().into_inner();
     let bytes = if min == max { format!("{min}") } else { format!("{min} to {max}") };
-    NonceRequired::new_err(format!("{algorithm}: expected a nonce of {bytes} bytes, found none"))
+    NonceRequired::new_err(format!("{algorithm} needs a nonce of {bytes} bytes for each message"))
 }

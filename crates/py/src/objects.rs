@@ -1,5 +1,5 @@
-//! Shards and roots of a bucket's manifest, as `tagmac.spark` makes and reads them. The format is
-//! that of `tagmac_files::objects`, and so is every check.
+//! Shards and roots of a bucket's manifest, for `tagmac.spark`. The format and all checks are those
+//! of `tagmac_files::objects`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,9 +17,9 @@ use crate::error::failed;
 use crate::key::Key;
 use crate::memory::{copied, extracted, reserved};
 
-/// The text of a shard and what the root is to say of it.
+/// Returns the text of a shard and its record for the root.
 ///
-/// names are in byte order; nonces are given if the MAC takes them.
+/// `names` must be in byte order. `nonces` is needed if the MAC needs them.
 #[pyfunction]
 #[pyo3(signature = (key, number, names, sizes, tags, nonces=None))]
 pub fn shard_seal<'py>(
@@ -56,7 +56,7 @@ pub fn shard_seal<'py>(
     Ok((PyBytes::new(py, &text), PyBytes::new(py, &record.to_line())))
 }
 
-/// The name of the file that a shard with this record has.
+/// Returns the file name of the shard with this record.
 #[pyfunction]
 pub fn shard_name(record: &[u8]) -> PyResult<String> {
     Ok(parse(record)?.file_name())
@@ -65,7 +65,7 @@ pub fn shard_name(record: &[u8]) -> PyResult<String> {
 /// Number, length, entries, bytes, first and last name.
 type RecordFields<'py> = (u64, u64, u64, u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// What a record says: number, length, entries, bytes, first and last name.
+/// Returns the fields of a record: number, length, entries, bytes, first and last name.
 #[pyfunction]
 pub fn record_fields<'py>(py: Python<'py>, record: &[u8]) -> PyResult<RecordFields<'py>> {
     let ShardRecord { number, length, entries, bytes, first, last, .. } = parse(record)?;
@@ -76,9 +76,10 @@ pub fn record_fields<'py>(py: Python<'py>, record: &[u8]) -> PyResult<RecordFiel
 type Columns<'py> =
     (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>);
 
-/// The names, sizes, tags and nonces of a shard, which has to be the one that the record is of.
+/// Returns the names, sizes, tags and nonces of a shard, after checking that it is the one that the
+/// record describes.
 ///
-/// shown is its name in errors.
+/// `shown` is the shard's name in errors.
 #[pyfunction]
 #[pyo3(signature = (key, record, text, *, shown=None))]
 pub fn shard_open<'py>(
@@ -104,7 +105,7 @@ pub fn shard_open<'py>(
     Ok(columns.into())
 }
 
-/// The text of the root of all shards, given by their records in order.
+/// Returns the text of the root, given the records of all shards in order.
 #[pyfunction]
 pub fn root_seal<'py>(
     py: Python<'py>,
@@ -119,9 +120,9 @@ pub fn root_seal<'py>(
     Ok(PyBytes::new(py, &root.seal()))
 }
 
-/// The records of a root's shards, in order.
+/// Returns the records of a root's shards, in order.
 ///
-/// shown is its name in errors.
+/// `shown` is the root's name in errors.
 #[pyfunction]
 #[pyo3(signature = (key, text, *, shown=None))]
 pub fn root_open<'py>(
@@ -141,10 +142,11 @@ pub fn root_open<'py>(
     Ok(records)
 }
 
-/// The readings that find new objects of these sizes among missing ones: the number of a new object,
-/// and the nonce.
+/// Returns the readings that find renamed objects: the index of a new object among `sizes`, and the
+/// nonce to tag it under.
 ///
-/// missing has sizes, nonces and tags, in byte order of the names, as sizes are.
+/// `missing` has a size, a nonce and a tag for each missing object. It and `sizes` are in byte
+/// order of the names.
 #[pyfunction]
 pub fn rename_readings<'py>(
     py: Python<'py>,
@@ -163,10 +165,10 @@ pub fn rename_readings<'py>(
     Ok(readings)
 }
 
-/// The numbers of new objects, each with that of the missing object that it is.
+/// Returns pairs of the index of a new object and of the missing object that it was.
 ///
-/// read has the number of a new object, and the size, nonce and tag that it was found to have, in the
-/// order of rename_readings. Readings that failed may be left out.
+/// `read` has, in the order of `rename_readings`, the index of a new object and its size, nonce and
+/// tag as read. Readings that failed may be left out.
 #[pyfunction]
 pub fn rename_pairs(
     py: Python<'_>,
@@ -181,7 +183,7 @@ pub fn rename_pairs(
     Ok(py.detach(|| paired(&missing, &read)))
 }
 
-/// A size, a nonce and a tag.
+/// The size, nonce and tag of an object.
 type Fields = (u64, Option<PyBackedBytes>, PyBackedBytes);
 
 fn contents<'a>(
@@ -205,5 +207,5 @@ fn manifest_key(key: &Bound<'_, Key>) -> ManifestKey {
 
 fn parse(record: &[u8]) -> PyResult<ShardRecord> {
     ShardRecord::parse(record)
-        .map_err(|why| PyValueError::new_err(format!("a shard's record: {why}")))
+        .map_err(|why| PyValueError::new_err(format!("record of a shard: {why}")))
 }

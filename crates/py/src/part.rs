@@ -1,6 +1,6 @@
-//! `Part`, `Partial` and `combine`: an object's tag from ranges that were hashed anywhere.
+//! `Part`, `Partial` and `combine`: an object's tag from ranges that were hashed on any machines.
 //!
-//! `tagmac_files::partial` does it, as for the command.
+//! As in the command, `tagmac_files::partial` does the work.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,12 +20,25 @@ use crate::key::Key;
 use crate::memory::{collected, copied};
 use crate::nonce::nonce_of;
 
-/// The hash of a range of an object, which combine makes a tag of with the others.
+/// The hash of one range of an object. `combine` makes the object's tag from the hashes of all
+/// ranges.
 ///
-/// Part(key, *, object, version, start=0, last=False) begins the range at byte start, a multiple of
-/// the algorithm's block. version is what the object's content has and no other content of that name:
-/// a version id, an ETag, the id of an upload. last says that the object ends with the range; every
-/// other range ends with a block. update adds the range's bytes, and seal gives the partial, once.
+/// `Part(key, *, object, version, start=0, last=False)` begins the range at byte `start`, a
+/// multiple of `block_size`. `object` is the object's name. `version` identifies its content: a
+/// version id, an ETag or an upload's id, which no other content of that name may have. `last` is
+/// True for the range at the end of the object; every other range ends at a multiple of
+/// `block_size`. Call `update` with the bytes of the range, then `seal` once.
+///
+/// ```python
+/// >>> import tagmac
+/// >>> key = tagmac.Key(bytes(16))
+/// >>> first = tagmac.Part(key, object="photo", version="1").update(bytes(64)).seal()
+/// >>> rest = tagmac.Part(key, object="photo", version="1", start=64, last=True)
+/// >>> blobs = [first, rest.update(b"end").seal()]
+/// >>> tagmac.combine(key, blobs) == key.tag(bytes(64) + b"end")
+/// True
+///
+/// ```
 #[pyclass(frozen, module = "tagmac")]
 pub struct Part {
     algorithm: &'static str,
@@ -38,7 +51,7 @@ pub struct Part {
 
 enum State {
     Open(PartStream<Arc<OpenKey>>),
-    /// Sealed, with the byte after the range.
+    /// Sealed; the field is the end of the range.
     Sealed(u64),
 }
 
@@ -63,8 +76,9 @@ impl Part {
         Ok(Part { algorithm, name, start, last, block, state })
     }
 
-    /// Opens a partial that seal or the command made, and checks that it is whole and was made under
-    /// this key. Raises InvalidTag or WrongKey unless it was.
+    /// Opens a partial that `seal` or the command made, and checks that it is intact.
+    ///
+    /// Raises `InvalidTag` if it is damaged, and `WrongKey` if it was made under another key.
     #[staticmethod]
     fn open(key: &Bound<'_, Key>, blob: &Bound<'_, PyAny>) -> PyResult<Partial> {
         let bytes = bytes(blob)?;
@@ -73,7 +87,7 @@ impl Part {
         Ok(Partial { algorithm: key.get().mac().algorithm().name(), opened })
     }
 
-    /// Adds the bytes that follow. Returns the object itself.
+    /// Appends bytes to the range. Returns the object itself, so that calls can be chained.
     fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let (py, data) = (slf.py(), bytes(data)?);
         let part = slf.get();
@@ -89,9 +103,10 @@ impl Part {
         Ok(slf)
     }
 
-    /// The partial, once: sealed under a key that is made from the MAC's. Only combine takes it.
+    /// Returns the partial as bytes, encrypted under a key derived from the MAC's. It can be called
+    /// once.
     ///
-    /// Raises ValueError if the range ends within a block and is not the last, or is empty.
+    /// Raises `ValueError` if the range is empty, or if it ends within a block and is not the last.
     fn seal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut state = self.state.lock_py_attached(py).expect("no work panics");
         let State::Open(stream) = &*state else { return Err(sealed()) };
@@ -100,25 +115,25 @@ impl Part {
         Ok(PyBytes::new(py, &blob))
     }
 
-    /// The object's name.
+    /// The object's name, as bytes.
     #[getter]
     fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, split_version(&self.name).0)
     }
 
-    /// The version of the object's content.
+    /// The version of the object's content, as bytes.
     #[getter]
     fn version<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, split_version(&self.name).1.unwrap_or_default())
     }
 
-    /// The first byte of the range.
+    /// The offset of the range's first byte.
     #[getter]
     fn start(&self) -> u64 {
         self.start
     }
 
-    /// The byte after what there is of the range.
+    /// The end of the range so far: the offset after its last byte.
     #[getter]
     fn end(&self, py: Python<'_>) -> u64 {
         match &*self.state.lock_py_attached(py).expect("no work panics") {
@@ -127,27 +142,28 @@ impl Part {
         }
     }
 
-    /// Whether the object ends with the range.
+    /// True if the object ends with this range.
     #[getter]
     fn last(&self) -> bool {
         self.last
     }
 
-    /// Bytes of a block: ranges start at multiples of it, and end there unless they are the last.
+    /// The length of a block in bytes. Ranges start and end at multiples of it, except for the end
+    /// of the last one.
     #[getter]
     fn block_size(&self) -> usize {
         self.block
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm
     }
 
-    /// Refuses: a key's state goes nowhere by pickle, copy or deepcopy.
+    /// Raises `TypeError`: a key's state cannot be pickled or copied. Use `seal`.
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(stays("Part", "send what seal() gives, and for the key"))
+        Err(stays("Part", "send the result of seal() and"))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -157,10 +173,10 @@ impl Part {
 
 #[cold]
 fn sealed() -> PyErr {
-    PyValueError::new_err("expected a new part for another range, found one that was sealed")
+    PyValueError::new_err("the part was sealed; use a new one for another range")
 }
 
-/// A partial that Part.open has checked: of which range of which object it is.
+/// The range that a partial covers. `Part.open` returns it once the partial is checked.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Partial {
     algorithm: &'static str,
@@ -169,37 +185,37 @@ pub struct Partial {
 
 #[pymethods]
 impl Partial {
-    /// The object's name, before the last @ of what the partial calls it.
+    /// The object's name, as bytes: the partial's name up to its last @.
     #[getter]
     fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, split_version(&self.opened.object).0)
     }
 
-    /// The version of the object's content; None if the partial was made without one.
+    /// The version of the object's content, as bytes; None if the partial was made without one.
     #[getter]
     fn version<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         split_version(&self.opened.object).1.map(|version| PyBytes::new(py, version))
     }
 
-    /// The first byte of the range.
+    /// The offset of the range's first byte.
     #[getter]
     fn start(&self) -> u64 {
         self.opened.start
     }
 
-    /// The byte after the range.
+    /// The end of the range: the offset after its last byte.
     #[getter]
     fn end(&self) -> u64 {
         self.opened.end
     }
 
-    /// Whether the object ends with the range.
+    /// True if the object ends with this range.
     #[getter]
     fn last(&self) -> bool {
         self.opened.last
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm
@@ -211,12 +227,14 @@ impl Partial {
     }
 }
 
-/// The tag of the object that the partials make, in any order.
+/// Returns the tag of the object that the partials cover, as bytes.
 ///
-/// blobs is what Part.seal or the command's part made, as tag_many takes messages. object and version
-/// say whose they have to be; they are of one object and version in any case. Raises IncompleteObject
-/// if a range is missing or there twice, WrongObject and WrongKey if a partial is of another object,
-/// version or key, InvalidTag if one is damaged.
+/// `blobs` contains the results of `Part.seal` or of the command `tagmac part`, in any order and in
+/// any container that `tag_many` accepts. `nonce` is the tag's nonce, if the MAC needs one. All
+/// partials must be of one object and version, and of `object` and `version` if these are given.
+///
+/// Raises `IncompleteObject` if a range is missing or present twice, `WrongObject` or `WrongKey` if
+/// a partial belongs to another object, version or key, and `InvalidTag` if one is damaged.
 #[pyfunction]
 #[pyo3(signature = (key, blobs, nonce=None, *, object=None, version=None))]
 pub fn combine<'py>(
@@ -264,7 +282,7 @@ impl Stored for Blob<'_> {
     }
 }
 
-/// The bytes of a name: those of `bytes`, or of a `str` in UTF-8.
+/// The bytes of a name, which is `bytes` or a `str` to encode in UTF-8.
 fn text(what: &str, name: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(name) = name.cast::<PyString>() {
         return copied(name.to_str()?.as_bytes());

@@ -1,7 +1,7 @@
-//! What Python hears of long work: a callback, and signals, so that Ctrl-C works.
+//! Callbacks and signals during long work, so that progress is visible and Ctrl-C works.
 //!
-//! Threads of the library count. The one that Python called looks after signals and calls back, now
-//! and then. An exception from either ends the work, and comes out.
+//! All threads count their work. Only the thread that Python called checks for signals and calls
+//! back, at intervals. An exception from either stops the work and is passed on.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// The time between two calls.
+/// The minimum time between two calls.
 const REST: Duration = Duration::from_millis(50);
 
-/// A callback and what it is told: the bytes done and those that there are, if that is known; of a
-/// tree also the entries, likewise.
+/// A callback and the counts for it: the bytes done and in total, if the total is known. For a
+/// tree, the entries are counted too.
 pub struct Watch {
     call: Option<Py<PyAny>>,
-    /// Whether it hears of entries.
+    /// True if the callback gets the entries too.
     entries: bool,
     caller: ThreadId,
     totals: Mutex<[Option<u64>; 2]>,
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl Watch {
-    /// For work that the calling thread asks for.
+    /// Watches work that this thread asked for.
     pub fn new(call: Option<Py<PyAny>>, entries: bool) -> Watch {
         Watch {
             call,
@@ -47,22 +47,22 @@ impl Watch {
         }
     }
 
-    /// Whether anybody is told, so that it is worth counting what there is.
+    /// True if there is a callback, so that it is worth counting the total first.
     pub fn is_heard(&self) -> bool {
         self.call.is_some()
     }
 
-    /// Says how much there is.
+    /// Sets the totals.
     pub fn set_total(&self, bytes: Option<u64>, files: Option<u64>) {
         *self.totals.lock().expect("no holder panics") = [bytes, files];
     }
 
-    /// Counts bytes.
+    /// Adds to the bytes done.
     pub fn count(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Looks after signals and calls back.
+    /// Checks for signals and calls back.
     pub fn tell(&self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let Some(call) = &self.call else { return Ok(()) };
@@ -75,13 +75,13 @@ impl Watch {
         Ok(())
     }
 
-    /// The same now and then. Signals are looked after each time.
+    /// Checks for signals, and calls back if enough time has passed.
     pub fn now_and_then(&self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         if self.is_due() { self.tell(py) } else { Ok(()) }
     }
 
-    /// The exception that ended the work, or the one for why it ended.
+    /// The exception that stopped the work, or else the one that `other` makes.
     pub fn failed(&self, other: impl FnOnce() -> PyErr) -> PyErr {
         let error = self.state.lock().expect("no holder panics").error.take();
         error.unwrap_or_else(other)
@@ -96,7 +96,8 @@ impl Watch {
         due
     }
 
-    /// What the calling thread does between pieces of work, without the interpreter.
+    /// Checks for signals and calls back from the calling thread, which is detached between pieces
+    /// of work.
     #[cfg(unix)]
     fn poll(&self) {
         if thread::current().id() != self.caller || self.stopped.load(Ordering::Relaxed) {
@@ -139,7 +140,7 @@ mod files {
         }
     }
 
-    /// A watch of work that has phases.
+    /// Watches work in phases, each with its total.
     pub struct Watched(pub Arc<Watch>);
 
     impl Phases for Watched {

@@ -1,5 +1,4 @@
-//! Errors of files in the words of Python: with the names of the arguments that they concern, and the
-//! calls that help.
+//! Messages of `tagmac_files` errors for Python: they name the arguments, and the calls that help.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
@@ -9,13 +8,13 @@ use tagmac_files::manifest::ManifestError;
 use tagmac_files::partial::CombineError;
 use tagmac_files::sidecar::{Interrupted, UpdateError};
 
-/// The line of an error.
+/// The message of an error.
 pub fn line(error: &Error) -> String {
     match error {
         Error::Update(error) => update(error),
         Error::Combine(error) => match &**error {
             CombineError::NoLast { found } => {
-                format!("expected a last range (last=True), found {found} after all others")
+                format!("the last range (last=True) is missing; the others end with {found}")
             }
             _ => error.to_string(),
         },
@@ -31,7 +30,7 @@ pub fn line(error: &Error) -> String {
     }
 }
 
-/// Why the source of a key gave nothing.
+/// The message of a key source that cannot be read.
 pub fn key_source(error: &KeySourceError) -> String {
     match error {
         KeySourceError::Access(access) if access.is_other_owner() => {
@@ -41,7 +40,7 @@ pub fn key_source(error: &KeySourceError) -> String {
     }
 }
 
-/// Why what a source gave is no key.
+/// The message for a text that does not contain a key.
 pub fn key(error: &KeyError) -> String {
     match error {
         KeyError::NotAKeyFile => {
@@ -50,7 +49,7 @@ pub fn key(error: &KeyError) -> String {
         KeyError::OtherAlgorithm { expected, found } => {
             format!("expected a key for {expected} (alg), found one for {found}")
         }
-        KeyError::NoAlgorithm => "format: expected alg with the key's algorithm, found none".into(),
+        KeyError::NoAlgorithm => "alg: a bare key needs its algorithm's name".into(),
         _ => error.to_string(),
     }
 }
@@ -64,7 +63,7 @@ fn update(error: &UpdateError) -> String {
     let argument = |name: &str| format!("{place}{name}: {reason}");
     match error {
         UpdateError::NoSidecar { .. } => {
-            format!("{error}; Tree.create creates it and accepts the file as it is")
+            format!("{error}; Tree.create creates it and accepts the file's current content")
         }
         UpdateError::LeafTooLong { max, found } => {
             format!("leaf: expected at most {max} bytes (64 MiB), found {found}")
@@ -102,18 +101,19 @@ fn update(error: &UpdateError) -> String {
     }
 }
 
-/// The two ways to go on with an interrupted edit, or the only one.
+/// The ways to continue after an interrupted edit.
 fn decision(edit: &Interrupted) -> &'static str {
     match edit {
         Interrupted::Truncation { gone: true, .. } => {
-            "finish() takes it as done and deletes nothing"
+            "finish() treats it as done and deletes nothing"
         }
         Interrupted::Truncation { .. } => {
-            "finish() takes it as done, undo() undoes it, and neither deletes bytes of other programs"
+            "finish() treats it as done, undo() undoes it, and neither deletes bytes of other \
+             programs"
         }
         Interrupted::Patch { .. } => {
-            "finish() writes its bytes, undo() the old ones, and neither overwrites bytes of other \
-             programs"
+            "finish() writes the new bytes, undo() the old ones, and neither overwrites bytes of \
+             other programs"
         }
     }
 }

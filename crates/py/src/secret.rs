@@ -1,29 +1,29 @@
-//! A key's bytes, and what seals that which leaves the process under it.
+//! A key's bytes, and the sealer of what leaves the process under it.
 
 use std::sync::OnceLock;
 
 use tagmac::save::Sealer;
 use tagmac_any::KeyFile;
 
-/// The bytes of a key, which all that is under it shares.
+/// A key's bytes, shared by all objects under the key.
 pub struct Secret {
     file: KeyFile,
-    /// Made once it is needed: few keys seal.
+    /// Made on first use: few keys seal.
     sealer: OnceLock<Sealer>,
 }
 
 impl Secret {
-    /// That of a key.
+    /// The secret of a key.
     pub fn new(file: KeyFile) -> Secret {
         Secret { file, sealer: OnceLock::new() }
     }
 
-    /// The key with what a key file has.
+    /// The key with the other fields of a key file.
     pub fn file(&self) -> &KeyFile {
         &self.file
     }
 
-    /// What seals sums under the key.
+    /// The sealer of sums, made on first use.
     pub fn sealer(&self) -> &Sealer {
         self.sealer.get_or_init(|| self.file.sealer())
     }

@@ -1,4 +1,4 @@
-//! `Session`: what the sender of packets holds.
+//! `Session`: a key, its nonces and its budget, for the sender of many messages.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -14,21 +14,35 @@ use crate::error::{InvalidTag, refused, session_refused, stays};
 use crate::key::Key;
 use crate::nonce::nonce_of;
 
-/// Nonces where nothing else is asked for, if the algorithm takes such: 2^64 of them.
+/// Bytes of a nonce by default, if the algorithm accepts that length: 2^64 nonces.
 const USUAL_NONCE: usize = 8;
 
-/// A key with the nonces under it and its budget: what the sender of packets holds.
+/// A key with its nonces and its budget, for the sender of many messages, such as packets.
 ///
-/// Messages have up to max_message_bytes bytes, 1 MiB unless it is given. Where one more would make a
-/// forgery more likely than probability, tag and reserve raise BudgetExhausted; None counts messages and
-/// limits nothing. saved is what save gave; without it the nonces begin with next_nonce, or zeros.
+/// `Session(key, *, next_nonce=None, max_message_bytes=None, probability=2**-32, saved=None)` is a
+/// new session, or the one that `save` saved. A new one counts its nonces from `next_nonce`, by
+/// default zeros. Messages have at most `max_message_bytes` bytes, by default 1 MiB. `tag` and
+/// `reserve` raise `BudgetExhausted` before a forgery becomes more likely than `probability`. With
+/// None there is no limit; CMAC and HMAC, which no theorem here bounds, need that.
 ///
-/// tag gives the next nonce and the tag. One session per key, or two use the same nonces. One that
-/// ends with the process is never saved, and needs a key of its own. For one that outlives the process:
-/// store before you use. reserve takes the nonces of the next messages, save gives a state from which
-/// no restored session reuses them, and that has to be stored, in place of the one before it, before
-/// the next tag is used. A session that was saved or restored tags no message that its last save does
-/// not cover.
+/// Use one session per key: two would use the same nonces. A session that ends with the process
+/// need not be saved, and needs a key that nothing else uses. A session that outlives the process
+/// must be stored before it is used: `reserve` sets aside the nonces of the next messages, and
+/// `save` returns a state that never reuses them. Store that state in place of the previous one,
+/// and only then use the tags. A session that was saved or restored tags only the messages that its
+/// last save covers.
+///
+/// ```python
+/// >>> import tagmac
+/// >>> key = tagmac.Key(bytes(16), "UMAC-64")
+/// >>> stored = tagmac.Session(key).save()                # once, where the key is made
+/// >>> session = tagmac.Session(key, saved=stored)        # at each start
+/// >>> session.reserve(1000)
+/// >>> stored = session.save()                            # store it before you tag
+/// >>> nonce, tag = session.tag(b"packet")
+/// >>> key.verify(b"packet", tag, nonce)
+///
+/// ```
 #[pyclass(frozen, module = "tagmac")]
 pub struct Session {
     algorithm: Algorithm,
@@ -42,7 +56,7 @@ impl Session {
     }
 }
 
-/// The first nonce where there is no other.
+/// The default first nonce.
 fn zeros(mac: &AnyMac) -> Vec<u8> {
     let (min, max) = mac.algorithm().nonce_bytes().into_inner();
     vec![0; USUAL_NONCE.clamp(min, max)]
@@ -64,7 +78,8 @@ impl Session {
         let budget = mac.budget(max_message_bytes, probability).map_err(session_refused)?;
         let session = match (saved, next_nonce) {
             (Some(_), Some(_)) => {
-                let line = "expected a saved session or its next nonce, found both";
+                let line =
+                    "saved and next_nonce cannot be combined: a saved session has its next nonce";
                 return Err(PyValueError::new_err(line));
             }
             (Some(saved), None) => tagmac_any::Session::restore(mac, &bytes(saved)?, budget),
@@ -78,10 +93,11 @@ impl Session {
         Ok(Session { algorithm, id, state })
     }
 
-    /// The next nonce and the tag of a message under it. The nonce is empty for a deterministic MAC.
+    /// Returns the next nonce and the tag of a message under it. The nonce is empty for a
+    /// deterministic MAC.
     ///
-    /// Raises ReserveUsedUp if the last save does not cover the message, and BudgetExhausted if the
-    /// key may tag no more.
+    /// Raises `ReserveUsedUp` if the last save does not cover the message, and `BudgetExhausted` if
+    /// the key must not tag another one.
     fn tag<'py>(
         &self,
         py: Python<'py>,
@@ -97,12 +113,15 @@ impl Session {
         Ok((PyBytes::new(py, nonce.as_bytes()), PyBytes::new(py, tag.as_bytes())))
     }
 
-    /// Checks the tag of a message under the key in constant time, and counts it if it is wrong. The nonce
-    /// is that of the message's sender; none of the session's is used up. words is None for the whole tag;
-    /// a session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4 bytes, once allow_grades allows it.
+    /// Checks the tag of a message in constant time, and counts a failure. `nonce` is the one that
+    /// the message's sender used; the session's own nonces stay unused.
     ///
-    /// Raises InvalidTag if it is wrong, and BudgetExhausted if the budget has no failure left; then
-    /// nothing is checked. Save after a failure where somebody else can make the process start again.
+    /// `words` is None to check the whole tag. With 1, 2, 3 or 4, a session of UMAC-128 checks only
+    /// that number of words of 4 bytes; `allow_grades` must allow it first.
+    ///
+    /// Raises `InvalidTag` if the tag is wrong, and `BudgetExhausted` if the budget allows no more
+    /// failures; then nothing is checked. Save the session after a failure if an attacker can make
+    /// the process restart.
     #[pyo3(signature = (msg, tag, nonce=None, *, words=None))]
     fn verify(
         &self,
@@ -115,7 +134,7 @@ impl Session {
         let (msg, tag) = (bytes(msg)?, bytes(tag)?);
         let nonce = nonce_of(self.algorithm, nonce)?;
         let graded = |words| {
-            let line = || format!("expected 1 to 4 words of a tag, found {words}");
+            let line = || format!("words: expected 1 to 4, found {words}");
             Assurance::from_words(words).ok_or_else(|| PyValueError::new_err(line()))
         };
         let grade = words.map(graded).transpose()?;
@@ -123,7 +142,7 @@ impl Session {
         let checked = py.detach(|| {
             let session = self.state.lock().expect("no work panics");
             let bits = session.mac().tag_bits();
-            // A tag of another length is a wrong one, and counted: it matches nothing.
+            // A tag of another length is counted as a failure: the empty one matches nothing.
             let tag = Tag::new(&tag, bits).unwrap_or_default();
             match grade {
                 None => session.verify(&nonce, &msg, &tag).map_err(GradeError::from),
@@ -137,62 +156,73 @@ impl Session {
         })
     }
 
-    /// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on,
-    /// for each number of words: as many as keep the chance that a forger's attempt ever passes, at any
-    /// number of words, to the probability. Below 1.5e-9 that is none, and first words stay refused. After
-    /// a first word that passed there is no bound: check the whole tag at once, and end the key if it is
-    /// wrong (so whoever can change the last bytes of a tag on its way can end the key). Failures are saved and this permission is not: call it again for a saved session.
+    /// Allows a session of UMAC-128 to check only the first words of tags.
+    ///
+    /// From now on fewer failures are allowed, for each number of words. Their number is the
+    /// largest that keeps the chance that any forgery ever passes, at any number of words, within
+    /// `probability`. Below 1.5e-9 it is 0, and first words stay refused.
+    ///
+    /// There is no bound after a forgery whose first word passed. Check the whole tag before you
+    /// accept the next message, and stop using the key if it is wrong. An attacker who can change
+    /// the last bytes of a tag in transit can thus force you to stop using the key.
+    ///
+    /// Failures are saved with the session, and this permission is not: call it again for a
+    /// restored one.
     fn allow_grades(&self, py: Python<'_>, probability: f64) -> PyResult<()> {
         self.lock(py).allow_grades(probability).map_err(session_refused)
     }
 
-    /// Takes the nonces and the budget of that many messages more. Save then, and store what that
-    /// gives, before you tag.
+    /// Sets aside the nonces and the budget of `messages` more messages. Then call `save`, and
+    /// store the result before you tag.
+    ///
+    /// Raises `BudgetExhausted` if the budget or the nonces do not suffice; then nothing is
+    /// reserved.
     fn reserve(&self, py: Python<'_>, messages: u64) -> PyResult<()> {
         self.lock(py).reserve(messages).map_err(session_refused)
     }
 
-    /// The session as it is once all that is reserved has been used. Store it in place of the one
-    /// before it, and only then tag: from now on the session tags what is reserved, and no more before
-    /// it is saved again.
+    /// Returns the state of the session after all reserved messages, as bytes. Store it in place of
+    /// the previous state, and only then tag. From now on the session tags the reserved messages,
+    /// and no others until the next save.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = self.lock(py).save().map_err(session_refused)?;
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// Messages tagged under the key, with what was reserved before the session was restored.
+    /// Number of messages tagged under the key, including those that were reserved before the
+    /// session was restored.
     #[getter]
     fn used(&self, py: Python<'_>) -> u64 {
         self.lock(py).used()
     }
 
-    /// Messages that may still be tagged, those that are reserved among them.
+    /// Number of messages that the key may still tag, including the reserved ones.
     #[getter]
     fn left(&self, py: Python<'_>) -> u64 {
         self.lock(py).left()
     }
 
-    /// Messages that are reserved and not tagged yet.
+    /// Number of messages that are reserved and not tagged yet.
     #[getter]
     fn reserved(&self, py: Python<'_>) -> u64 {
         self.lock(py).reserved()
     }
 
-    /// The id of the key, in hex.
+    /// The key's public id, 16 hex digits.
     #[getter]
     fn id(&self) -> String {
         self.id.to_string()
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name()
     }
 
-    /// Refuses: a key's state goes nowhere by pickle, copy or deepcopy.
+    /// Raises `TypeError`: a key's state cannot be pickled or copied. Use `save`.
     fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(stays("Session", "store what save() gives, and send"))
+        Err(stays("Session", "store the result of save(), send"))
     }
 
     fn __repr__(&self) -> String {

@@ -1,4 +1,4 @@
-//! `Tree`: a tag that follows the edits of a file, as the command's update does it.
+//! `Tree`: the tag of a file that is updated with each edit, as by the command's `update`.
 
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,15 @@ use crate::key::Key;
 use crate::memory::copied;
 use crate::progress::{Watch, Watched};
 
-/// A file whose tag follows its edits. The sums of its leaves are in a sidecar, FILE.tagmac.
+/// A file whose tag is updated with each edit, without reading the whole file again. The hashes of
+/// its leaves are in a sidecar file, FILE.tagmac.
 ///
-/// Tree(path, key) is one that has a sidecar, and Tree.create makes one. Each call is an update of the
-/// command: it takes the tag expected of the file before, if you kept that, and gives the nonce, empty
-/// for a deterministic MAC, and the tag of the file after.
+/// `Tree(path, key, *, threads=0, progress=None)` is a file with a sidecar; `Tree.create` makes the
+/// sidecar. `progress(done, total)` is called with the bytes done and in total.
+///
+/// Each method updates the file and its sidecar, as `tagmac update` does, and returns the nonce and
+/// the tag of the file afterwards. The nonce is empty for a deterministic MAC. If you kept the
+/// previous tag, pass it as `expect`: `InvalidTag` is raised if it is not the file's.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Tree {
     key: Arc<OpenKey>,
@@ -33,7 +37,7 @@ pub struct Tree {
 /// A nonce and a tag.
 type Tagged<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// New bytes of a file, which are there once.
+/// The new bytes of a file, shared instead of copied.
 #[derive(Clone)]
 struct Data(Arc<Vec<u8>>);
 
@@ -43,7 +47,7 @@ impl AsRef<[u8]> for Data {
     }
 }
 
-/// Which edit, with what it needs.
+/// The edit to make.
 enum Work {
     Tag,
     Patch(u64, Data),
@@ -114,8 +118,11 @@ impl Tree {
         Tree { key: key.get().open_key().clone(), path, threads, progress }
     }
 
-    /// Makes the sidecar of a file, which it reads once and accepts as it is. Raises ValueError if
-    /// there is one. leaf is the length of a leaf in bytes, nearly, 64 KiB if it is not given.
+    /// Creates the sidecar of a file. It reads the file once and accepts its content.
+    ///
+    /// `leaf` is the approximate length of a leaf in bytes, by default 64 KiB.
+    ///
+    /// Raises `ValueError` if the file has a sidecar already.
     #[staticmethod]
     #[pyo3(signature = (path, key, *, leaf=None, threads=0, progress=None))]
     fn create(
@@ -131,7 +138,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The nonce and the tag of the file, of which only the length is looked at.
+    /// Returns the nonce and the tag of the file. Only the file's length is checked.
     #[pyo3(signature = (*, expect=None))]
     fn tag<'py>(
         &self,
@@ -141,7 +148,7 @@ impl Tree {
         self.update(py, Work::Tag, expect)
     }
 
-    /// Writes data into the file, once the leaves there are found as they were.
+    /// Writes `data` at `offset`. The affected leaves are verified first.
     #[pyo3(signature = (offset, data, *, expect=None))]
     fn patch<'py>(
         &self,
@@ -154,7 +161,7 @@ impl Tree {
         self.update(py, Work::Patch(offset, data), expect)
     }
 
-    /// Accepts what was added at the end of the file.
+    /// Accepts bytes that were appended to the file.
     #[pyo3(signature = (*, expect=None))]
     fn append<'py>(
         &self,
@@ -164,7 +171,7 @@ impl Tree {
         self.update(py, Work::Append, expect)
     }
 
-    /// Cuts the file off to this length, once all that goes is found as it was.
+    /// Truncates the file to `length` bytes. The bytes that it removes are verified first.
     #[pyo3(signature = (length, *, expect=None))]
     fn truncate<'py>(
         &self,
@@ -175,7 +182,7 @@ impl Tree {
         self.update(py, Work::Truncate(length), expect)
     }
 
-    /// Accepts bytes as they are now, and all others in their leaves.
+    /// Accepts the current content of all leaves that overlap the `length` bytes at `offset`.
     #[pyo3(signature = (offset, length, *, expect=None))]
     fn range<'py>(
         &self,
@@ -187,7 +194,7 @@ impl Tree {
         self.update(py, Work::Range(offset, length), expect)
     }
 
-    /// Finishes an edit that was interrupted, and leaves bytes alone that are not its own.
+    /// Finishes an interrupted edit. Bytes that are not the edit's stay untouched.
     #[pyo3(signature = (*, expect=None))]
     fn finish<'py>(
         &self,
@@ -197,7 +204,7 @@ impl Tree {
         self.update(py, Work::Finish, expect)
     }
 
-    /// Takes back an edit that was interrupted, and leaves bytes alone that are not its own.
+    /// Undoes an interrupted edit. Bytes that are not the edit's stay untouched.
     #[pyo3(signature = (*, expect=None))]
     fn undo<'py>(
         &self,
@@ -207,14 +214,14 @@ impl Tree {
         self.update(py, Work::Undo, expect)
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     #[getter]
     fn name(&self) -> &'static str {
         self.key.mac.algorithm().name()
     }
 
-    /// The callback may lead back to here: a method of what has the tree. Without this both, and the key,
-    /// would stay for ever.
+    /// The callback may refer to this object, for example as a method of its owner. Without this,
+    /// such a cycle would never be collected.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.progress)
     }

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures and helpers of the tests."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import tagmac
 
 
 def nonce_for(alg: str) -> bytes | None:
-    """A nonce that the algorithm takes."""
+    """A valid nonce of the algorithm."""
     try:
         tagmac.Key.generate(alg).new()
     except tagmac.NonceRequired:
@@ -32,7 +32,7 @@ def some(request) -> tuple[tagmac.Key, bytes | None]:
 
 
 def within_limit(key: tagmac.Key, nonce: bytes | None, message: bytes) -> bytes:
-    """As much of a message as the algorithm takes, nearly."""
+    """A prefix of the message within the algorithm's limit."""
     for most in (len(message), 300_000, 1500):
         try:
             key.tag(message[:most], nonce)
@@ -52,7 +52,9 @@ def saved(tmp_path) -> tuple[tagmac.Key, Path]:
 
 @pytest.fixture
 def command(tmp_path) -> Callable[..., str]:
-    """Runs the command in tmp_path and gives what it prints. scripts/test-python says where it is."""
+    """Runs the command in tmp_path and returns its output. scripts/test-python says where the
+    command is.
+    """
     binary = os.environ["TAGMAC_COMMAND"]
 
     def run(*args: object, exits: int = 0) -> str:

@@ -1,6 +1,6 @@
-"""What an installed tagmac has to do, wherever it is installed: scripts/check-wheels runs it.
+"""Checks an installed tagmac, on any platform: scripts/check-wheels runs it.
 
-python smoke.py, with nothing but tagmac beside Python's own library.
+Run it as `python smoke.py`. It needs only tagmac and the standard library.
 """
 
 import doctest
@@ -30,7 +30,7 @@ def metadata() -> None:
         assert len(found.read_text()) > 1000, name
     names = {str(file) for file in files}
     assert {"tagmac/py.typed", "tagmac/_tagmac.pyi", "tagmac/s3/__init__.py"} <= names
-    # What a page of the package shows.
+    # The metadata that a package index shows.
     page = doctest.DocTestParser().get_doctest(about.get_payload(), {}, "README.md", None, 0)
     assert len(page.examples) > 3
     assert doctest.DocTestRunner().run(page).failed == 0
@@ -91,7 +91,7 @@ def threads() -> None:
         worker.join()
     assert shared.digest() == KEY.tag(piece * 800)
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        # Importing tagmac has not brought the lock back.
+        # Importing tagmac must not re-enable the GIL.
         assert not sys._is_gil_enabled()
 
 

@@ -102,7 +102,7 @@ def test_files_in_text_mode(tmp_path):
     path = tmp_path / "file"
     path.write_text("text")
     line = (
-        r'^expected a file in binary mode, as open\(path, "rb"\) gives it, found one in text mode$'
+        r'^the file is open in text mode; open it with open\(path, "rb"\)$'
     )
     with path.open() as file, tempfile.NamedTemporaryFile("w+") as named:
         for text in (file, named, io.StringIO("text")):
@@ -169,9 +169,9 @@ def test_progress(tmp_path, data, threads):
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_progress_stops_the_work(tmp_path, at):
-    """At the first call, at one in between, or at the last."""
+    """At the first call, at a later one, or at the last."""
     path = tmp_path / "file"
-    # In one case so long that the work takes more than the time between two calls.
+    # In one case so long that the work takes longer than the time between two calls.
     size = 2 << 30 if at == 1 else 5_000_000
     with path.open("wb") as file:
         file.truncate(size)
@@ -212,7 +212,7 @@ def test_ctrl_c(tmp_path, what):
         with path.open("wb") as file:
             file.truncate(1 << 40)
     code = (
-        # Started in the background, a shell's children ignore the signal.
+        # A shell's background children ignore the signal.
         "import signal, sys, tagmac\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def ready(done, total):\n"
@@ -225,7 +225,7 @@ def test_ctrl_c(tmp_path, what):
     )
     command = [sys.executable, "-c", code, path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        # The file takes minutes, and the pipe has nobody who writes to it.
+        # The file takes minutes, and the pipe has no writer.
         writer = os.open(path, os.O_RDWR) if what == "fifo" else None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)

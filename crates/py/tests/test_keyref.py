@@ -1,4 +1,5 @@
-"""Keys from files, variables and commands, references to them, and what goes nowhere."""
+"""Keys from files, variables and commands, references to them, and objects that cannot be pickled.
+"""
 
 import base64
 import copy
@@ -15,13 +16,13 @@ import tagmac
 
 BYTES = bytes(range(16))
 ID = tagmac.Key(BYTES).id
-# Keys of other algorithms, so that no test finds another one's in the cache.
+# Keys of several algorithms, so that no test finds another test's key in the cache.
 FRESH = tagmac.Key.generate
 
 
 @pytest.fixture(autouse=True)
 def forget():
-    """Each test is a process of its own, as far as references know."""
+    """Clears the cache, so that each test looks like a new process to references."""
     _keyref._resolved.clear()
 
 
@@ -31,7 +32,7 @@ def test_every_source_gives_the_same_key(saved, monkeypatch):
     assert tagmac.Key.from_file(path).id == key.id
     assert tagmac.Key.from_env("TAGMAC_TEST_KEY").id == key.id
     assert tagmac.Key.from_command(["cat", str(path)]).id == key.id
-    # What a shell's $(...) takes from it.
+    # A shell's $(...) removes the last line feed.
     monkeypatch.setenv("TAGMAC_TEST_KEY", path.read_text().rstrip("\n"))
     assert tagmac.Key.from_env("TAGMAC_TEST_KEY").id == key.id
     path.write_text(path.read_text().rstrip("\n"))
@@ -53,7 +54,7 @@ def test_keys_of_other_programs(format, text, tmp_path):
     key = tagmac.Key.from_file(path, alg=alg, format=format, tag_bits=64)
     assert key.digest_size == 8
     with pytest.raises(
-        ValueError, match="format: expected alg with the key's algorithm, found none"
+        ValueError, match="alg: a bare key needs its algorithm's name"
     ):
         tagmac.Key.from_file(path, format=format)
     with pytest.raises(ValueError, match="found something else; for other keys give format raw"):
@@ -83,7 +84,7 @@ def test_what_is_refused(saved, monkeypatch, tmp_path):
         with pytest.raises(ValueError, match="expected a name without '='"):
             tagmac.Key.from_env(name)
     for command in ("cat", b"cat", [], 7, None, [7]):
-        with pytest.raises(TypeError, match="expected a command as a list of its words"):
+        with pytest.raises(TypeError, match="command: expected a list of words"):
             tagmac.Key.from_command(command)
     for words, line in [
         (
@@ -93,14 +94,14 @@ def test_what_is_refused(saved, monkeypatch, tmp_path):
         (["tagmac-no-such-command", "secret"], "command tagmac-no-such-command: No such file"),
         (
             ["true", "secret"],
-            "command true: expected a key file, found nothing",
+            "command true: the key is empty",
         ),
-        (["yes", "secret"], "command yes: expected at most 64 KiB, found more"),
+        (["yes", "secret"], "command yes: longer than 64 KiB"),
     ]:
         with pytest.raises(ValueError, match=line) as error:
             tagmac.Key.from_command(words)
         assert "secret" not in str(error.value)
-    # Standard input is not the command's.
+    # The command does not inherit standard input.
     with pytest.raises(ValueError, match="found nothing"):
         tagmac.Key.from_command(["cat"])
     os.mkfifo(tmp_path / "pipe")
@@ -153,7 +154,7 @@ def test_a_newline_after_a_text_is_remarked_on(tmp_path, caplog):
 
 
 def holders():
-    """Everything that has a key or its state."""
+    """All objects that contain a key or its state."""
     key = FRESH()
     return [key, key.new(b"x"), tagmac.Part(key, object="o", version="1"), tagmac.Session(key)]
 
@@ -173,8 +174,8 @@ def test_no_key_is_pickled_or_copied(thing, leave):
     with pytest.raises(TypeError) as error:
         leave(thing)
     text = str(error.value)
-    assert f"a tagmac.{type(thing).__name__} is neither pickled nor copied" in text
-    assert "tagmac.KeyRef.file(path), .env(name), .command(words) or .secret(name)" in text
+    assert f"tagmac.{type(thing).__name__} cannot be pickled or copied; " in text
+    assert text.endswith(" a tagmac.KeyRef and call resolve() where the key is used")
 
 
 def test_references(saved, monkeypatch, tmp_path):
@@ -192,7 +193,7 @@ def test_references(saved, monkeypatch, tmp_path):
             assert again == ref
             assert hash(again) == hash(ref)
             assert again.resolve().id == key.id
-            # Once in a process, not once for each copy.
+            # Read once in a process, not once for each copy.
             assert again.resolve() is ref.resolve()
     assert tagmac.KeyRef.file(path, tag_bits=64).resolve().digest_size == 8
 
@@ -223,17 +224,17 @@ def test_pins(saved):
         tagmac.WrongKey, match="expected a key for UMAC-64, found one for PMAC-AES128"
     ):
         tagmac.KeyRef.file(path, alg="UMAC-64").resolve()
-    # What was refused is refused again.
+    # A refused key is refused again.
     with pytest.raises(tagmac.WrongKey):
         tagmac.KeyRef.file(path, id=other).resolve()
     for id in ("", "0123456789ABCDEF", "0123456789abcde", "0123456789abcdefg", "expected a key 0"):
         with pytest.raises(ValueError, match="id: expected 16 lower-case hex digits, found"):
             tagmac.KeyRef.file(path, id=id)
     with pytest.raises(
-        ValueError, match="alg: expected one of tagmac.algorithms_available, found 'X'"
+        ValueError, match="alg: unknown algorithm 'X': tagmac.algorithms_available lists"
     ):
         tagmac.KeyRef.file(path, alg="x")
-    with pytest.raises(ValueError, match="format: expected alg with the key's algorithm"):
+    with pytest.raises(ValueError, match="alg: a bare key needs its algorithm's name"):
         tagmac.KeyRef.file(path, format="hex")
 
 
@@ -249,7 +250,7 @@ def test_references_that_lead_nowhere(tmp_path, monkeypatch):
         (tagmac.KeyRef.command(["false"]), "command false: the command failed"),
         (
             tagmac.KeyRef.secret("tagmac-none"),
-            "in /run/secrets, found none; $CREDENTIALS_DIRECTORY",
+            "in /run/secrets; $CREDENTIALS_DIRECTORY",
         ),
     ]:
         with pytest.raises(tagmac.KeyUnavailable) as error:
@@ -259,10 +260,10 @@ def test_references_that_lead_nowhere(tmp_path, monkeypatch):
         assert line in text
         assert here in text
     for name in ("", ".", "..", "a/b", "/etc/passwd", "a\0b"):
-        with pytest.raises(ValueError, match="expected a secret's name"):
+        with pytest.raises(ValueError, match="expected the name of a secret"):
             tagmac.KeyRef.secret(name)
     for words in ("cat", b"cat", []):
-        with pytest.raises(TypeError, match="a list of its words"):
+        with pytest.raises(TypeError, match="command: expected a list of words"):
             tagmac.KeyRef.command(words)
 
 
@@ -278,5 +279,5 @@ def test_another_process_resolves_for_itself(saved):
     out = subprocess.run(run, input=pickle.dumps(ref), capture_output=True)
     assert out.returncode == 1
     assert b"tagmac.KeyUnavailable: KeyRef.file(" in out.stderr
-    # This process has read it.
+    # This process has read the key.
     assert ref.resolve().id == key.id

@@ -1,4 +1,4 @@
-"""Directories under one tag: manifests, and what an audit finds."""
+"""Directories: manifests and audits."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ import tagmac
 
 @pytest.fixture
 def tree(tmp_path):
-    """A directory with something of everything."""
+    """A directory with entries of every kind."""
     root = tmp_path / "tree"
     (root / "d").mkdir(parents=True)
     for name in ("same", "changed", "renamed", "missing", "d/deep"):
@@ -145,7 +145,7 @@ def test_what_is_refused(saved, tree, manifest, tmp_path):
 
 
 def test_what_cannot_be_read(saved, tmp_path, manifest, caplog):
-    """A path that is longer than the system takes, since root can read all else."""
+    """A path that exceeds the system's limit: root can read everything else."""
     key, _ = saved
     tree, name = tmp_path / "tree", "x" * 250
     tree.mkdir()
@@ -156,7 +156,7 @@ def test_what_cannot_be_read(saved, tmp_path, manifest, caplog):
     assert not manifest.exists()
     sealed = tagmac.seal(tree, key, manifest, skip_unreadable=True)
     assert (sealed.files, sealed.unreadable) == (16, 1)
-    why = "expected paths of at most 4096 bytes, found 1 longer in it"
+    why = "paths in it that are longer than 4096 bytes: 1"
     assert all(why in record.message for record in caplog.records)
     report = tagmac.audit(manifest, tree, key)
     assert (report.unchanged, report.unreadable) == (31, 1)
@@ -189,8 +189,9 @@ def test_progress(saved, tree, manifest, threads):
 
 @pytest.fixture
 def endless(tree):
-    """A tree that takes far longer than the time between two calls, and little room. What takes long
-    comes after all that there may be a remark on, for one thread too."""
+    """A tree that takes far longer than the time between two calls, and little space. The long part
+    comes after everything that may cause a warning, also for one thread.
+    """
     for name in ("y", "z"):
         os.truncate(os.open(tree / name, os.O_CREAT | os.O_WRONLY), 1 << 36)
     return tree
@@ -210,7 +211,7 @@ def test_an_exception_ends_the_work(saved, endless, manifest, threads, tmp_path)
 
 @pytest.fixture
 def ctrl_c():
-    """Ctrl-C as in a terminal: what a shell starts in the background ignores it."""
+    """Ctrl-C as in a terminal: a shell's background processes ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -239,7 +240,7 @@ def test_ctrl_c_in_a_remark_ends_the_work(saved, endless, manifest):
 
     class Interrupts(logging.Handler):
         def emit(self, record):
-            # Once: what was interrupted may be worth a remark too.
+            # Only once: the interrupted work may log a warning too.
             if "pipe" in record.getMessage():
                 os.kill(os.getpid(), signal.SIGINT)
 
@@ -254,7 +255,7 @@ def test_ctrl_c_in_a_remark_ends_the_work(saved, endless, manifest):
 
 
 def test_others_run_meanwhile(saved, endless, manifest):
-    """The interpreter is free while a tree is read: another thread sees to it that the work ends."""
+    """The interpreter is free while a tree is read: another thread ends the work."""
     key, _ = saved
     ran, stop = threading.Event(), threading.Event()
 

@@ -1,4 +1,6 @@
-"""tag_many and verify_many: sequences, rows of NumPy arrays, nonces; test_many_arrow.py has the layouts of Arrow."""
+"""tag_many and verify_many: sequences, rows of NumPy arrays, nonces. test_many_arrow.py tests the
+layouts of Arrow.
+"""
 
 import gc
 import weakref
@@ -68,7 +70,7 @@ def test_rows():
         with pytest.raises((BufferError, ValueError)):
             tagmac.tag_many(KEY, wrong)
     for dimensions in (1, 3):
-        with pytest.raises(TypeError, match=f"found one of {dimensions}"):
+        with pytest.raises(TypeError, match=f"^the array has {dimensions} dimensions: "):
             tagmac.tag_many(KEY, np.zeros((2,) * dimensions, "u1"))
 
 
@@ -116,10 +118,10 @@ def test_a_nonce_twice(some, count, make):
             if first == second:
                 continue
             twice = [*nonces[:second], nonces[first], *nonces[second + 1 :]]
-            line = f"^message {second}: expected a new nonce, found that of message {first}$"
+            line = f"^message {second}: its nonce is that of message {first}; use each nonce once$"
             with pytest.raises(tagmac.NonceReuse, match=line):
                 tagmac.tag_many(key, messages, make(twice))
-            # Those who check tags may have two messages of one nonce, only one of which is right.
+            # A verifier may get two messages with one nonce, and only one is right.
             with pytest.raises(tagmac.InvalidTag) as error:
                 tagmac.verify_many(key, messages, bytes(len(expected)), make(twice))
             assert error.value.indices == tuple(range(count))
@@ -127,10 +129,10 @@ def test_a_nonce_twice(some, count, make):
 
 @pytest.mark.parametrize("bits", [32, 64, 96, 128])
 def test_nonces_of_two_lengths(bits):
-    """Zeros fill up UMAC's nonces, so that one is also a longer one."""
+    """UMAC pads nonces with zeros, so a nonce may equal a longer one."""
     key = tagmac.Key(bytes(16), f"UMAC-{bits}")
     assert key.tag(b"message", b"\x10") == key.tag(b"message", b"\x10\0")
-    line = "^message 2: expected a nonce of 1 bytes as for message 1, found one of 2$"
+    line = "^message 2: its nonce has 2 bytes, that of message 1 1; use one length$"
     for third in (b"\x10\0", b"zz"):
         with pytest.raises(tagmac.NonceReuse, match=line):
             tagmac.tag_many(key, [b"message"] * 3, [b"\x10", b"\x11", third])
@@ -212,7 +214,7 @@ def test_verify_many_refuses():
         tagmac.verify_many(umac, [b"a"], bytes(8), [b"1", b"2"])
     with pytest.raises(ValueError, match="^message 1: expected a nonce of 1 to 16 bytes, found 17"):
         tagmac.verify_many(umac, [b"a", b"b"], bytes(16), [b"1", bytes(17)])
-    # A message over the limit has no tag that could be right.
+    # No tag is right for a message over the limit.
     light = tagmac.Key.generate("LIGHTMAC-AES128-S8")
     with pytest.raises(tagmac.InvalidTag) as error:
         tagmac.verify_many(light, [b"a", bytes(5000)], light.tag(b"a") + bytes(16))
@@ -226,7 +228,7 @@ def test_short_tags_are_verified():
         tagmac.verify_many(key, MESSAGES, tags)
         with pytest.raises(tagmac.InvalidTag):
             tagmac.verify_many(key, MESSAGES, bytes([tags[0] ^ 0x80]) + tags[1:])
-        # Bits beyond the tag's are no part of a tag.
+        # Bits after the tag's last bit do not count.
         if bits % 8:
             with pytest.raises(tagmac.InvalidTag):
                 tagmac.verify_many(key, MESSAGES, bytes([tags[0] ^ 1]) + tags[1:])

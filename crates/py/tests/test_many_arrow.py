@@ -1,4 +1,6 @@
-"""tag_many of Arrow arrays and streams: every layout, broken ones, and those that change or fail."""
+"""tag_many of Arrow arrays and streams: all layouts, malformed ones, and arrays that change or
+fail.
+"""
 
 import ctypes
 
@@ -29,7 +31,7 @@ KINDS = [
 
 def arrow(values, kind):
     if isinstance(kind, pa.DictionaryType):
-        # pyarrow cannot make the other kinds of numbers by itself.
+        # pyarrow itself cannot make the other index types.
         array = pa.array(values, kind.value_type).dictionary_encode()
         return pa.DictionaryArray.from_arrays(array.indices.cast(kind.index_type), array.dictionary)
     return pa.array(values, kind)
@@ -65,7 +67,7 @@ def test_other_arrow_types(array):
 
 @given(st.lists(st.binary(max_size=40), min_size=1), st.integers(0, 9))
 def test_views_in_several_buffers(values, cut):
-    """Values around the 12 bytes that a view has itself, in buffers of their own."""
+    """Values around the 12 bytes that fit in a view, in separate buffers."""
     parts = [pa.array([b"before", value, b"x" * 13], pa.binary_view()) for value in values]
     array = pa.concat_arrays(parts)[cut:]
     assert tagmac.tag_many(KEY, array) == one_by_one(array.to_pylist())
@@ -85,12 +87,12 @@ def test_dictionaries():
         messages = [word.encode() for word in array.to_pylist()]
         assert tagmac.tag_many(KEY, array) == one_by_one(messages)
         assert tagmac.tag_many(KEY, array[2:5]) == one_by_one(messages[2:5])
-    # Numbers over 127, which are no negative ones.
+    # Indices over 127 must not be read as negative.
     array = pa.DictionaryArray.from_arrays(
         pa.array([200, 255], pa.uint8()), pa.array([b"%d" % i for i in range(256)])
     )
     assert tagmac.tag_many(KEY, array) == one_by_one([b"200", b"255"])
-    # A null in the dictionary counts where it is used.
+    # A null in the dictionary matters only if it is used.
     for numbers, row in [([0, 1, 2], 1), ([None, 1], 0), ([0, None], 1)]:
         array = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8()), words)
         with pytest.raises(ValueError, match=f"^message {row}: expected a value, found a null$"):
@@ -102,7 +104,7 @@ def test_dictionaries():
         array = pa.DictionaryArray.from_arrays(pa.array([0, wrong], pa.int8()), words, safe=False)
         with pytest.raises(ValueError, match=f"^invalid Arrow array: .* out of bounds: {wrong} "):
             tagmac.tag_many(KEY, array)
-    # Under a null there may be any number.
+    # A null may have any index.
     numbers = pa.Array.from_buffers(pa.int8(), 1, [pa.py_buffer(b"\0"), pa.py_buffer(b"\x63")])
     array = pa.DictionaryArray.from_arrays(numbers, words, safe=False)
     with pytest.raises(ValueError, match="^message 0: expected a value, found a null$"):
@@ -140,21 +142,22 @@ def offsets(*numbers):
 
 
 def test_broken_offsets():
-    """None is over the last one, below the one before or below 0."""
+    """An offset over the last one, below the previous one, or below 0 is refused."""
     data = pa.py_buffer(b"onetwo")
     for wrong in ((0, 3, 2, 6), (0, 7, 7, 6), (0, -1, 3, 6)):
         array = pa.Array.from_buffers(pa.binary(), 3, [None, offsets(*wrong), data])
         with pytest.raises(ValueError, match="^invalid Arrow array: .*[Oo]ffset"):
             tagmac.tag_many(KEY, array)
-    # The last one of a slice is below 0.
+    # The last offset of a slice is below 0.
     array = pa.Array.from_buffers(pa.binary(), 3, [None, offsets(0, -1, 3, 6), data])
     with pytest.raises(ValueError, match="^invalid Arrow array: the last offset is negative$"):
         tagmac.tag_many(KEY, array[:1])
 
 
 def test_offsets_that_change():
-    """The last offset is the end of the bytes from when the array comes. What a producer writes
-    there later, while it makes the next array, is not followed."""
+    """The last offset at import is the end of the bytes. A producer may change it later, while it
+    makes the next array, and that is not followed.
+    """
     numbers = bytearray(np.array([0, 3], "<i4").tobytes())
     first = pa.Array.from_buffers(
         pa.binary(), 1, [None, pa.py_buffer(numbers), pa.py_buffer(b"onetwo")]
@@ -178,7 +181,7 @@ def test_offsets_that_change():
     stream = Stream(
         Stream.Get(schema), Stream.Get(array), Stream.Say(lambda _: None), Stream.Release(lambda _: None)
     )
-    with pytest.raises(ValueError, match="^invalid Arrow array: it was changed while it was read$"):
+    with pytest.raises(ValueError, match="^invalid Arrow array: it changed while it was read$"):
         tagmac.tag_many(KEY, stream)
 
 
@@ -188,7 +191,7 @@ def odd(buffer):
 
 
 def test_buffers_that_are_not_aligned():
-    """Arrow recommends alignment and does not ask for it."""
+    """Arrow recommends alignment and does not require it."""
     values = [b"one", b"", b"two", b"y" * 20]
     for kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
         valid, numbers, *data = pa.array(values, kind).buffers()
@@ -203,7 +206,7 @@ def test_buffers_that_are_not_aligned():
 
 @given(st.lists(st.lists(st.one_of(st.binary(), st.none()))))
 def test_chunked_arrays(chunks):
-    """Arrow's streams, as chunked arrays and other libraries' columns have them."""
+    """Arrow streams, from chunked arrays and other libraries' columns."""
     messages = [value for chunk in chunks for value in chunk]
     for kind in KINDS[:3]:
         array = pa.chunked_array([pa.array(chunk, kind) for chunk in chunks], kind)
@@ -231,7 +234,7 @@ def test_other_streams():
 
 
 class Stream(ctypes.Structure):
-    """ArrowArrayStream, for streams that pyarrow does not make."""
+    """ArrowArrayStream, for streams that pyarrow cannot make."""
 
     Get = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     Say = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -280,13 +283,13 @@ def test_streams_that_fail(line, after):
         Stream.Release(lambda _: None),
     )
     shown = (line or b"").decode()
-    with pytest.raises(ValueError, match=f"found error 5 of its stream: {shown}$"):
+    with pytest.raises(ValueError, match=f"the Arrow stream failed with error 5: {shown}$"):
         tagmac.tag_many(KEY, stream)
     assert calls == ["schema", "array", "array"][: after + 1]
-    # What came before is given back.
+    # The previous arrays are released.
     assert pa.total_allocated_bytes() == before
     stream.release = Stream.Release()
-    with pytest.raises(ValueError, match="found a released one"):
+    with pytest.raises(ValueError, match="the Arrow array was released"):
         tagmac.tag_many(KEY, stream)
 
 
@@ -302,14 +305,14 @@ def test_broken_exports():
     for result in (None, (), (schema,), (1, 2), (array, schema), (schema, schema), (array, array)):
         with pytest.raises((TypeError, ValueError, ImportError)):
             tagmac.tag_many(KEY, Broken(result))
-    # Taken over by another consumer.
+    # Moved out by another consumer.
     pa.Array._import_from_c_capsule(schema, array)
-    with pytest.raises(ValueError, match="found a released one"):
+    with pytest.raises(ValueError, match="the Arrow array was released"):
         tagmac.tag_many(KEY, Broken((schema, array)))
 
 
 class Kept:
-    """Keeps the capsules that its array or stream is exported in."""
+    """Keeps the capsules of its array or stream."""
 
     def __init__(self, exported):
         self.exported = exported
@@ -331,8 +334,9 @@ class KeptStream:
 
 
 def test_others_cannot_release_an_array_in_use():
-    """The nonces are made while there are views of the messages. Another consumer of the capsules would
-    give back the memory of these."""
+    """The nonces are exported while there are views of the messages. Another consumer of the
+    capsules would release the messages' memory.
+    """
     key = tagmac.Key(bytes(16), "UMAC-64")
     messages, numbers = [bytes([i]) * (1 << 20) for i in range(4)], range(4)
     expected = tagmac.tag_many(key, messages, [bytes([i]) for i in numbers])

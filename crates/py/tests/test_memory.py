@@ -1,4 +1,4 @@
-"""Sizes that the caller names and the machine does not have: MemoryError, and not the end of the process."""
+"""Sizes that exceed the machine's memory: MemoryError, and not an abort."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-#: What each script begins with. Few bytes are left to it, whatever the interpreter has taken.
+#: The start of each script. It leaves little memory, however much the interpreter uses.
 START = """
     import itertools, mmap, resource, sys
 
@@ -50,7 +50,7 @@ def run(script, *arguments):
     ],
 )
 def test_more_messages_than_memory(messages):
-    """The input has a few hundred bytes, and is valid."""
+    """The input is valid and has a few hundred bytes."""
     script = """
         leave(64 * MIB)
         messages = lambda: eval(sys.argv[1])
@@ -59,14 +59,14 @@ def test_more_messages_than_memory(messages):
         raises(MemoryError, lambda: tagmac.verify_many(KEY, messages(), b""))
         raises(MemoryError, lambda: tagmac.verify_many(KEY, [b""], messages()))
         raises(MemoryError, lambda: tagmac.combine(KEY, messages()))
-        # Memory is left for what fits.
+        # Memory is left for calls that fit.
         assert len(tagmac.tag_many(KEY, [b""] * 1000)) == 16_000
     """
     run(script, messages)
 
 
 def test_each_step_of_many_messages():
-    """Memory that ends at the messages, at the nonces, at the tags and at the verdicts."""
+    """Memory runs out at the messages, at the nonces, at the tags and at the verdicts."""
     script = """
         rows = np.zeros((1 << 18, 8), "u1")
         unordered = np.ascontiguousarray(np.arange(1 << 18, dtype=">u8")[::-1].reshape(-1, 1).view("u1"))
@@ -99,7 +99,7 @@ def test_lengths_are_not_believed():
         leave(64 * MIB)
         for count in (1 << 40, 1 << 62):
             line = raises(TypeError, lambda: tagmac.Key.from_command(range(count)))
-            assert line.startswith("expected a command as a list of its words"), line
+            assert line.startswith("command: expected a list of words"), line
             line = raises(ValueError, lambda: _tagmac.shard_seal(KEY, 0, [], range(count), []))
             assert line == f"expected 0 sizes, found {count}", line
             raises(TypeError, lambda: _tagmac.root_seal(KEY, range(count)))
@@ -108,7 +108,7 @@ def test_lengths_are_not_believed():
 
 
 def test_one_argument_larger_than_what_is_left(tmp_path):
-    """Every call with a buffer that no copy of could be made: a result or an exception."""
+    """Every call with a buffer that cannot be copied: a result or an exception."""
     script = """
         big = mmap.mmap(-1, 64 * MIB)
         text = "x" * (48 * MIB)
@@ -154,7 +154,7 @@ def test_one_argument_larger_than_what_is_left(tmp_path):
                 continue
             raise AssertionError(i)
         raises(MemoryError, lambda: KEY.restore(big))
-        # The file is as it was.
+        # The file is unchanged.
         assert tree.tag()[1] == tagmac.file_digest(path, KEY)
     """
     run(script, str(tmp_path / "file"))

@@ -1,4 +1,4 @@
-"""Bad input of every kind: one typed exception, never a crash."""
+"""Bad input of every kind raises one typed exception and never crashes."""
 
 import array
 import ctypes
@@ -15,7 +15,7 @@ NOT_BYTES = [None, "text", 7, 1.5, [1, 2], {}, object(), tagmac, KEY]
 
 
 def calls_with(bad):
-    """Every call with `bad` where bytes have to be. None stands for no bytes in some places."""
+    """Every call with `bad` in place of bytes. Some calls accept None."""
     yield lambda: tagmac.Key(bad)
     yield lambda: KEY.tag(bad)
     yield lambda: KEY.verify(bad, bytes(16))
@@ -56,10 +56,10 @@ def test_wrong_types(bad):
 
 
 def test_what_was_meant(tmp_path):
-    """Text and files where bytes have to be."""
+    """Text and files in place of bytes."""
     path = tmp_path / "file"
     path.write_text("text")
-    hint = r"text.encode\(\) makes bytes of text, bytes.fromhex\(text\) of hex"
+    hint = r"use text.encode\(\) for text, bytes.fromhex\(text\) for hex"
     for call in (
         lambda: KEY.tag("text"),
         lambda: KEY.verify(b"text", "00" * 16),
@@ -79,7 +79,8 @@ def test_what_was_meant(tmp_path):
         tagmac.tag_many(KEY, text)
     for mode, name in (("r", "TextIOWrapper"), ("rb", "BufferedReader")):
         with path.open(mode) as file:
-            line = f"^expected bytes, found {name}: tagmac.file_digest takes files, opened in binary mode$"
+            hint = "to tag a file, use tagmac.file_digest with a file in binary mode"
+            line = f"^expected bytes, found {name}: {hint}$"
             for call in (KEY.tag, KEY.new().update, lambda file: tagmac.digest(bytes(16), file)):
                 with pytest.raises(TypeError, match=line):
                     call(file)
@@ -156,7 +157,7 @@ def test_names():
         "ÄES",
         "LIGHTMAC-AES128-S9",
     ):
-        with pytest.raises(ValueError, match="expected"):
+        with pytest.raises(ValueError, match="^unknown algorithm"):
             tagmac.new(bytes(16), alg=name)
     with pytest.raises(ValueError):
         tagmac.new(bytes(16), alg="\ud800")
@@ -202,7 +203,7 @@ def test_over_the_limit():
 
 
 def test_a_message_over_the_limit_ends_a_nonce():
-    """No nonce MAC of the registry has a limit in reach; their messages end as others do."""
+    """No MAC with nonces has a reachable limit, so their messages end like others."""
     mac = tagmac.umac64.new(bytes(16), b"", b"1")
     mac.digest()
     with pytest.raises(tagmac.NonceReuse, match="new nonce"):
@@ -235,7 +236,7 @@ def test_buffers_in_other_shapes():
 
 
 def test_a_single_item():
-    """Buffers of no dimensions, as hashlib takes them."""
+    """Buffers without dimensions, as hashlib accepts them."""
     for item in (
         ctypes.c_uint32(0x01020304),
         ctypes.c_double(1.5),
@@ -251,19 +252,19 @@ def test_a_single_item():
         assert KEY.tag(item) == KEY.tag(value)
         assert KEY.new(item).update(item).digest() == KEY.tag(2 * value)
         assert tagmac.tag_many(KEY, [item, item]) == 2 * KEY.tag(value)
-        with pytest.raises(TypeError, match="an array of 2 dimensions .* found one of 0$"):
+        with pytest.raises(TypeError, match="^the array has 0 dimensions: pass .* of 2 dimensions"):
             tagmac.tag_many(KEY, item)
     umac = tagmac.Key(bytes(16), "UMAC-64")
     assert umac.tag(b"", np.uint64(7)) == umac.tag(b"", np.uint64(7).tobytes())
-    # Text, whose bytes say how NumPy keeps it.
-    with pytest.raises(TypeError, match="expected bytes, found str_: text.encode"):
+    # Text: its bytes would be NumPy's internal encoding.
+    with pytest.raises(TypeError, match="expected bytes, found str_: use text.encode"):
         KEY.tag(np.str_("text"))
-    with pytest.raises(TypeError, match="^message 0: expected bytes, found str_: text.encode"):
+    with pytest.raises(TypeError, match="^message 0: expected bytes, found str_: use text.encode"):
         tagmac.tag_many(KEY, [np.str_("text")])
 
 
 def test_pointers():
-    """Their bytes are addresses: a tag would be right whatever becomes of what they point to."""
+    """Pointers contain only addresses: their tag would not depend on the data."""
 
     class Named(ctypes.Structure):
         _fields_ = (("length", ctypes.c_uint32), ("name", ctypes.c_char_p))
@@ -284,12 +285,12 @@ def test_pointers():
                 lambda it: tagmac.tag_many(KEY, it),
                 lambda it: tagmac.tag_many(KEY, [it]),
             ):
-                with pytest.raises(TypeError, match="found pointers, whose bytes are addresses$"):
+                with pytest.raises(TypeError, match="found pointers, which contain only addresses$"):
                     call(pointers)
 
 
 def test_arrays_of_objects():
-    """Their bytes are addresses too. The error names the way out."""
+    """Arrays of objects contain only addresses too. The error names the way out."""
     objects = np.empty((2, 2), dtype=object)
     objects[:] = [[[1], [2]], [b"x", b"y"]]
     fields = np.zeros((2, 2), dtype=[("a", "u1"), ("b", "O")])
@@ -308,7 +309,7 @@ def test_arrays_of_objects():
             lambda it: tagmac.tag_many(KEY, it),
             lambda it: tagmac.tag_many(KEY, [it]),
         ):
-            line = r"found an array of objects, whose bytes are their addresses: array.tolist\(\) gives a list"
+            line = r"found an array of objects, which contains only their addresses: pass array.tolist\(\)"
             with pytest.raises(TypeError, match=line):
                 call(pointers)
     messages = np.array([b"one", b"three"], dtype=object)
@@ -331,12 +332,12 @@ def test_a_buffer_is_given_back():
     tagmac.tag_many(KEY, [data, data])
     with pytest.raises(TypeError):
         tagmac.tag_many(KEY, [data, 7])
-    # A bytearray that is still lent does not change its length.
+    # A bytearray that is still exported cannot change its length.
     data.append(1)
 
 
 def test_huge_lengths(tmp_path):
-    """Bytes past 4 GiB, of pages that are all the same one."""
+    """More than 4 GiB of bytes, all mapped to the same page."""
     import mmap
 
     size = (1 << 32) + 17
@@ -348,7 +349,7 @@ def test_huge_lengths(tmp_path):
 
 
 def test_random_arguments():
-    """Every function with every pair of odd values: an exception or a result, and no crash."""
+    """Every function with every pair of unusual values: an exception or a result, and no crash."""
     odd = [None, b"", b"x", bytes(16), "", "UMAC-64", -1, 0, 1 << 70, [], [b"x"], KEY, object()]
     classes = (tagmac.Key, tagmac.Session, tagmac.Part, tagmac.Tree)
     calls = (tagmac.new, tagmac.digest, tagmac.verify, tagmac.tag_many, tagmac.verify_many)

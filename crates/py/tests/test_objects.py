@@ -63,12 +63,12 @@ def test_what_is_not_as_it_was_sealed_is_refused():
     other, _ = sealed([*NAMES[:-1], NAMES[-1][:-1] + b"\xff"])
     assert len(other) == len(text)
     with pytest.raises(
-        tagmac.InvalidTag, match="expected the shard that the root names, found ano"
+        tagmac.InvalidTag, match="not the shard that the root names, but ano"
     ):
         _tagmac.shard_open(KEY, record, other)
     with pytest.raises(tagmac.InvalidTag, match="^root: "):
         _tagmac.root_open(KEY, root[:-2] + b"?\n")
-    with pytest.raises(ValueError, match=r"^r: expected a manifest sealed under this key \(id "):
+    with pytest.raises(ValueError, match=r"^r: the manifest is sealed under another key: expected key id "):
         _tagmac.root_open(tagmac.Key(bytes(16)), root, shown="r")
     short = tagmac.Key(bytes(range(16)), tag_bits=64)
     with pytest.raises(ValueError, match="^root: expected tags of 64 bits, found 128$"):
@@ -81,8 +81,8 @@ def test_what_does_not_fit_is_named():
         (([b"a"], [1, 2], [tag]), "^expected 1 sizes, found 2$"),
         (([b"a"], [1], [tag] * 3), "^expected 1 tags, found 3$"),
         (([b"a"], [1], [tag], [b""] * 2), "^expected 1 nonces, found 2$"),
-        (([b"b", b"a"], [1, 1], [tag] * 2), "^a: expected names in byte order, found this one af"),
-        (([b""], [1], [tag]), "^.*: expected a name, found none$"),
+        (([b"b", b"a"], [1, 1], [tag] * 2), "^a: added after b; names must be in byte order$"),
+        (([b""], [1], [tag]), "^.*: the name is empty$"),
         (([b"a"], [1], [tag[:8]]), "expected"),
         (([], [], []), "^shard 0: expected 1 to 65536 entries in a shard$"),
     ):
@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_named():
     _, record = sealed(NAMES, number=1)
     with pytest.raises(ValueError, match="^shard 1: expected shard 0, found shard 1$"):
         _tagmac.root_seal(KEY, [record])
-    with pytest.raises(ValueError, match="^a shard's record: expected more columns$"):
+    with pytest.raises(ValueError, match="^record of a shard: expected more columns$"):
         _tagmac.shard_name(record[:1])
     with pytest.raises(TypeError):
         _tagmac.root_seal(b"key", [record])
@@ -109,7 +109,7 @@ def test_shards_follow_each_other():
     last = _tagmac.shard_seal(KEY, 1, names[count:], [1], [one])
     root = _tagmac.root_seal(KEY, [first[1], last[1]])
     assert _tagmac.root_open(KEY, root) == [first[1], last[1]]
-    # One of the same manifest in the other's place.
+    # A shard of the same manifest in place of another.
     with pytest.raises(tagmac.InvalidTag):
         _tagmac.shard_open(KEY, last[1], first[0])
 
@@ -132,7 +132,7 @@ def test_nothing_else_is_read(put, at, over):
 
 
 def found(key, readings, new):
-    """What readings of new objects come to, given by their contents."""
+    """The readings of new objects, given their contents."""
     for number, nonce in readings:
         content = new[number]
         yield number, (len(content), nonce, key.tag(content, nonce))
@@ -150,7 +150,7 @@ def test_renamed_objects_are_found(alg):
     assert readings[0] == (0, nonces[0])
     read = list(found(key, readings, new))
     assert _tagmac.rename_pairs(key, missing, read) == [(n + 1, n) for n in range(20)]
-    # Some could not be read.
+    # Some objects could not be read.
     assert _tagmac.rename_pairs(key, missing, read[:20]) == [
         (number, number - 1) for number in sorted({number for number, _ in readings[:20]} - {0})
     ]

@@ -1,4 +1,4 @@
-"""Parts of objects: hashed in any pieces, joined in any order, and what is refused."""
+"""Parts of objects: hashed in any pieces, joined in any order, and refusals."""
 
 import random
 import threading
@@ -23,7 +23,7 @@ def pieces(data: bytes, length: int) -> list[bytes]:
 
 
 def sealed(key, message, start, end, length=1 << 30, **name) -> bytes:
-    """The partial of a range, from pieces of that length."""
+    """The partial of a range, hashed in pieces of `step` bytes."""
     name = name or {"object": "o", "version": "1"}
     part = tagmac.Part(key, start=start, last=end == len(message), **name)
     for piece in pieces(message[start:end], length):
@@ -92,13 +92,13 @@ def test_the_version_is_not_forgotten():
     with pytest.raises(TypeError, match="positional"):
         tagmac.Part(KEY, "o", "1")
     for version, line in [
-        ("", "version: expected a version id, an ETag or an upload's id, found an empty one"),
-        ("1@2", "version: expected one without '@', found 1@2"),
+        ("", "version: the version is empty; expected a version ID, an ETag or an upload ID"),
+        ("1@2", "version: a version must not contain '@', found 1@2"),
     ]:
         with pytest.raises(ValueError) as error:
             tagmac.Part(KEY, object="o", version=version)
         assert str(error.value) == line
-    with pytest.raises(ValueError, match="object: expected a name, found an empty one"):
+    with pytest.raises(ValueError, match="object: the name is empty"):
         tagmac.Part(KEY, object=b"", version="1")
     with pytest.raises(ValueError, match="a name of 1 to 65535 bytes, found 65536"):
         tagmac.Part(KEY, object="x" * 65534, version="1")
@@ -127,7 +127,7 @@ def test_misplaced_ranges():
     part.update(bytes(17))
     with pytest.raises(ValueError, match="not the object's last: .*block of 16 bytes, found 17"):
         part.seal()
-    # What was refused is not lost.
+    # A refusal loses nothing.
     assert tagmac.Part.open(KEY, part.update(bytes(15)).seal()).end == 32
     with pytest.raises(ValueError, match="at least 1 byte"):
         tagmac.Part(KEY, object="o", version="1", start=16, last=True).seal()
@@ -138,7 +138,7 @@ def test_a_part_is_sealed_once():
     part.seal()
     for again in (part.seal, lambda: part.update(b"more")):
         with pytest.raises(
-            ValueError, match="expected a new part for another range, found one that"
+            ValueError, match="the part was sealed; use a new one"
         ):
             again()
 
@@ -180,15 +180,18 @@ def test_what_is_no_whole():
     first, second, third = (sealed(KEY, message, a, b) for a, b in [(0, 32), (32, 64), (64, 100)])
     other_last = sealed(KEY, message[:64], 32, 64)
     for blobs, line in [
-        ([], "expected at least one partial, found none"),
-        ([third, first], "a gap of 32 bytes: bytes 0 to 32 (blob 1) and bytes 64 to 100 (blob 0)"),
+        ([], "there are no partials to combine"),
+        ([third, first], "bytes 0 to 32 (blob 1) and bytes 64 to 100 (blob 0) do not adjoin: there is a gap"),
         (
             [first, second, first, third],
-            "an overlap: bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2)",
+            "bytes 0 to 32 (blob 0) and bytes 0 to 32 (blob 2) do not adjoin: they overlap",
         ),
-        ([second, third], "expected a first range from byte 0, found bytes 32 to 64 (blob 0)"),
-        ([first, second], "expected a last range (last=True), found bytes 32 to 64 (blob 1)"),
-        ([first, other_last, third], "the last one before: bytes 32 to 64 (blob 1) and bytes 64"),
+        ([second, third], "the range from byte 0 is missing; no range precedes bytes 32 to 64 (blob 0)"),
+        (
+            [first, second],
+            "the last range (last=True) is missing; the others end with bytes 32 to 64 (blob 1)",
+        ),
+        ([first, other_last, third], "(blob 2) do not adjoin: the first is the object's last range"),
     ]:
         with pytest.raises(tagmac.IncompleteObject) as error:
             tagmac.combine(KEY, blobs)
@@ -201,20 +204,20 @@ def test_what_belongs_to_others():
     for name, line in [
         (
             {"object": "o", "version": "2"},
-            "blob 1: expected a partial of o@1 (blob 0), found one of o@2",
+            "blob 1: the partial is of o@2, not of o@1 (blob 0)",
         ),
         (
             {"object": "p", "version": "1"},
-            "blob 1: expected a partial of o@1 (blob 0), found one of p@1",
+            "blob 1: the partial is of p@1, not of o@1 (blob 0)",
         ),
     ]:
         with pytest.raises(tagmac.WrongObject) as error:
             tagmac.combine(KEY, [ours, sealed(KEY, message, 64, 100, **name)])
         assert str(error.value) == line
     for asked, line in [
-        ({"object": "p"}, "blob 0: expected a partial of object p, found one of object o"),
-        ({"version": b"2"}, "blob 0: expected a partial of version 2, found one of version 1"),
-        ({"object": "o", "version": "2"}, "of version 2, found one of version 1"),
+        ({"object": "p"}, "blob 0: the partial is of object o, not of object p"),
+        ({"version": b"2"}, "blob 0: the partial is of version 1, not of version 2"),
+        ({"object": "o", "version": "2"}, "of version 1, not of version 2"),
     ]:
         with pytest.raises(tagmac.WrongObject) as error:
             tagmac.combine(KEY, [ours], **asked)
@@ -265,7 +268,7 @@ def test_what_holds_blobs():
 
 
 def test_many_threads():
-    """A part that several threads add to has their bytes in some order, and loses none."""
+    """A part that several threads update has their bytes in some order, and all of them."""
     part = tagmac.Part(KEY, object="o", version="1", last=True)
     threads = [
         threading.Thread(target=lambda: [part.update(bytes(5000)) for _ in range(20)])
@@ -301,7 +304,7 @@ def test_the_commands_files_are_ours(saved, command, tmp_path):
             (tmp_path / name).write_bytes(blob)
         line = command("combine", "-k", path, "--object", "o@1", "b", "a")
         assert line == f"PMAC-AES128 (o@1) = {tag.hex()}\n"
-    # What the command names without a version has none.
+    # Partials that the command made without a version have the version None.
     command("part", "-k", path, "--object", "o", "file", "--start", 0, "--last", "-o", "whole")
     whole = (tmp_path / "whole").read_bytes()
     assert tagmac.Part.open(key, whole).version is None

@@ -1,4 +1,4 @@
-"""Messages that go on in another process, and that one nonce has one message."""
+"""Messages that continue in another process, and the rule of one message per nonce."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def test_a_message_goes_on(alg):
         restored = key.restore(bytearray(saved))
         assert (restored.name, restored.digest_size) == (key.name, key.digest_size)
         assert restored.update(message[cut:]).digest() == key.tag(message, nonce)
-        # A second hop.
+        # A second process.
         again = key.restore(key.restore(saved).update(message[cut:]).save())
         assert again.digest() == key.tag(message, nonce)
 
@@ -69,7 +69,7 @@ def test_one_message_under_a_nonce(alg):
     with pytest.raises(tagmac.NonceReuse):
         restored.copy()
     assert restored.digest() == key.tag(b"one", nonce)
-    with pytest.raises(tagmac.NonceReuse, match="has given its tag"):
+    with pytest.raises(tagmac.NonceReuse, match="the tag of this object's message was computed"):
         restored.save()
 
 
@@ -95,7 +95,7 @@ def test_what_is_refused():
         tagmac.Key(bytes(range(16)), tag_bits=64).restore(saved)
     with pytest.raises(TypeError):
         KEY.restore("text")
-    with pytest.raises(ValueError, match="found one of bare bytes: make it by Key.new"):
+    with pytest.raises(ValueError, match="create it with tagmac.Key.new"):
         tagmac.new(bytes(16), b"one").save()
 
 
@@ -105,7 +105,7 @@ def test_macs_that_keep_their_state(alg):
     mac = key.new(b"one", nonce)
     with pytest.raises(ValueError, match="this MAC's state cannot be saved"):
         mac.save()
-    # Nothing is lost by it.
+    # The refusal changes nothing.
     assert mac.digest() == key.tag(b"one", nonce)
     with pytest.raises(ValueError):
         key.restore(bytes(200))

@@ -59,7 +59,7 @@ def test_a_saved_session_tags_what_is_covered():
     session = tagmac.Session(KEY)
     session.tag(b"never saved")
     session.save()
-    with pytest.raises(tagmac.ReserveUsedUp, match="reserve more, and save"):
+    with pytest.raises(tagmac.ReserveUsedUp, match="reserve more, save"):
         session.tag(b"")
     session.reserve(1)
     with pytest.raises(tagmac.ReserveUsedUp):
@@ -85,7 +85,7 @@ def test_budgets():
     saved = session.save()
     with pytest.raises(tagmac.BudgetExhausted):
         tagmac.Session(present, max_message_bytes=1 << 21, saved=saved)
-    # Too long is not exhausted: a new key would not help.
+    # A message that is too long is another error: a new key would not help.
     short = tagmac.Session(KEY, max_message_bytes=100)
     with pytest.raises(ValueError, match="expected at most 100 bytes of a message") as error:
         short.tag(bytes(101))
@@ -103,7 +103,7 @@ def test_budgets():
 def test_bad_arguments():
     saved = tagmac.Session(KEY).save()
     values = [
-        ({"saved": saved, "next_nonce": bytes(8)}, "found both"),
+        ({"saved": saved, "next_nonce": bytes(8)}, "cannot be combined"),
         ({"next_nonce": b""}, "nonce of 1 to 16 bytes"),
         ({"next_nonce": bytes(17)}, "nonce of 1 to 16 bytes"),
         ({"probability": 0.0}, "between 0 and 1"),
@@ -117,7 +117,7 @@ def test_bad_arguments():
     for arguments, words in values:
         with pytest.raises(ValueError, match=words):
             tagmac.Session(KEY, **arguments)
-    with pytest.raises(ValueError, match=f"of the key {tagmac.Key(bytes(16)).id}, found one of"):
+    with pytest.raises(ValueError, match=f"belongs to the key .*; expected {tagmac.Key(bytes(16)).id}"):
         tagmac.Session(tagmac.Key(bytes(16)), saved=saved)
     with pytest.raises(ValueError, match="no theorem"):
         tagmac.Session(tagmac.Key.generate("HMAC-SHA256"))
@@ -154,7 +154,7 @@ def test_failures_are_counted():
         session.verify(b"packet", tag)
     with pytest.raises(ValueError, match="nonce of 1 to 16 bytes"):
         session.verify(b"packet", tag, b"")
-    with pytest.raises(ValueError, match="UMAC-64: tags are checked as a whole"):
+    with pytest.raises(ValueError, match="UMAC-64: only whole tags can be checked"):
         session.verify(b"packet", tag, nonce, words=1)
     with pytest.raises(ValueError, match="128 bits"):
         session.allow_grades(2**-10)
@@ -170,7 +170,7 @@ def test_grades():
     for probability in (0.0, 1.0):
         with pytest.raises(ValueError, match="between 0 and 1"):
             session.allow_grades(probability)
-    # 2^-30 times 1.65 for each failure, for pads from a permutation: 13 failures.
+    # 2^-30 times 1.65 for each failure, since pads come from a permutation: 13 failures.
     session.allow_grades(2e-8)
     for words in (1, 2, 3, 4):
         for byte in range(16):
@@ -186,7 +186,7 @@ def test_grades():
     with pytest.raises(tagmac.BudgetExhausted, match="failed verifications"):
         session.verify(b"packet", tag, nonce)
     saved = session.save()
-    # What failed at one word does not end a session that is restored without grades.
+    # Failures at one word do not end a session that is restored without grades.
     again = tagmac.Session(key, saved=saved)
     again.verify(b"packet", tag, nonce)
     with pytest.raises(tagmac.BudgetExhausted, match="of one word"):
@@ -198,7 +198,7 @@ def test_grades():
     with pytest.raises(tagmac.BudgetExhausted, match="failed"):
         again.allow_grades(2**-110)
     for words in (0, 5):
-        with pytest.raises(ValueError, match="1 to 4 words"):
+        with pytest.raises(ValueError, match="words: expected 1 to 4"):
             again.verify(b"packet", tag, nonce, words=words)
 
 

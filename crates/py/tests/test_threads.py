@@ -1,4 +1,4 @@
-"""One object on many threads at once, and the interpreter free meanwhile."""
+"""One object on many threads at once, while the interpreter is free."""
 
 import sys
 import threading
@@ -48,7 +48,7 @@ def test_updates_of_one_object_do_not_mix(some, size):
 
 
 def test_every_call_on_one_object(some):
-    """Each thread does its own; each call gives what some order of the calls would."""
+    """Each thread makes its calls, and the results match some order of all calls."""
     key, nonce = some
     mac = key.new(nonce=nonce)
     long, short = bytes(5000), bytes(10)
@@ -73,7 +73,7 @@ def test_every_call_on_one_object(some):
 
 
 def test_a_nonce_gives_one_tag(some):
-    """However digest and update meet."""
+    """For any interleaving of digest and update."""
     key, nonce = some
     if nonce is None:
         return
@@ -93,8 +93,9 @@ def test_a_nonce_gives_one_tag(some):
 
 
 def test_the_interpreter_is_free_during_long_work():
-    """Nobody is asked to let others in, so they come in only where the call does by itself. When
-    they do is up to the system: a call that did not would keep them out every time."""
+    """The switch interval is infinite, so other threads run only if the call detaches. The system
+    decides when they do, but a call that never detaches would keep them out every time.
+    """
     key = tagmac.Key(bytes(16), "HMAC-SHA256")
     message = bytes(16 << 20)
 

@@ -1,4 +1,4 @@
-"""Tags that follow the edits of a file, and what is refused."""
+"""Tags that are updated with the edits of a file, and refusals."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ def file(tmp_path):
 
 
 def test_a_tree_whose_callback_leads_back_to_it_goes(file):
-    """And its key with it."""
+    """Its key is released too."""
 
     class Job:
         def __init__(self):
@@ -68,7 +68,7 @@ def test_a_tag_follows_edits(alg, file):
         out.write(b"beside")
     expected[9000:9006] = b"beside"
     tag = same(tree.range(9000, 6))
-    # Another object of the same file.
+    # Another Tree of the same file.
     tree = tagmac.Tree(str(file), key, threads=2)
     expected[:5] = bytes(5)
     same(tree.patch(0, bytearray(5)))
@@ -106,9 +106,9 @@ def test_what_changed_beside_is_refused(file):
 
 def test_misuse(file, tmp_path):
     key = tagmac.Key.generate()
-    with pytest.raises(ValueError, match="db.tagmac: expected the file's sidecar, found none"):
+    with pytest.raises(ValueError, match="db.tagmac: the sidecar does not exist"):
         tagmac.Tree(file, key).tag()
-    with pytest.raises(ValueError, match="expected the file's sidecar, found none; Tree.create creates"):
+    with pytest.raises(ValueError, match="the sidecar does not exist; Tree.create creates"):
         tagmac.Tree(file, key).patch(0, b"x")
     assert not sidecar(file).exists()
     with pytest.raises(ValueError, match="^leaf: expected at most 67108864 bytes"):
@@ -117,7 +117,7 @@ def test_misuse(file, tmp_path):
     assert repr(tree) == f'<tagmac.Tree PMAC-AES128 of "{file}">'
     with pytest.raises(ValueError, match="db.tagmac: the sidecar exists$"):
         tagmac.Tree.create(file, key)
-    with pytest.raises(tagmac.WrongKey, match="under the key with id"):
+    with pytest.raises(tagmac.WrongKey, match="the sidecar is sealed under another key"):
         tagmac.Tree(file, tagmac.Key.generate()).tag()
     with pytest.raises(OSError, match="none: No such file"):
         tagmac.Tree.create(tmp_path / "none", key)
@@ -139,14 +139,14 @@ def test_misuse(file, tmp_path):
     with pytest.raises(ValueError, match="db: length: expected at most the file's 300000 bytes"):
         tree.truncate(300_001)
     with pytest.raises(
-        ValueError, match="db: offset and length: expected a range within the file's 300000 bytes"
+        ValueError, match="db: offset and length: the range ends at byte 300001, after the file's 300000 bytes"
     ):
         tree.range(299_999, 2)
     with pytest.raises(ValueError, match="db: offset: expected an offset within the file's 300000"):
         tree.patch(1 << 62, b"x")
     with pytest.raises(ValueError, match="db: data: .*; append\\(\\) accepts what was added"):
         tree.patch(299_999, b"xy")
-    with pytest.raises(ValueError, match="db: expected an interrupted edit, found none$"):
+    with pytest.raises(ValueError, match="db: no edit was interrupted$"):
         tree.undo()
 
 
@@ -168,7 +168,7 @@ def test_progress_and_stopping(file):
     def stop(done, total):
         raise KeyError("enough")
 
-    # It is asked twenty times a second: a file of zeros, which takes no room, takes longer than that.
+    # Signals are checked twenty times a second. A sparse file of zeros takes longer than that.
     os.truncate(file, 1 << 36)
     with pytest.raises(KeyError, match="enough"):
         tagmac.Tree.create(file, key, progress=stop)

@@ -1,4 +1,4 @@
-"""../../../vectors/*.json through Python. vectors/README.md says what the fields of a row mean."""
+"""../../../vectors/*.json through Python. vectors/README.md defines the fields of a row."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ FIELDS = {
     "valid", "refuse", "status", "source", "comment",
 }  # fmt: skip
 
-# Rows that concern Python: none of bits, and of no MAC without a name there.
+# The rows that Python supports: whole bytes, and MACs with a name there.
 LEAST = 1895
 
 
@@ -22,11 +22,11 @@ def rows(path):
 
 
 def family(alg):
-    """PMAC of PMAC-AES128."""
+    """The family of an algorithm: PMAC for PMAC-AES128."""
     return alg.split("-")[0]
 
 
-# Files of MACs that Python has.
+# Files of MACs that Python supports.
 FAMILIES = {family(alg) for alg in tagmac.algorithms_available}
 FILES = [
     path
@@ -41,7 +41,7 @@ def test_every_mac_has_vectors():
 
 
 def message_of(row):
-    """The row's message, or None if it is no string of bytes."""
+    """The row's message, or None if it is not whole bytes."""
     if "msg_bits" in row:
         bits = row["msg_bits"]
         whole = len(bits) % 8 == 0
@@ -53,7 +53,7 @@ def message_of(row):
 
 
 def check(row) -> bool:
-    """Checks a row by every call that there is; whether there was one to make."""
+    """Checks a row with every call. Returns True if there was one."""
     assert row.keys() <= FIELDS
     alg, key, bits = row["algorithm"], bytes.fromhex(row["key"]), row["tag_bits"]
     tag, msg = bytes.fromhex(row["tag"]), message_of(row)

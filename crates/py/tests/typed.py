@@ -1,5 +1,5 @@
-"""What type checkers must take, and infer. Checked by mypy --strict --python-version 3.12: before
-3.12 types do not say what has the buffer protocol.
+"""Code that type checkers must accept, and types that they must infer. Checked by mypy --strict
+--python-version 3.12: earlier versions have no type for the buffer protocol.
 """
 
 import io
@@ -62,7 +62,7 @@ except tagmac.InvalidTag as error:
     assert_type(error, tagmac.InvalidTag)
     assert_type(error.indices, tuple[int, ...])
 
-# What they must refuse: without an error here, mypy says that the comment is unused.
+# Code that they must refuse: without an error here, mypy reports the comment as unused.
 tagmac.new("key")  # type: ignore[arg-type]
 tagmac.Key(key)  # type: ignore[arg-type]
 tagmac.Session(bytes(16))  # type: ignore[arg-type]

@@ -1,20 +1,22 @@
-//! A film of frames with UMAC-128 tags, checked in two steps: the first 4 bytes of a tag at once,
-//! the whole tag when there is time (graded verification, section 9 of the UMAC paper).
+//! A film of frames with UMAC-128 tags, checked in two steps: the first 4 bytes of a tag
+//! immediately, the whole tag when there is time (graded verification, section 9 of the UMAC
+//! paper).
 //!
 //! ```console
 //! $ cargo run --release -p tagmac --example graded
 //! ```
 //!
-//! A tag of UMAC-128 is four tags of 32 bits side by side, each from a hash of its own. A forgery
-//! passes the first with a probability of 2^-30, all four with 2^-120. So a player shows a frame
-//! after the first check, and relies on it after the second. The first takes a quarter of the work:
-//! on an Ice Lake 30 % of the time for a frame in L2, 55 % for one that is not in it.
+//! A tag of UMAC-128 consists of four 32-bit tags, each from a separate hash. A forgery passes the
+//! first with a probability of 2^-30, and all four with 2^-120. A player can therefore show a frame
+//! after the first check, and rely on it after the second. The first check is a quarter of the
+//! work. On an Ice Lake it takes 30 % of the time for a frame in L2, and 55 % for one outside it.
 //!
-//! The program sends a film three times: as it is, with a frame whose tag is guessed, and with a
-//! frame whose tag begins right, which one guess in 2^30 does. The first check refuses the guess,
-//! the second check the lucky one. The film ends there, because somebody who passed the first
-//! check once has learned something about its hash. At last it prints what both checks cost. It
-//! exits with 1 if a forged frame was confirmed, or if a frame before it was not.
+//! The program sends a film three times: unchanged, with a guessed tag on a forged frame, and with
+//! a lucky guess that starts with the right bytes. One guess in 2^30 is that lucky. The first check
+//! rejects the first guess, and the second check rejects the lucky one. The film ends there,
+//! because somebody who passed the first check once has learned something about its hash. Finally
+//! the program prints the cost of both checks. It exits with 1 if a forged frame was confirmed, or
+//! if an earlier genuine frame was not.
 //!
 //! `Receiver` and `play` are the parts to copy.
 
@@ -26,10 +28,10 @@ use std::time::Instant;
 
 use tagmac::{Assurance, Mac, Mismatch, NonceSequence, Tag, Umac128, UmacNonce};
 
-/// Frames that wait for the second check. A sender cannot make us keep more.
+/// The maximum number of frames that wait for the second check. A sender cannot make us keep more.
 const MAX_WAITING: usize = 64;
 
-/// The nonce is not in it: it is the frame's number, which both sides count.
+/// A frame has no nonce: the nonce is its number, which both sides count.
 #[derive(Clone)]
 struct Frame {
     data: Vec<u8>,
@@ -45,9 +47,10 @@ enum Failed {
 
 struct Receiver {
     mac: Umac128,
-    /// Frames that passed the first check, and so the number of the next one.
+    /// The number of frames that passed the first check, which is also the number of the next
+    /// frame.
     shown: u64,
-    /// Those of them that have not had the second check.
+    /// The shown frames that still need the second check.
     waiting: VecDeque<Frame>,
 }
 
@@ -56,8 +59,8 @@ impl Receiver {
         Receiver { mac: Umac128::new(key), shown: 0, waiting: VecDeque::new() }
     }
 
-    /// The first check: the frame may be shown. The first failure ends the film: a forger who were
-    /// answered more often could guess the tag word by word, see `Umac128::verify_prefix`.
+    /// Runs the first check. If it passes, the frame may be shown. The first failure ends the film:
+    /// with more answers, a forger could guess the tag word by word, see `Umac128::verify_prefix`.
     fn show(&mut self, frame: Frame) -> Result<(), Failed> {
         let nonce = UmacNonce::from(self.shown);
         let check = self.mac.verify_prefix(&nonce, &frame.data, &frame.tag, Assurance::Bits30);
@@ -67,8 +70,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// The second check, of the frame that has waited longest: it is genuine. None if no frame
-    /// waits.
+    /// Runs the second check on the oldest waiting frame, which is then genuine. Returns `None` if
+    /// no frame waits.
     fn confirm(&mut self) -> Result<Option<Frame>, Failed> {
         let nonce = UmacNonce::from(self.shown - self.waiting.len() as u64);
         let Some(frame) = self.waiting.pop_front() else { return Ok(None) };
@@ -78,7 +81,7 @@ impl Receiver {
     }
 }
 
-/// Shows frames as they arrive, and confirms them while none does or too many wait.
+/// Shows frames as they arrive. Confirms frames while none arrives or when too many wait.
 fn play(
     arriving: mpsc::Receiver<Frame>,
     mut receiver: Receiver,
@@ -107,10 +110,10 @@ fn play(
 
 const FRAMES: usize = 200;
 const FRAME_BYTES: usize = 16 << 10;
-/// The number of the frame that is forged.
+/// The number of the forged frame.
 const FORGED: usize = 100;
 
-/// The frames as the sender sends them.
+/// The frames of the sender.
 fn film(key: &[u8; 16]) -> Result<Vec<Frame>, tagmac::Error> {
     let mac = Umac128::new(key);
     let mut sequence = NonceSequence::new(&mac, 8)?;
@@ -122,8 +125,8 @@ fn film(key: &[u8; 16]) -> Result<Vec<Frame>, tagmac::Error> {
     (0..FRAMES).map(frame).collect()
 }
 
-/// Frame [`FORGED`], changed, with a tag that begins with the first `lucky` bytes of the right
-/// one. An attacker has no key: here it stands for the luck of one guess in 2^30.
+/// Changes frame [`FORGED`] and gives it a tag that starts with the first `lucky` bytes of the
+/// right one. An attacker has no key: here the key simulates one lucky guess in 2^30.
 fn forge(frame: &Frame, lucky: usize, key: &[u8; 16]) -> Result<Frame, tagmac::Error> {
     let mut data = frame.data.clone();
     data[0] ^= 1;
@@ -133,13 +136,13 @@ fn forge(frame: &Frame, lucky: usize, key: &[u8; 16]) -> Result<Frame, tagmac::E
     Ok(Frame { data, tag: Tag::try_from(&tag[..])? })
 }
 
-/// Sends frames to a receiver. Returns how the film ended. An error if the receiver confirmed
+/// Sends frames to a receiver. Returns how the film ended, or an error if the receiver confirmed
 /// anything but the first `genuine` frames.
 fn send(key: &[u8; 16], sent: &[Frame], genuine: usize) -> Result<Result<(), Failed>, String> {
     let (to, arriving) = mpsc::sync_channel(8);
     let mut confirmed = Vec::new();
     let end = thread::scope(|threads| {
-        // An error once the receiver has hung up.
+        // `send` fails once the receiver has hung up.
         threads.spawn(move || sent.iter().try_for_each(|frame| to.send(frame.clone())));
         play(arriving, Receiver::new(key), &mut confirmed)
     });
@@ -150,7 +153,7 @@ fn send(key: &[u8; 16], sent: &[Frame], genuine: usize) -> Result<Result<(), Fai
     Ok(end)
 }
 
-/// How the film ends for each attack: none, a guessed tag, and a lucky one.
+/// Returns how the film ends for each attack: none, a guessed tag, and a lucky one.
 fn attacks(key: &[u8; 16]) -> Result<[Result<(), Failed>; 3], Box<dyn Error>> {
     let film = film(key)?;
     let forged = |lucky| -> Result<_, Box<dyn Error>> {
@@ -161,8 +164,8 @@ fn attacks(key: &[u8; 16]) -> Result<[Result<(), Failed>; 3], Box<dyn Error>> {
     Ok([send(key, &film, FRAMES)?, forged(0)?, forged(4)?])
 }
 
-/// Microseconds of a check of a frame that is in the cache: the first, and the second. Medians of
-/// rounds in turns.
+/// Measures the first and the second check of a cached frame, in microseconds. Returns medians of
+/// alternating rounds.
 fn microseconds(key: &[u8; 16]) -> Result<[f64; 2], Box<dyn Error>> {
     const ROUNDS: usize = 15;
     const FRAMES: usize = 16;

@@ -1,4 +1,4 @@
-//! What docs/guide/library.md shows, as a program. A test of the command holds the page to it.
+//! The program of docs/guide/library.md. A test checks that the page's code is in it.
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 

@@ -1,5 +1,5 @@
-//! Many messages in one call: short ones share vectors, so that the hardware is as busy as with one
-//! long message.
+//! Tags many messages in one call. Short messages share vectors, which keeps the hardware as busy
+//! as one long message does.
 //!
 //! ```
 //! use tagmac::{PmacAes128, Tag};
@@ -11,7 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If each message has a key of its own, use [`tag_many_keys`], or [`RawKeys`] if keys are kept as bytes.
+//! If each message has its own key, use [`tag_many_keys`], or [`RawKeys`] if keys are kept as
+//! bytes.
 
 use core::fmt;
 use core::ops::Range;
@@ -23,20 +24,20 @@ use crate::error::{Error, Mismatch};
 use crate::isa::{Isa, Kernel, Levels};
 use crate::tag::Tag;
 
-/// Fewer messages go one by one.
+/// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
 
-/// Messages among which short ones are looked for: so many that what a call of the kernel costs by itself
-/// is little.
+/// The number of messages to search for short ones, large enough that the fixed cost of a kernel
+/// call does not matter.
 const WINDOW: usize = 256;
 
-/// A message of a batch that was refused. The messages before it have their tags; what is in the place of
-/// the tags after it is not said: do not use them.
+/// A message of a batch that was refused. The messages before it have their tags. The contents of
+/// the later tags are unspecified: do not use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchError {
     /// The message's index, from 0.
     pub index: usize,
-    /// Why it has no tag.
+    /// The error that refused it.
     pub error: Error,
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             done += run;
             continue;
         }
-        // Short messages among long ones.
+        // Short messages can be mixed with long ones.
         let end = n.min(done + WINDOW);
         let (mut places, mut count) = ([0u8; WINDOW], 0);
         for (i, message) in messages[done..end].iter().enumerate() {
@@ -99,7 +100,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
                 count += 1;
             }
         }
-        // A few do not make up for putting them together.
+        // Collecting only a few messages costs more than it saves.
         let together = count >= MIN_BATCH.max((end - done) / 4);
         if together {
             let places = &places[..count];
@@ -130,13 +131,14 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     Ok(())
 }
 
-/// How many messages come before the first of more than `short` bytes. Not inlined, so that all MACs share
-/// it.
+/// Returns how many messages come before the first of more than `short` bytes. Not inlined, so that
+/// all MACs share it.
 #[inline(never)]
 fn leading_short(messages: &[&[u8]], short: usize) -> usize {
     let mut count = 0;
     for some in messages.chunks(64) {
-        // Without a branch for each: no length has the highest bit, and a difference below zero has.
+        // No branch per message: a length never has its highest bit set, and a negative difference
+        // does.
         let differences = |all, message: &&[u8]| all | short.wrapping_sub(message.len());
         if some.iter().fold(0, differences) > isize::MAX as usize {
             return count + some.iter().take_while(|message| message.len() <= short).count();
@@ -146,7 +148,7 @@ fn leading_short(messages: &[&[u8]], short: usize) -> usize {
     count
 }
 
-/// Messages that are checked at once.
+/// The number of messages that are checked at once.
 const CHECKED: usize = 256;
 
 /// See [`Mac::verify_many_with`].
@@ -170,8 +172,8 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
     )
 }
 
-/// Checks tags, some at once. `tag_many` makes the right ones of a range of messages, and `verify` checks
-/// that of one.
+/// Checks tags in runs of `CHECKED`. `tag_many` computes the right tags of a range of messages, and
+/// `verify` checks one tag.
 pub(crate) fn verify_in_turns(
     tags: &[Tag],
     verdicts: &mut [Result<(), Mismatch>],
@@ -192,8 +194,9 @@ pub(crate) fn verify_in_turns(
     all
 }
 
-/// Writes the verdicts of tags whose right ones were made, and says whether all are right. If a message
-/// was refused, some have none, so each is checked alone.
+/// Writes the verdicts of `tags` and returns whether all are right. `expected` holds the right
+/// tags. If a message was refused (`made`), some of them are missing, so each tag is checked
+/// separately.
 pub(crate) fn write_verdicts(
     made: Result<(), BatchError>,
     expected: &[Tag],
@@ -212,8 +215,8 @@ pub(crate) fn write_verdicts(
     all
 }
 
-/// Writes whether each tag is the expected one, and says whether all are. Not inlined, so that its loop
-/// stays in registers.
+/// Writes whether each tag is the expected one, and returns whether all are. Not inlined, so that
+/// its loop stays in registers.
 #[inline(never)]
 fn compare(
     expected: &[Tag],
@@ -228,7 +231,7 @@ fn compare(
     all
 }
 
-/// A message under a key of its own.
+/// A message and its key, for [`tag_many_keys`].
 pub struct Job<'a, M: Construction> {
     /// The key.
     pub mac: &'a M,
@@ -238,7 +241,7 @@ pub struct Job<'a, M: Construction> {
     pub message: &'a [u8],
 }
 
-// Derived, they would ask for a MAC that is `Copy`.
+// A derive would require `M: Copy`.
 impl<M: Construction> Copy for Job<'_, M> {}
 
 impl<M: Construction> Clone for Job<'_, M> {
@@ -253,11 +256,11 @@ impl<M: Construction> fmt::Debug for Job<'_, M> {
     }
 }
 
-/// Messages that are put together at once.
+/// The number of messages that are staged at once.
 const SAME_KEY: usize = 64;
 
-/// The tags of many messages under many keys. Four or more neighbours that refer to the same `mac` share
-/// vectors; others go one by one. For keys that are kept as bytes, see [`RawKeys`].
+/// Tags many messages under many keys. Four or more neighbours that refer to the same `mac` share
+/// vectors; the others are tagged one at a time. For keys that are kept as bytes, see [`RawKeys`].
 ///
 /// ```
 /// use tagmac::batch::{Job, tag_many_keys};
@@ -272,8 +275,8 @@ const SAME_KEY: usize = 64;
 ///
 /// # Errors
 ///
-/// [`BatchError`] if a message is over the limit of its MAC's definition. Those before it have their
-/// tags.
+/// [`BatchError`] if a message is over the limit of its MAC's definition. The jobs before it have
+/// their tags.
 ///
 /// # Panics
 ///

@@ -1,9 +1,9 @@
-//! Bit strings: bytes, of which the last may count in part.
+//! Bit strings: bytes, possibly with a partial last byte.
 
 use crate::error::Error;
 
-/// A string of bits, first bit first: the high bit of the first byte. Any bytes are one.
-///
+/// A string of bits. The first bit is the high bit of the first byte. Every byte string is also a
+/// bit string.
 /// ```
 /// use tagmac::Bits;
 /// let ten = Bits::new(&[0b1010_1010, 0b1100_0000], 10)?;
@@ -19,7 +19,11 @@ pub struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// The first `bits` bits of `bytes`, which holds no byte more than they need.
+    /// Returns the first `bits` bits of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MessageBits`] unless the string ends in the last byte of `bytes`.
     pub fn new(bytes: &'a [u8], bits: usize) -> Result<Self, Error> {
         if bits.div_ceil(8) != bytes.len() {
             return Err(Error::MessageBits { bytes: bytes.len(), found: bits });
@@ -27,35 +31,35 @@ impl<'a> Bits<'a> {
         Ok(Bits { bytes, unused: (bytes.len() * 8 - bits) as u8 })
     }
 
-    /// The length in bits.
+    /// Returns the length in bits.
     #[inline(always)]
     pub fn bits(self) -> u64 {
         self.bytes.len() as u64 * 8 - self.unused as u64
     }
 
-    /// The bytes, the last one perhaps in part.
+    /// Returns the bytes. The last one may be used only in part.
     #[inline(always)]
     pub fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Bytes that count as a whole.
+    /// The number of bytes that are used in full.
     #[inline(always)]
     pub(crate) fn whole_bytes(self) -> usize {
         self.bytes.len() - (self.unused != 0) as usize
     }
 
-    /// All but the first `at` bytes.
+    /// Returns the bits after the first `at` bytes.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If there are fewer than `at` bytes.
     #[inline(always)]
     pub fn after(self, at: usize) -> Bits<'a> {
         Bits { bytes: &self.bytes[at..], unused: self.unused }
     }
 
-    /// Ones in the last byte's used bits.
+    /// The used bits of a partial last byte, as ones.
     #[inline(always)]
     pub(crate) fn last_mask(self) -> Option<u8> {
         (self.unused != 0).then(|| 0xff << self.unused)

@@ -1,14 +1,14 @@
-//! What the author of a MAC implements: a keyed hash of the message, finalized by a PRF under a nonce or
-//! under none. Callers have [`Mac`](crate::Mac), which every construction has. Below the traits stands
-//! how a message passes through them: at once, or whole blocks first and its end later.
+//! The traits that a new MAC implements: a keyed hash of the message, and a PRF, with or without a
+//! nonce, that finalizes it. Callers use [`Mac`](crate::Mac), which every construction implements.
+//! The functions below the traits pass a message through them, in one call or in pieces.
 //!
-//! A keyed hash of a message is the product of its parts. With `||` for joining messages:
+//! A keyed hash of a message is the product of its parts. With `||` for concatenation:
 //!
 //! * `absorb(absorb(s, a), b) = absorb(s, a || b)`
 //! * `join` is associative and `empty` is neutral
 //! * `join(absorb(empty, a at 0), absorb(empty, b at |a|)) = absorb(empty, a || b at 0)`
 //!
-//! One-shot calls, streams, threads and parts are all written on these operations, once.
+//! One-shot calls, streams, threads and parts are all written with these operations.
 
 use zeroize::Zeroize;
 
@@ -19,91 +19,94 @@ use crate::nonce::Nonce;
 use crate::plan::Plan;
 use crate::tag::Tag;
 
-/// A keyed hash whose values over neighbouring ranges join.
+/// A keyed hash with a value for each range of blocks. The values of neighbouring ranges join.
 ///
-/// The methods that take an [`Isa`] run inside a kernel: the driver enters the level once per call
-/// and passes the proof on. They need `#[inline(always)]`.
+/// Methods with a parameter of type [`Isa`] run inside a kernel: the driver enters the level once
+/// per call and passes on the proof that it is available. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
     /// The hash of a range of blocks. Secret: anyone who sees sums can forge.
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
-    /// Room for one block, for streams.
+    /// A buffer for one block, for streams.
     type BlockBuffer: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
 
-    /// Whether the last block is treated apart even when it is full (PMAC), so that a driver must
-    /// hold it back. Otherwise any full block can be absorbed.
+    /// Treats the last block differently even if it is full (PMAC), so a driver must hold it back.
+    /// Otherwise any full block can be absorbed.
     const LAST_BLOCK_DISTINCT: bool;
-    /// Whether a message may end within a byte.
+    /// Accepts messages that end within a byte.
     const ACCEPTS_BIT_STRINGS: bool;
-    /// Whether the sum of a range is the same wherever the range stands, so that blocks can be put
-    /// in between or taken out. None that [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT) is.
+    /// The sum of a range does not depend on its position, so blocks can be inserted and removed.
+    /// Never together with [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT).
     const POSITION_INDEPENDENT: bool = false;
-    /// The kernels that it is compiled to.
+    /// The kernels to compile.
     const PLAN: Plan = Plan::DEFAULT;
 
-    /// The level that the key was made for.
+    /// Returns the level that the key was made for.
     fn level(&self) -> Level;
-    /// Bytes of a block.
+    /// Returns the block size in bytes.
     fn block(&self) -> usize;
-    /// The number of whole blocks in `bytes` bytes.
+    /// Returns the number of whole blocks in `bytes` bytes.
     #[inline(always)]
     fn blocks_in(&self, bytes: usize) -> usize {
         bytes / self.block()
     }
-    /// The longest message in bytes that costs less on the one-block level, if the plan has a
-    /// [`narrow_path`](Plan::narrow_path).
+    /// Returns the length in bytes up to which a message is faster on the one-block level, if the
+    /// plan has a [`narrow_path`](Plan::narrow_path).
     #[inline(always)]
     fn narrow_path_max_bytes(&self) -> usize {
         self.level().facts().narrow_path_max_blocks * self.block()
     }
-    /// The most bits of a message; `u64::MAX` where the definition has no limit in reach.
+    /// Returns the maximum length of a message in bits, or `u64::MAX` if the definition has no
+    /// limit within reach.
     fn limit_bits(&self) -> u64;
-    /// The sum of no blocks.
+    /// Returns the sum of no blocks.
     fn empty(&self) -> Self::Sum;
-    /// A cleared block.
+    /// Returns a zeroed block buffer.
     fn new_buffer(&self) -> Self::BlockBuffer;
-    /// Adds whole blocks, of which the first starts at byte `at` of the message.
+    /// Adds whole blocks to the sum. The first block starts at byte `at` of the message.
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]);
-    /// As [`absorb`](Hash::absorb), for at most [`narrow_path_max_bytes`](Hash::narrow_path_max_bytes) bytes at the start of a message,
-    /// on a one-block level.
+    /// As [`absorb`](Hash::absorb), on a one-block level, for at most
+    /// [`narrow_path_max_bytes`](Hash::narrow_path_max_bytes) bytes at the start of a message.
     #[inline(always)]
     fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
         self.absorb(isa, sum, 0, blocks);
     }
-    /// `left := left || right`, for neighbouring ranges.
+    /// Sets `left := left || right`, for neighbouring ranges.
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
-    /// Whether two sums are of the same blocks, in a time that depends on nothing secret.
+    /// Compares two sums, in a time that does not depend on secrets.
     #[must_use]
     fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool;
     /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
-    /// shorter than a block, or a full last block where [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT); it is
-    /// empty only if the whole message is, or if the hash does not hold the last block.
+    /// shorter than a block, or a full last block if
+    /// [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT). It is empty only if the whole message
+    /// is, or if the hash does not hold back the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
 }
 
-/// Messages of a batch whose pads are made at once, where tags have pads.
+/// The number of messages of a batch for which pads are made at once, in MACs that use pads.
 pub(crate) const PADS_AT_ONCE: usize = 32;
 
-/// How a MAC is made of a keyed hash.
+/// A MAC, built from a keyed hash.
 pub trait Construction: Send + Sync {
     /// The hash of the message.
     type Hash: Hash;
-    /// What must never repeat under a key; `()` for a deterministic MAC.
+    /// The nonce, which must never repeat under a key; `()` for a deterministic MAC.
     type Nonce: Nonce;
-    /// What may be kept between messages with consecutive nonces. Secret.
+    /// State that may be kept between messages with consecutive nonces. Secret.
     type PadCache: Default + Zeroize + Send + Sync;
 
-    /// The hash of the message.
+    /// Returns the keyed hash.
     fn hash(&self) -> &Self::Hash;
-    /// The most bits of a tag. One-shot calls return tags of at most 128 bits in registers.
+    /// The maximum length of a tag in bits. One-shot calls return tags of at most 128 bits in
+    /// registers.
     const MAX_TAG_BITS: usize = 8 * Tag::MAX_BYTES;
 
-    /// The length of the tags in bits.
+    /// Returns the length of the tags in bits.
     fn output_bits(&self) -> usize;
-    /// The sum that a message under this nonce begins with. A MAC whose sums grow with the message
-    /// gives one that feeds its PRF at once, so that one-shot calls and streams take constant
-    /// memory.
+    /// Returns the initial sum of a message under this nonce. A MAC whose sums grow with the
+    /// message returns one that feeds its PRF directly, so that one-shot calls and streams need
+    /// constant memory.
     #[inline(always)]
     fn begin(&self, _nonce: &Self::Nonce) -> <Self::Hash as Hash>::Sum {
         self.hash().empty()
@@ -117,13 +120,14 @@ pub trait Construction: Send + Sync {
         digest: <Self::Hash as Hash>::Digest,
     ) -> Tag;
 
-    /// The most bytes of a message that is faster in a batch, see [`tag_batch`](Construction::tag_batch).
+    /// Returns the length in bytes up to which a message is faster in a batch, see
+    /// [`tag_batch`](Construction::tag_batch).
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         0
     }
-    /// The tags of messages of at most [`batch_max_len`](Construction::batch_max_len) bytes, a nonce for each, side by side.
-    /// Runs inside a kernel.
+    /// Tags messages of at most [`batch_max_len`](Construction::batch_max_len) bytes together, with
+    /// one nonce for each. Runs inside a kernel.
     #[inline(always)]
     fn tag_batch<I: Isa>(
         &self,
@@ -136,8 +140,8 @@ pub trait Construction: Send + Sync {
     }
 }
 
-/// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks. The rest is for
-/// [`Hash::finish`].
+/// Returns how many bytes of `rest`, the last bytes of a message, can be absorbed as whole blocks.
+/// The remaining bytes are for [`Hash::finish`].
 ///
 /// ```
 /// use tagmac::hazmat::absorbable_len;
@@ -156,8 +160,8 @@ pub fn absorbable_len<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
     }
 }
 
-/// Refuses a message of `at` bytes and `rest` if it is over the limit, or ends within a byte where
-/// that cannot be.
+/// Refuses a message of `at` bytes and `rest` if it is over the limit, or if it ends within a byte
+/// and the hash accepts only whole bytes.
 #[inline(always)]
 pub(crate) fn check_length<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result<(), Error> {
     if !H::ACCEPTS_BIT_STRINGS && rest.last_mask().is_some() {
@@ -170,8 +174,8 @@ pub(crate) fn check_length<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result
     }
 }
 
-/// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
-/// its own, so that each MAC has it once.
+/// Adds whole blocks to a sum. The first block starts at byte `at` of the message. Not inlined, so
+/// that each MAC has it once.
 #[inline(never)]
 pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]) {
     hash.level().run(Absorb { hash, sum, at, blocks });
@@ -202,12 +206,12 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// The tag of a message that ends with `tail` behind the blocks in the sum, up to byte `at`. A
-/// result, so that callers pass it on as it is.
+/// Returns the tag of a message that consists of `at` absorbed bytes and `tail`. It returns a
+/// `Result` so that callers can pass it on directly.
 ///
 /// # Errors
 ///
-/// None.
+/// Never.
 #[inline(never)]
 pub(crate) fn finalize<M: Construction + ?Sized>(
     mac: &M,
@@ -240,7 +244,7 @@ impl<M: Construction + ?Sized> Kernel for Finalize<'_, M> {
     }
 }
 
-/// Finish and finalize.
+/// Finishes the hash and finalizes the tag.
 #[inline(always)]
 fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     isa: I,
@@ -264,7 +268,7 @@ fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     mac.finalize_tag(isa, nonce, pad, digest)
 }
 
-/// The tag of a message.
+/// Returns the tag of a message.
 ///
 /// # Errors
 ///
@@ -283,7 +287,7 @@ pub(crate) fn tag<M: Construction + ?Sized>(
     Ok(Tag::from_register(one_shot(mac, nonce, message.bytes()), mac.output_bits()))
 }
 
-/// Whether a message has this tag. One that is refused has none.
+/// Checks a tag. A message that is refused has no right tag.
 ///
 /// # Errors
 ///
@@ -307,16 +311,17 @@ pub(crate) fn verify<M: Construction + ?Sized>(
     if is_right { Ok(()) } else { Err(Mismatch) }
 }
 
-/// Whether a message is for [`one_shot`]: whole bytes, and the tag fits into a register.
+/// Returns whether [`one_shot`] can tag a message: it is whole bytes, and the tag fits into a
+/// register.
 #[inline(always)]
 fn is_one_shot<M: Construction + ?Sized>(message: Bits<'_>) -> bool {
     (const { M::MAX_TAG_BITS <= 128 })
         && !(M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some())
 }
 
-/// As [`tag`], with the pad that the message before it left, where that costs less than a new one.
-/// Where AES is an instruction it does not: the cipher runs beside the hash. Where it is not, the
-/// kernels of streams take the pad.
+/// As [`tag`], but reuses the pad of the previous message if that costs less than a new one. With
+/// AES instructions it does not: the cipher runs in parallel with the hash. Otherwise the kernels
+/// of streams use the pad.
 ///
 /// # Errors
 ///
@@ -335,8 +340,8 @@ pub(crate) fn tag_with_pad<M: Construction + ?Sized>(
     absorb_and_finalize(mac, nonce, pad, message)
 }
 
-/// The tag of whole bytes, of at most 128 bits. In a register: who checks a tag does not store it, and
-/// who wants it stores it once.
+/// Returns the tag of whole bytes, of at most 128 bits. Returned in a register, so that verifying
+/// never writes the tag to memory.
 #[inline(never)]
 pub(crate) fn one_shot<M: Construction + ?Sized>(
     mac: &M,
@@ -354,7 +359,7 @@ pub(crate) fn one_shot<M: Construction + ?Sized>(
     }
 }
 
-/// The tags of messages within the limit, for batches that would gain nothing.
+/// Tags messages within the limit one at a time, for batches that would not be faster.
 #[inline(never)]
 pub(crate) fn one_by_one<M: Construction + ?Sized>(
     mac: &M,
@@ -368,7 +373,7 @@ pub(crate) fn one_by_one<M: Construction + ?Sized>(
     }
 }
 
-/// The tag of a message by the kernels of streams.
+/// Tags a message by the kernels of streams.
 #[inline(never)]
 pub(crate) fn absorb_and_finalize<M: Construction + ?Sized>(
     mac: &M,
@@ -385,31 +390,31 @@ pub(crate) fn absorb_and_finalize<M: Construction + ?Sized>(
     finalize(mac, nonce, pad, sum, cut as u64, tail)
 }
 
-/// A message with nothing to absorb, so that it does not pay for long ones' set-up.
+/// A message without whole blocks to absorb, which skips the set-up for long messages.
 const TAIL_ONLY: u8 = 0;
-/// A message of a few blocks, side by side on the one-block level.
+/// A message of a few blocks, processed side by side on the one-block level.
 const NARROW: u8 = 1;
 /// A longer message.
 const LONG: u8 = 2;
 
-/// Absorb, finish and finalize in one visit to the level, for messages of a `SHAPE`: one of the three
-/// constants above.
+/// Absorbs, finishes and finalizes in one visit to the level. `SHAPE` is one of the three constants
+/// above.
 struct OneShot<'a, M: Construction + ?Sized, const SHAPE: u8> {
     mac: &'a M,
     nonce: &'a M::Nonce,
     message: &'a [u8],
-    /// Bytes to absorb; the rest is for the finish.
+    /// The number of bytes to absorb; the rest is left to the finish.
     cut: usize,
 }
 
 impl<'a, M: Construction + ?Sized, const SHAPE: u8> OneShot<'a, M, SHAPE> {
-    /// From values of two words.
+    /// The arguments are values of two words, which are passed in registers.
     #[inline(always)]
     fn new((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], cut: usize) -> Self {
         OneShot { mac, nonce, message, cut: if SHAPE == TAIL_ONLY { 0 } else { cut } }
     }
 
-    /// By the kernels of streams. Nothing fails, as in [`finalize`].
+    /// Runs the kernels of streams. Cannot fail, as [`finalize`] cannot.
     #[inline(always)]
     fn streamed(self) -> Register {
         let (pad, message) = (&mut M::PadCache::default(), self.message.into());
@@ -417,7 +422,7 @@ impl<'a, M: Construction + ?Sized, const SHAPE: u8> OneShot<'a, M, SHAPE> {
         tag.expect("a message within the limit").register()
     }
 
-    /// Finish and finalize. The pad is made within the kernel, so that none of it is written down.
+    /// Finishes and finalizes. The pad is made within the kernel, so that it is never stored.
     #[inline(always)]
     fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum) -> Register {
         let OneShot { mac, nonce, message, cut } = self;

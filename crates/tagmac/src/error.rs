@@ -1,84 +1,84 @@
-//! What any call of a MAC can refuse, as facts with numbers. What only some calls refuse has an error
-//! of its own beside them: parts, edits, what is saved, meters, NH, parsimony.
+//! The errors that any call of a MAC can return. Errors of particular calls are in their own
+//! modules: parts, edits, saved state, meters, NH and parsimony.
 
 use core::fmt;
 
-/// A request that a MAC cannot serve.
-// So aligned, it leaves a tag beside it in a `Result` at a multiple of 8 bytes, and not at 2, where
-// each move of it could cross a line of cache.
+/// An error of a MAC.
+// The alignment puts a tag next to it in a `Result` at a multiple of 8 bytes. At a multiple of 2, a
+// move of the tag could cross a cache line.
 #[cfg_attr(target_pointer_width = "64", repr(align(16)))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The key has the wrong number of bytes.
     KeyLength {
-        /// The fewest bytes that the MAC takes.
+        /// The minimum in bytes.
         min: usize,
-        /// The most bytes that the MAC takes.
+        /// The maximum in bytes.
         max: usize,
-        /// The bytes given.
+        /// The length of the key in bytes.
         found: usize,
     },
     /// The nonce has the wrong number of bytes.
     NonceLength {
-        /// The fewest bytes that the MAC takes.
+        /// The minimum in bytes.
         min: usize,
-        /// The most bytes that the MAC takes.
+        /// The maximum in bytes.
         max: usize,
-        /// The bytes given.
+        /// The length of the nonce in bytes.
         found: usize,
     },
-    /// The nonce is below the next one of its sequence, so it may have been used.
+    /// The nonce is smaller than the next nonce of the sequence, so it may have been used.
     NonceReused,
-    /// A sequence has used every nonce of its length.
+    /// The sequence has used every nonce of its length.
     NoncesUsedUp {
-        /// The length of the sequence's nonces.
+        /// The length of the sequence's nonces in bytes.
         bytes: usize,
     },
-    /// The system gives no random bytes.
+    /// The system's random generator failed.
     NoRandomBytes,
-    /// No such tag length.
+    /// The MAC has no tags of this length.
     TagBits {
-        /// The shortest tag.
+        /// The minimum in bits.
         min: usize,
-        /// The longest tag.
+        /// The maximum in bits.
         max: usize,
-        /// Lengths go up in steps of this many bits.
+        /// Lengths are in steps of this many bits.
         step: usize,
-        /// The bits asked for.
+        /// The length that was requested, in bits.
         found: usize,
     },
-    /// A tag's bytes are not as many as its bits need.
+    /// The number of bytes of a tag does not fit its length in bits.
     TagBytes {
-        /// The bytes that the bits need.
+        /// The number of bytes that the bits need.
         expected: usize,
-        /// The bytes given.
+        /// The number of bytes of the tag.
         found: usize,
     },
-    /// A bit of a tag's last byte is set that does not belong to the tag.
+    /// A bit after the end of the tag is set in its last byte.
     UnusedTagBits,
-    /// A bit string's bytes are not as many as its bits need.
+    /// The number of bytes of a bit string does not fit its length in bits.
     MessageBits {
-        /// The bytes given.
+        /// The number of bytes.
         bytes: usize,
-        /// The bits asked for.
+        /// The length that was requested, in bits.
         found: usize,
     },
-    /// The message ends within a byte, and the MAC takes whole bytes.
+    /// The message ends within a byte, and the MAC accepts only whole bytes.
     PartialByte {
-        /// The bits given.
+        /// The length of the message in bits.
         found: u64,
     },
-    /// LightMAC has no counter of that length.
+    /// LightMAC does not allow a counter of this length.
     CounterBits {
-        /// The most bits: half a block.
+        /// The maximum in bits: half a block.
         max: usize,
-        /// The bits asked for.
+        /// The length that was requested, in bits.
         found: usize,
     },
     /// The message is longer than the MAC's definition allows.
     TooLong {
-        /// The most bits of a message.
+        /// The maximum length of a message in bits.
         limit_bits: u64,
     },
 }
@@ -93,7 +93,7 @@ impl fmt::Display for Error {
                 write!(f, "expected a key of {min} to {max} bytes, found {found}")
             }
             Error::NonceLength { max: 0, found, .. } => {
-                write!(f, "expected no nonce, found one of {found} bytes")
+                write!(f, "this MAC does not use a nonce, found {found} bytes")
             }
             Error::NonceLength { min, max, found } if min == max => {
                 write!(f, "expected a nonce of {min} bytes, found {found}")
@@ -101,16 +101,13 @@ impl fmt::Display for Error {
             Error::NonceLength { min, max, found } => {
                 write!(f, "expected a nonce of {min} to {max} bytes, found {found}")
             }
-            Error::NonceReused => {
-                f.write_str("expected an unused nonce, found one that may have been used")
-            }
-            Error::NoncesUsedUp { bytes } => write!(
-                f,
-                "expected an unused nonce of {bytes} bytes, found none left: take a new key"
+            Error::NonceReused => f.write_str(
+                "the nonce may have been used; use the sequence's next one or a larger one",
             ),
-            Error::NoRandomBytes => {
-                f.write_str("expected random bytes from the system, found none")
+            Error::NoncesUsedUp { bytes } => {
+                write!(f, "all {bytes}-byte nonces are used; use a new key")
             }
+            Error::NoRandomBytes => f.write_str("the system's random generator failed"),
             Error::TagBits { min, max, found, .. } if min == max => {
                 write!(f, "expected a tag length of {min} bits, found {found}")
             }
@@ -124,13 +121,10 @@ impl fmt::Display for Error {
             Error::TagBytes { expected, found } => {
                 write!(f, "expected a tag of {expected} bytes, found {found}")
             }
-            Error::UnusedTagBits => {
-                f.write_str("expected zeros after the tag's last bit, found a one")
+            Error::UnusedTagBits => f.write_str("the bits after the end of the tag must be zero"),
+            Error::MessageBits { bytes, found } => {
+                write!(f, "a string of {found} bits does not end in the last of its {bytes} bytes")
             }
-            Error::MessageBits { bytes, found } => write!(
-                f,
-                "expected a bit string that ends in the last of its {bytes} bytes, found {found} bits"
-            ),
             Error::PartialByte { found } => {
                 write!(f, "expected a message of whole bytes, found {found} bits")
             }
@@ -148,7 +142,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Lets a module's error hold one of a MAC.
+/// Implements `Error` and `From<Error>` for error types with a variant `Mac(Error)`.
 macro_rules! holds_mac_error {
     ($($name:ident),+) => {$(
         impl core::error::Error for $name {
@@ -169,10 +163,10 @@ macro_rules! holds_mac_error {
 }
 pub(crate) use holds_mac_error;
 
-/// What [`PartError`](crate::hazmat::PartError) and `SaveError` say of a part of another MAC or key.
+/// The message of [`PartError`](crate::hazmat::PartError) and `SaveError` for a foreign part.
 pub(crate) const FOREIGN_PART: &str = "the part belongs to another MAC or key";
 
-/// Writes a type's name and nothing of what it holds.
+/// Implements `Debug` with the type's name only, so that no secret is printed.
 macro_rules! silent {
     ($($name:ident $(<$($parameter:ident: $bound:path),+>)?),+ $(,)?) => {$(
         impl $(<$($parameter: $bound),+>)? core::fmt::Debug for $name $(<$($parameter),+>)? {
@@ -184,7 +178,7 @@ macro_rules! silent {
 }
 pub(crate) use silent;
 
-/// The tag is wrong. There is nothing more to say.
+/// The tag is wrong. The error carries no further information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch;
 

@@ -1,23 +1,26 @@
-//! Low-level operations that can break security if misused: parts of messages, and what MACs are made
-//! of.
+//! Low-level operations that can break security if misused: parts of messages, and the building
+//! blocks of MACs.
 //!
 //! # Parts
 //!
-//! A [`Part`] is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
-//! grouping and on any machine, and the first part with the rest of the message gives the tag.
+//! A [`Part`] is the keyed hash of a range of a message. Parts of neighbouring ranges can be joined
+//! in any grouping and on any machine. The first part and the rest of the message determine the
+//! tag.
 //!
 //! Keep in mind:
 //!
 //! * **Parts are as secret as the key.** Anyone who sees the sums of some ranges can forge tags.
-//!   They are wiped on drop and show nothing in `Debug`. They leave the process only sealed
-//!   (`Part::seal`, with the feature `save`), under a key derived from the MAC's; anyone who can open
-//!   the seal could have made the tag. Only `Parts::save` of the crate `tagmac-any` gives bare sums, to be sealed.
+//!   They are wiped on drop and print nothing in `Debug`. They leave the process only sealed
+//!   (`Part::seal`, with the feature `save`), under a key derived from the MAC's; anyone who can
+//!   open the seal could have made the tag. Only `Parts::save` of the crate `tagmac-any` returns
+//!   unencrypted sums, for you to seal.
 //! * **A part authenticates nothing.** Only the whole message has a tag. Check it before you use
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
-//!   refuses what does not fit, but it cannot know that two parts are of the same message, and
-//!   only the parts of the crate `tagmac-any` know their key. A sealed part is bound to the name of its
-//!   object: give no two messages the same, or a mix of both gets a tag that neither has.
+//!   rejects parts that are not neighbours, but it cannot detect parts of different messages, and
+//!   only the parts of the crate `tagmac-any` know their key. A sealed part is bound to the name of
+//!   its object: never give two messages the same name, or a mix of both gets a tag that neither
+//!   has.
 //!
 //! ```
 //! use tagmac::PmacAes128;
@@ -31,12 +34,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # A MAC of your own
+//! # Writing a MAC
 //!
-//! [`Hash`] and [`Construction`] are what a MAC is made of, and [`isa`](crate::isa) and
-//! [`cipher`](crate::cipher) what its kernels are written on. [`absorbable_len`], [`XorDigest::block`],
-//! [`PmacKey`] and [`Chain`] are for constructions on hashes and keys that there are. The crate `tagmac-papers` is
-//! built on these alone.
+//! A MAC implements [`Hash`] and [`Construction`]. Its kernels are written with [`isa`](crate::isa)
+//! and [`cipher`](crate::cipher). [`absorbable_len`], [`XorDigest::block`], [`PmacKey`] and
+//! [`Chain`] help to build on existing hashes and keys. The crate `tagmac-papers` uses only these.
 
 pub use crate::algo::{Chain, PmacKey};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};

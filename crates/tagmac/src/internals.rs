@@ -1,7 +1,7 @@
-//! What the crate `tagmac-any` needs of the insides, and nobody else should use. It holds every MAC by
-//! name behind one type, wipes the stack by itself, and works where parts and streams are, because
-//! what moves leaves a copy of a secret behind. Both crates are released together and ask for exactly
-//! each other's version, so this may change in any release.
+//! Private interface for the crate `tagmac-any`; do not use it elsewhere. That crate offers every
+//! MAC by name as one type and wipes the stack itself. It works on parts and streams in place,
+//! because a move leaves a copy of a secret in memory. Both crates are released together and
+//! require exactly each other's version, so this module may change in any release.
 
 use core::ops::Deref;
 
@@ -35,12 +35,12 @@ pub use crate::wipe::with_stack_wiped;
 #[cfg(feature = "save")]
 pub use saving::*;
 
-/// PMAC of a cipher under its key.
+/// PMAC of a keyed cipher.
 pub fn pmac<C: Cipher<Block: Field>>(cipher: C, level: Level) -> Pmac<C> {
     Pmac::from_cipher(cipher, level)
 }
 
-/// LightMAC of two ciphers under their keys.
+/// LightMAC of two keyed ciphers.
 ///
 /// # Errors
 ///
@@ -50,19 +50,19 @@ pub fn lightmac<C: Cipher>(k1: C, k2: C, s: usize, level: Level) -> Result<Light
     LightMac::from_ciphers(k1, k2, s, level)
 }
 
-/// CMAC of a cipher under its key.
+/// CMAC of a keyed cipher.
 pub fn cmac<C: Cipher<Block: Field>>(cipher: C, level: Level) -> Cmac<C> {
     Cmac::from_cipher(cipher, level)
 }
 
-/// The tag of CMAC's stream, where the stream is.
+/// Returns the tag of a CMAC stream without moving the stream.
 pub fn finalize_cmac<R: Deref<Target = Cmac<C>>, C: Cipher<Block: Field>>(
     stream: &CmacStream<R, C>,
 ) -> Tag {
     stream.finalize()
 }
 
-/// The tag of a stream, where the stream is.
+/// Returns the tag of a stream without moving the stream.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn finalize_stream<R: Deref<Target: Construction>>(
     stream.finalize()
 }
 
-/// [`NonceSequence::tag`] with an error of the caller's.
+/// [`NonceSequence::tag`] with the caller's error type.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn tag_next<'m, R: Deref<Target: Construction>, E: From<Error>>(
     sequence.tag_or(message)
 }
 
-/// [`Part::join`], where the left part is.
+/// [`Part::join`] without moving the left part.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ pub fn append_part<H: Hash>(
     left.append(hash, right)
 }
 
-/// [`Part::finish`], where the part is.
+/// [`Part::finish`] without moving the part.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn finalize_part<M: Construction>(
     part.finalize(mac, nonce, rest)
 }
 
-/// The verdicts of tags whose right ones were made, see [`batch`](crate::batch).
+/// Writes the verdicts of `tags`, given the right ones, see [`batch`](crate::batch).
 ///
 /// # Errors
 ///
@@ -129,13 +129,13 @@ pub fn write_verdicts(
     batch::write_verdicts(made, expected, tags, verdicts, alone)
 }
 
-/// What is sealed with associated data of `tagmac-any`'s.
+/// Sealing with the associated data of `tagmac-any`.
 #[cfg(feature = "save")]
 mod saving {
     use super::*;
     use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 
-    /// [`Sealer::seal`] under a nonce that is random and was never used, appended.
+    /// [`Sealer::seal`] under a given nonce, which must be random and unused. Appends to `out`.
     pub fn seal_into(
         sealer: &Sealer,
         out: &mut Vec<u8>,
@@ -146,7 +146,7 @@ mod saving {
         sealer.seal_into(out, nonce, associated_data, secret);
     }
 
-    /// [`Stream::save`] with more associated data.
+    /// [`Stream::save`] with additional associated data.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ mod saving {
         stream.save_with(sealer, associated_data)
     }
 
-    /// [`Stream::restore`] with more associated data.
+    /// [`Stream::restore`] with additional associated data.
     ///
     /// # Errors
     ///
@@ -173,11 +173,11 @@ mod saving {
         Stream::restore_with(mac, sealer, associated_data, saved)
     }
 
-    /// Appends a part's range and sum, which nothing hides: seal what comes of it.
+    /// Appends a part's range and sum unencrypted: seal the result.
     ///
     /// # Errors
     ///
-    /// [`SaveError::NoSavedState`] if the sum cannot be read; that of a part always can.
+    /// [`SaveError::NoSavedState`] if the sum cannot be read. The sum of a part can always be read.
     pub fn save_part<H: Hash<Sum: Save>>(
         part: &Part<H>,
         out: &mut Writer,
@@ -185,12 +185,13 @@ mod saving {
         part.save(out)
     }
 
-    /// The part that was appended, which a hash of the same kind and key made.
+    /// Reads a part that [`save_part`] wrote, for a hash of the same kind and key.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
+    /// [`SaveError::Saved`] if the bytes are not a part, [`SaveError::ForeignPart`] if it has
+    /// another block size, [`SaveError::Mac`] with [`Error::TooLong`] if it ends beyond the MAC's
+    /// limit.
     pub fn load_part<H: Hash<Sum: Save>>(
         hash: &H,
         input: &mut Reader<'_>,

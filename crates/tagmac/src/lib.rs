@@ -17,23 +17,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The keys in all other examples, such as `[7; 16]`, are not random. Take yours from the crate
-//! `getrandom`, as above, or from a key file (`KeyFile` of the crate `tagmac-any`).
+//! The keys in all other examples, such as `[7; 16]`, are not random. Generate yours with the crate
+//! `getrandom`, as above, or use a key file (`KeyFile` of the crate `tagmac-any`).
 //!
 //! | MAC | key | from | choose it for |
 //! |---|---|---|---|
-//! | [`Pmac`] | one of its cipher: 16, 24 or 32 bytes for AES | Black and Rogaway 2001 | the default: one key, any length |
-//! | [`LightMac`] | two of its cipher | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
+//! | [`Pmac`] | one cipher key: 16, 24 or 32 bytes for AES | Black and Rogaway 2001 | the default: one key, any length |
+//! | [`LightMac`] | two cipher keys | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | the fastest without a nonce on messages of some KiB whose subkeys are cached; its proof assumes that 4 and 7 rounds of AES suffice |
-//! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce per message: formats and protocols that have it |
+//! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | formats and protocols with one nonce per message |
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce per message: short tags, many packets |
-//! | [`Cmac`] | one of its cipher | NIST SP 800-38B, RFC 4493 | rules and protocols that ask for it; one message at a time it is slow |
+//! | [`Cmac`] | one cipher key | NIST SP 800-38B, RFC 4493 | standards and protocols that require it; slow for one message at a time |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
 //! PMAC, LightMAC, EliMAC and CMAC are deterministic: they need no nonce. Poly1305-AES and UMAC
-//! need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
-//! draws. Nonces of 16 bytes then repeat with a probability of 2^-32 after 2^48.5 messages. If a nonce repeats,
-//! others can be forged from the tags (`NonceKind` of the crate `tagmac-bounds`).
+//! need one that never repeats under a key. [`NonceSequence`] counts nonces up; [`random_nonce`]
+//! draws them at random. Random nonces of 16 bytes repeat with a probability of 2^-32 after 2^48.5
+//! messages. If a nonce repeats, an attacker can forge tags of other messages (`NonceKind` of the
+//! crate `tagmac-bounds`).
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};
@@ -50,16 +51,17 @@
 //! tags many messages in one call. The code runs on the best instruction-set level of the CPU
 //! ([`isa`]); tags are the same on all levels.
 //!
-//! A MAC proves that a message comes from somebody who has the key. It is not a signature (anyone who
-//! can check a tag can also forge one), not encryption, and not a hash for content ids.
+//! A MAC proves that a message comes from somebody who has the key. It is not a signature (anyone
+//! who can check a tag can also forge one), not encryption, and not a hash for content IDs.
 //!
-//! The crate `tagmac-bounds` says how much one key may authenticate. The crate `tagmac-any` enforces it (`Metered`), has
-//! the MACs by name, key files, and parts of objects that leave the process. The crate `tagmac-papers` has what the
-//! papers define and nobody deploys: the UMAC of 1999, NH, CBC3, RC6, and what PMAC's parsimony gives.
+//! The crate `tagmac-bounds` computes how much one key may authenticate. The crate `tagmac-any`
+//! enforces it (`Metered`); it also has the MACs by name, key files, and parts of objects that
+//! leave the process. The crate `tagmac-papers` has constructions that the papers define and that
+//! are not deployed: the UMAC of 1999, NH, CBC3, RC6, and PMAC's parsimony.
 //!
 //! # Features
 //!
-//! | feature | what it adds |
+//! | feature | adds |
 //! |---|---|
 //! | `std` (default) | CPU detection, `io::Write`, random nonces (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
@@ -71,7 +73,7 @@
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The text above links to modules that only features have.
+// The docs above link to modules that exist only with some features.
 #![cfg_attr(
     not(all(feature = "rustcrypto", feature = "threads")),
     allow(rustdoc::broken_intra_doc_links)

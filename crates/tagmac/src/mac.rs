@@ -1,4 +1,4 @@
-//! A MAC: what callers use.
+//! The trait [`Mac`], which callers use.
 
 use crate::batch::{self, BatchError};
 use crate::bits::Bits;
@@ -10,25 +10,25 @@ use crate::tag::Tag;
 
 /// A MAC under a key.
 ///
-/// Deterministic MACs have `Nonce = ()`; their types also have `tag`, `verify` and `stream`
-/// without the nonce.
+/// Deterministic MACs have `Nonce = ()`; their types also have `tag`, `verify` and `stream` without
+/// a nonce.
 pub trait Mac: Construction {
-    /// The length of the tags in bits.
+    /// Returns the length of the tags in bits.
     #[inline]
     fn tag_bits(&self) -> usize {
         self.output_bits()
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     ///
-    /// Every MAC returns a `Result`, so that generic code is the same for all. Of messages in memory,
-    /// only LightMAC with a short counter and EliMAC refuse some; bit strings are refused if the MAC
-    /// takes whole bytes only.
+    /// Every MAC returns a `Result`, so that generic code is the same for all. Of messages in
+    /// memory, only EliMAC and LightMAC with a short counter refuse some. MACs of whole bytes
+    /// refuse bit strings that end within a byte.
     ///
     /// # Errors
     ///
     /// [`Error::TooLong`] if the message is over the limit of the MAC's definition,
-    /// [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes alone.
+    /// [`Error::PartialByte`] if it ends within a byte and the MAC accepts only whole bytes.
     #[inline]
     fn tag_with<'m>(
         &self,
@@ -38,9 +38,9 @@ pub trait Mac: Construction {
         construction::tag(self, nonce, message.into())
     }
 
-    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message where that
-    /// costs less than a new one; use
-    /// [`NonceSequence`](crate::NonceSequence) unless you know why.
+    /// As [`tag_with`](Mac::tag_with), but reuses the pad cached from the previous message if that
+    /// costs less than a new one. Prefer [`NonceSequence`](crate::NonceSequence), which does this
+    /// for you.
     ///
     /// # Errors
     ///
@@ -70,13 +70,13 @@ pub trait Mac: Construction {
         construction::verify(self, nonce, message.into(), tag)
     }
 
-    /// The tags of many messages, a nonce for each; `&[(); n]` for a deterministic MAC. Short
+    /// Tags many messages, with one nonce for each; `&[(); n]` for a deterministic MAC. Short
     /// messages share vectors, see [`batch`](crate::batch).
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if a message is over the limit of the MAC's definition. Those before it have
-    /// their tags.
+    /// [`BatchError`] if a message is over the limit of the MAC's definition. The messages before
+    /// it have their tags.
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ pub trait Mac: Construction {
         batch::verify_many(self, nonces, messages, tags, verdicts)
     }
 
-    /// A stream of one message under a nonce.
+    /// Returns a stream for one message under a nonce.
     #[inline]
     fn stream_with(&self, nonce: &Self::Nonce) -> Stream<&Self>
     where
@@ -124,12 +124,12 @@ pub trait Mac: Construction {
 
 impl<M: Construction + ?Sized> Mac for M {}
 
-/// Gives a deterministic MAC its calls without a nonce. One whose key is for one message (`once`) has
-/// none for many.
+/// Implements the methods without a nonce for a deterministic MAC. `once` leaves out the batch
+/// methods, for MACs whose key is for one message.
 macro_rules! deterministic {
     (once $name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
         impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
-            /// The tag of a message.
+            /// Returns the tag of a message.
             ///
             /// # Errors
             ///
@@ -158,7 +158,7 @@ macro_rules! deterministic {
                 crate::construction::verify(self, &(), message.into(), tag)
             }
 
-            /// A stream of one message.
+            /// Returns a stream for one message.
             #[inline]
             pub fn stream(&self) -> crate::Stream<&Self> {
                 crate::Stream::new(self, &())
@@ -169,7 +169,7 @@ macro_rules! deterministic {
         $crate::mac::deterministic!(once $name $(<$($parameter: $bound),+>)?);
 
         impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
-            /// The tags of many messages, see [`Mac::tag_many_with`](crate::Mac::tag_many_with).
+            /// Tags many messages, see [`Mac::tag_many_with`](crate::Mac::tag_many_with).
             ///
             /// # Errors
             ///

@@ -1,4 +1,4 @@
-//! The types of nonces, and what must be true of them: see `sequence.rs` for where they come from.
+//! The types of nonces. `sequence.rs` generates them.
 
 use core::ops::RangeInclusive;
 
@@ -6,22 +6,22 @@ use crate::error::Error;
 use crate::isa::{Block, be_block};
 use crate::sealed::Sealed;
 
-/// Bytes of the longest nonce.
+/// The maximum length of a nonce in bytes.
 pub const MAX_BYTES: usize = 16;
 
-/// What a MAC takes as a nonce: `()` if it takes none, an array of up to 16 bytes, or a type of the
-/// library. No other crate can implement it.
+/// A MAC's nonce: `()` for a deterministic MAC, an array of up to 16 bytes, or a type of this
+/// crate. Other crates cannot implement it.
 pub trait Nonce: Sealed + Copy + Send + Sync {
     /// The valid lengths in bytes.
     const BYTES: RangeInclusive<usize>;
 
-    /// The nonce of these bytes.
+    /// Returns the nonce of these bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] unless it has one of the lengths in [`BYTES`](Nonce::BYTES).
+    /// [`Error::NonceLength`] unless the length is in [`BYTES`](Nonce::BYTES).
     fn from_slice(bytes: &[u8]) -> Result<Self, Error>;
-    /// The nonce of `bytes` bytes that is this number, big-endian.
+    /// Returns `number` as a big-endian nonce of `bytes` bytes.
     ///
     /// # Errors
     ///
@@ -32,7 +32,8 @@ pub trait Nonce: Sealed + Copy + Send + Sync {
         let number = number.checked_shl(8 * (MAX_BYTES - bytes) as u32).unwrap_or(0);
         Self::from_block(be_block(number), bytes)
     }
-    /// The nonce of the first `bytes` bytes of a block, the others zero.
+    /// Returns the first `bytes` bytes of a block as a nonce. The other bytes of the block must be
+    /// zero.
     ///
     /// # Errors
     ///
@@ -42,13 +43,13 @@ pub trait Nonce: Sealed + Copy + Send + Sync {
         check_length(Self::BYTES, bytes)?;
         Self::from_slice(&block[..bytes])
     }
-    /// The nonce's bytes.
+    /// Returns the nonce's bytes.
     fn as_bytes(&self) -> &[u8];
 }
 
 impl Sealed for () {}
 
-/// No nonce: the MAC is deterministic.
+/// The MAC is deterministic and needs no nonce.
 impl Nonce for () {
     const BYTES: RangeInclusive<usize> = 0..=0;
 
@@ -78,14 +79,14 @@ impl<const N: usize> Nonce for [u8; N] {
     }
 }
 
-/// Refuses a nonce of a length that there is not.
+/// Refuses a nonce of an invalid length.
 #[inline]
 pub fn check_length(expected: RangeInclusive<usize>, found: usize) -> Result<(), Error> {
     let (min, max) = expected.into_inner();
     if (min..=max).contains(&found) { Ok(()) } else { Err(Error::NonceLength { min, max, found }) }
 }
 
-/// Random bytes from the system.
+/// Fills `bytes` from the system's random generator.
 #[cfg(feature = "std")]
 pub fn fill_random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|_| Error::NoRandomBytes)

@@ -1,4 +1,4 @@
-//! Parts: the hash of a range of a message, and how neighbours join.
+//! Parts: hashes of ranges of a message, which join with their neighbours.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, FOREIGN_PART, holds_mac_error};
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::tag::Tag;
 
-/// A request that parts cannot serve.
+/// An error of an operation on parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartError {
@@ -20,35 +20,35 @@ pub enum PartError {
     Unaligned {
         /// The MAC's block in bytes.
         block: usize,
-        /// The offset or length in question.
+        /// The offset or length that is not a multiple of the block.
         found: u64,
     },
-    /// Two parts are no neighbours.
+    /// Two parts are not neighbours.
     Gap {
-        /// Where the next part has to start.
+        /// Where the next part must start.
         expected: u64,
         /// Where it starts.
         found: u64,
     },
-    /// A part was made by another kind of MAC, or under another key.
+    /// A part is of another kind of MAC, or was made under another key.
     ForeignPart,
-    /// The MAC treats the last block apart, so at least one byte must be left for the finish.
+    /// The MAC treats the last block differently, so at least one byte must be left for the finish.
     NoLastBlock,
-    /// The blocks are not those that the part is of: something has changed them.
+    /// The blocks are not those of the part: they were changed.
     LeafChanged {
         /// The part's first byte.
         start: u64,
         /// The byte after the part.
         end: u64,
     },
-    /// The blocks are more or fewer than those that the part is of.
+    /// The number of bytes is not that of the part.
     OldBytes {
-        /// The bytes of the part.
+        /// The length of the part in bytes.
         expected: u64,
-        /// The bytes given.
+        /// The number of bytes given.
         found: u64,
     },
-    /// What the MAC refuses.
+    /// An error of the MAC.
     Mac(Error),
 }
 
@@ -59,17 +59,17 @@ impl fmt::Display for PartError {
                 write!(f, "expected a multiple of the block of {block} bytes, found {found}")
             }
             PartError::Gap { expected, found } => {
-                write!(f, "expected a part that starts at byte {expected}, found one at {found}")
+                write!(f, "the next part starts at byte {found}, expected byte {expected}")
             }
             PartError::ForeignPart => f.write_str(FOREIGN_PART),
             PartError::NoLastBlock => {
-                f.write_str("expected at least one byte of the message for the finish, found none")
+                f.write_str("the last block is missing; leave at least one byte for the finish")
             }
             PartError::LeafChanged { start, end } => {
-                write!(f, "expected bytes {start} to {end} as they were, found them changed")
+                write!(f, "bytes {start} to {end} have changed since they were hashed")
             }
             PartError::OldBytes { expected, found } => {
-                write!(f, "expected the {expected} old bytes of the leaves, found {found}")
+                write!(f, "expected {expected} old bytes of the leaves, found {found}")
             }
             PartError::Mac(ref error) => error.fmt(f),
         }
@@ -78,7 +78,8 @@ impl fmt::Display for PartError {
 
 holds_mac_error!(PartError);
 
-/// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
+/// The hash of the bytes from `start` to `end` of some message. Wiped on drop; prints nothing in
+/// `Debug`.
 pub struct Part<H: Hash> {
     start: u64,
     end: u64,
@@ -99,13 +100,13 @@ impl<H: Hash> fmt::Debug for Part<H> {
 }
 
 impl<H: Hash> Part<H> {
-    /// The part of whole blocks that starts at byte `start`. None of them may be the message's
-    /// last if the MAC treats that one apart; [`finish`](Part::finish) takes the rest.
+    /// Hashes whole blocks that start at byte `start` of the message. If the MAC treats the
+    /// message's last block differently, leave that block to [`finish`](Part::finish).
     ///
     /// # Errors
     ///
-    /// [`PartError::Unaligned`] if the start or the length is no multiple of the block,
-    /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends over the MAC's limit.
+    /// [`PartError::Unaligned`] if the start or the length is not a multiple of the block,
+    /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends beyond the MAC's limit.
     pub fn new(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
         let block = hash.block();
         if !start.is_multiple_of(block as u64) {
@@ -116,7 +117,7 @@ impl<H: Hash> Part<H> {
         Ok(part)
     }
 
-    /// Adds the whole blocks that follow, under the same rules.
+    /// Adds the whole blocks that follow. The rules of [`new`](Part::new) apply.
     ///
     /// ```
     /// use tagmac::PmacAes128;
@@ -131,7 +132,7 @@ impl<H: Hash> Part<H> {
     /// # Errors
     ///
     /// As [`new`](Part::new), and [`PartError::ForeignPart`] if the part is of a MAC with another
-    /// block. The part is then as it was.
+    /// block size. On error the part is unchanged.
     pub fn extend(&mut self, hash: &H, blocks: &[u8]) -> Result<(), PartError> {
         let (block, found) = (hash.block(), blocks.len() as u64);
         if self.block != block {
@@ -145,34 +146,34 @@ impl<H: Hash> Part<H> {
         Ok(())
     }
 
-    /// Adds neighbouring whole blocks within the limit.
+    /// Adds the next whole blocks. The caller has checked the limit.
     fn grow(&mut self, hash: &H, blocks: &[u8]) {
         construction::absorb(hash, &mut self.sum, self.end, blocks);
         self.end += blocks.len() as u64;
     }
 
-    /// The first byte of the range.
+    /// Returns the first byte of the range.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// The byte after the range.
+    /// Returns the byte after the range.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// The two ranges as one.
+    /// Joins two neighbouring ranges.
     ///
     /// # Errors
     ///
-    /// [`PartError::Gap`] unless `right` starts where this part ends, [`PartError::ForeignPart`] if they
-    /// are of a MAC with another block. That they are of one key is up to you.
+    /// [`PartError::Gap`] unless `right` starts where this part ends, [`PartError::ForeignPart`] if
+    /// the MACs differ in their block size. You must make sure that both parts are under one key.
     pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, PartError> {
         self.append(hash, right)?;
         Ok(self)
     }
 
-    /// As [`join`](Part::join), where the part is: one that moves leaves a copy behind.
+    /// As [`join`](Part::join), in place: a move would leave a copy of the secret in memory.
     pub(crate) fn append(&mut self, hash: &H, right: &Self) -> Result<(), PartError> {
         if self.block != hash.block() || right.block != hash.block() {
             return Err(PartError::ForeignPart);
@@ -185,12 +186,12 @@ impl<H: Hash> Part<H> {
         Ok(())
     }
 
-    /// Checks in constant time that the part is of these blocks.
+    /// Checks in constant time that the part is the hash of these blocks.
     ///
     /// # Errors
     ///
-    /// [`PartError::LeafChanged`] unless it is, [`PartError::OldBytes`] if they are more or fewer,
-    /// [`PartError::ForeignPart`] if the part is of a MAC with another block.
+    /// [`PartError::LeafChanged`] if it is not, [`PartError::OldBytes`] if the length differs,
+    /// [`PartError::ForeignPart`] if the part is of a MAC with another block size.
     pub fn check(&self, hash: &H, blocks: &[u8]) -> Result<(), PartError> {
         let (expected, found) = (self.end - self.start, blocks.len() as u64);
         if expected != found {
@@ -206,15 +207,16 @@ impl<H: Hash> Part<H> {
         Ok(())
     }
 
-    /// The tag of the message that this part begins and `rest`, of any length, ends.
+    /// Returns the tag of the message that starts with this part and ends with `rest`, of any
+    /// length.
     ///
     /// # Errors
     ///
     /// [`PartError::Gap`] if the part does not start at byte 0, [`PartError::NoLastBlock`] if the
-    /// rest is empty although the MAC treats the last block apart, [`PartError::ForeignPart`] if the
-    /// part is of a MAC with another block, [`PartError::Mac`] with [`Error::TooLong`] if the message
-    /// is over the limit or with [`Error::PartialByte`] if it ends within a byte and the MAC takes
-    /// bytes alone.
+    /// rest is empty although the MAC treats the last block differently. [`PartError::ForeignPart`]
+    /// if the part is of a MAC with another block size. [`PartError::Mac`] with [`Error::TooLong`]
+    /// if the message is over the limit, or with [`Error::PartialByte`] if it ends within a byte
+    /// and the MAC accepts only whole bytes.
     pub fn finish<'m, M: Construction<Hash = H>>(
         mut self,
         mac: &M,
@@ -224,7 +226,7 @@ impl<H: Hash> Part<H> {
         self.finalize(mac, nonce, rest.into())
     }
 
-    /// As [`finish`](Part::finish), where the part is.
+    /// As [`finish`](Part::finish), without moving the part.
     pub(crate) fn finalize<M: Construction<Hash = H>>(
         &mut self,
         mac: &M,
@@ -250,24 +252,24 @@ impl<H: Hash> Part<H> {
     }
 }
 
-/// What a part is sealed for.
+/// The purpose in the associated data of a sealed part.
 #[cfg(feature = "save")]
 const PURPOSE: &[u8] = b"part 1";
 
 #[cfg(feature = "save")]
 impl<H: Hash<Sum: Save>> Part<H> {
-    /// Appends the range and the sum, which nothing hides: seal what comes of it.
+    /// Appends the range and the sum unencrypted: seal the result.
     ///
     /// # Errors
     ///
-    /// [`SaveError::NoSavedState`] if the sum cannot be read; that of a part always can.
+    /// [`SaveError::NoSavedState`] if the sum cannot be read. The sum of a part can always be read.
     pub(crate) fn save(&self, out: &mut Writer) -> Result<(), SaveError> {
         out.number(self.start).number(self.end);
         Save::save(&self.sum, out)
     }
 
-    /// Seals the part, bound to its range and to the object that it is a part of: a name of your
-    /// choice that no two messages share.
+    /// Seals the part and binds it to its range and to `object`, the name of the message that it is
+    /// a part of. Choose the names so that no two messages share one.
     ///
     /// ```
     /// use tagmac::hazmat::Part;
@@ -284,22 +286,22 @@ impl<H: Hash<Sum: Save>> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`] if the system has none for the seal.
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`] if the system's random generator failed.
     pub fn seal(&self, sealer: &Sealer, object: &[u8]) -> Result<Vec<u8>, SaveError> {
         let mut out = Writer::default();
         self.save(&mut out)?;
         sealer.seal(&[PURPOSE, object], out.as_bytes())
     }
 
-    /// The part of this object that was sealed. Its range is what it says now: `start` and `end`
-    /// are as secure as the sum.
+    /// Opens a sealed part of this object. Its range is authentic: `start` and `end` are as secure
+    /// as the sum.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if it was altered, or is of another key or object, [`SaveError::Saved`] or
-    /// [`SaveError::ForeignPart`] if it has another block, [`SaveError::Mac`] with
-    /// [`Error::TooLong`] if it ends over the MAC's limit. The sealer alone tells MACs and keys
-    /// apart.
+    /// [`SaveError::Seal`] if it was altered or belongs to another key or object,
+    /// [`SaveError::Saved`] or [`SaveError::ForeignPart`] if it has another block size,
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends beyond the MAC's limit. Only the
+    /// sealer distinguishes MACs and keys.
     pub fn open(
         hash: &H,
         sealer: &Sealer,
@@ -315,12 +317,13 @@ impl<H: Hash<Sum: Save>> Part<H> {
         Ok(part)
     }
 
-    /// The part that was appended, which a hash of the same kind and key made.
+    /// Reads a part that [`save`](Part::save) wrote, for a hash of the same kind and key.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
+    /// [`SaveError::Saved`] if the bytes are not a part, [`SaveError::ForeignPart`] if it has
+    /// another block size, [`SaveError::Mac`] with [`Error::TooLong`] if it ends beyond the MAC's
+    /// limit.
     pub(crate) fn load(hash: &H, input: &mut Reader<'_>) -> Result<Self, SaveError> {
         let none = SaveError::Saved { expected: "a part" };
         let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);

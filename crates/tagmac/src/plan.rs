@@ -1,10 +1,10 @@
-//! Which kernels a MAC is compiled to.
+//! Plans: the kernels that a MAC is compiled to.
 
 use crate::cipher::Cipher;
 use crate::isa::{Isa, Levels, SMALL};
 
-/// Which kernels a hash is compiled to. Tags are the same under every plan: it is for speed and for the
-/// size of programs.
+/// The kernels that a hash is compiled to. A plan changes only speed and the size of programs; tags
+/// are the same under every plan.
 ///
 /// ```
 /// use tagmac::hazmat::Plan;
@@ -14,17 +14,18 @@ use crate::isa::{Isa, Levels, SMALL};
 /// ```
 #[derive(Clone, Copy)]
 pub struct Plan {
-    /// The levels that have kernels of their own for whole blocks.
+    /// The levels with their own kernels for whole blocks.
     pub long: Levels,
-    /// The levels that have kernels of their own for short messages and for what follows the last
-    /// whole block.
+    /// The levels with their own kernels for short messages and for the bytes after the last whole
+    /// block.
     pub short: Levels,
-    /// Whether messages of few blocks have kernels of their own, on the one-block level.
+    /// Compile kernels for messages of few blocks, on the one-block level.
     pub narrow_path: bool,
-    /// Whether one-shot calls use the kernels of streams where AES is not an instruction, and have none
-    /// of their own there.
+    /// Where AES is not an instruction, let one-shot calls use the kernels of streams and compile
+    /// no others.
     pub shares_stream_kernels: bool,
-    /// Whether the kernels of one-shot calls and of streams share one [`finish`](crate::hazmat::Hash::finish).
+    /// Let the kernels of one-shot calls and of streams share one
+    /// [`finish`](crate::hazmat::Hash::finish).
     pub shared_finish: SharedFinish,
 }
 
@@ -38,7 +39,7 @@ impl Plan {
         shared_finish: SharedFinish::Never,
     };
 
-    /// That of a mode over a cipher.
+    /// The plan of a mode over a cipher.
     pub(crate) const fn over<C: Cipher>() -> Plan {
         Plan {
             long: C::LEVELS,
@@ -49,27 +50,27 @@ impl Plan {
         }
     }
 
-    /// Whether one-shot calls on a level use the two kernels of streams: where AES takes so long that two
-    /// calls are nothing beside it, and where code is to be small.
+    /// Returns whether one-shot calls on a level use the two kernels of streams. They do where AES
+    /// is so slow that two calls do not matter, or where code must be small.
     pub(crate) const fn uses_stream_kernels<I: Isa>(self) -> bool {
         !I::AES_INSTRUCTIONS && (SMALL || self.shares_stream_kernels)
     }
 }
 
-/// When kernels share one [`finish`](crate::hazmat::Hash::finish), in a function of its own: where it is kilobytes of
-/// code, beside which the call is nothing.
+/// When kernels share one [`finish`](crate::hazmat::Hash::finish), as a separate function. It pays
+/// where `finish` is kilobytes of code and the cost of the call does not matter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SharedFinish {
-    /// It is small, or a call would be felt.
+    /// For a small `finish`, or where a call would be noticeable.
     Never,
-    /// On levels without AES instructions, where it is slow.
+    /// On levels without AES instructions, where `finish` is slow.
     WithoutAesInstructions,
     /// On all levels.
     Always,
 }
 
 impl SharedFinish {
-    /// Whether they do so on a level.
+    /// Returns whether kernels share `finish` on this level.
     pub(crate) const fn applies<I: Isa>(self) -> bool {
         match self {
             SharedFinish::Never => false,

@@ -1,5 +1,5 @@
-//! The default MAC, compiled with the library, so that programs link it. Another MAC is compiled where it is
-//! used, so that nobody pays for those they do not use.
+//! Compiles the default MAC into the library, so that programs only link it. Other MACs are
+//! compiled where they are used, so that programs pay only for those.
 
 use crate::algo::{PmacAes128, XorSum};
 use crate::bits::Bits;
@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::isa::{Level, Register};
 use crate::tag::Tag;
 
-/// What the default MAC is made of. Exported, because what is not is not compiled; not `#[used]`, which
-/// would keep it in programs that have another MAC.
+/// The functions of the default MAC. The static is exported, because only reachable functions are
+/// compiled; it is not `#[used]`, which would keep it in programs that use another MAC.
 pub static COMPILED: Compiled = Compiled((
     PmacAes128::with_level,
     construction::one_shot,
@@ -17,7 +17,7 @@ pub static COMPILED: Compiled = Compiled((
     construction::absorb,
     construction::finalize,
 ));
-pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
+pub struct Compiled(#[allow(dead_code, reason = "it only needs to be compiled")] Functions);
 type Functions = (
     fn(&[u8; 16], Level) -> PmacAes128,
     fn(&PmacAes128, &(), &[u8]) -> Register,

@@ -1,5 +1,5 @@
-//! Keeps traits to the library's own types: those of `isa`, so that a new vector operation breaks
-//! nobody, and others that nobody else can keep the promises of.
+//! Seals traits against implementations in other crates. For those of `isa`, a new vector operation
+//! is then a compatible change; for the others, only this crate can keep their promises.
 
-/// What no other crate can implement.
+/// A supertrait that other crates cannot implement.
 pub trait Sealed {}

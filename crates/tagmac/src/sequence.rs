@@ -1,5 +1,5 @@
-//! Nonces that must not repeat. [`NonceSequence`] counts, and `random_nonce` draws nonces, which repeat
-//! after a while.
+//! Nonces. [`NonceSequence`] counts and never repeats one; `random_nonce` draws nonces, which
+//! repeat eventually.
 
 use core::ops::Deref;
 
@@ -15,12 +15,12 @@ use crate::nonce::fill_random;
 use crate::nonce::{MAX_BYTES, Nonce, check_length};
 use crate::tag::Tag;
 
-/// A random nonce of the MAC's full length.
+/// Returns a random nonce of the MAC's full length.
 ///
-/// Among q random nonces of 16 bytes, two are equal with a probability of at most q^2 / 2^129: 2^-32 for 2^48.5
-/// messages. `bounds::NonceKind` has that in a key's limits. Those of 8 bytes of the UMAC of 1999 repeat
-/// sooner, but there a repeat costs only a collision of two hashes.
-///
+/// Among q random nonces of 16 bytes, two are equal with a probability of at most q^2 / 2^129:
+/// 2^-32 for 2^48.5 messages. `bounds::NonceKind` includes this in a key's limits. The 8-byte
+/// nonces of the UMAC of 1999 repeat sooner, but there a repeat costs only a collision of two
+/// hashes.
 /// ```
 /// use tagmac::{Mac, Poly1305Aes, random_nonce};
 /// let mac = Poly1305Aes::new(&[7; 32]);
@@ -32,7 +32,7 @@ use crate::tag::Tag;
 ///
 /// # Errors
 ///
-/// [`Error::NoRandomBytes`] if the system gives none.
+/// [`Error::NoRandomBytes`] if the system's random generator failed.
 #[cfg(feature = "std")]
 pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
     let mut bytes = [0; MAX_BYTES];
@@ -44,10 +44,10 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// Tags messages under nonces that count up, big-endian, all of one length. `R` refers to the MAC:
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
-/// **Use one sequence per key**: two of them may use the same nonces, and two tags under one nonce
-/// help to forge others, see below. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
-/// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
-/// `meter` of the crate `tagmac-any`.
+/// **Use one sequence per key**: two sequences may use the same nonces, and two tags under one
+/// nonce help to forge others, see below. Without AES instructions, consecutive nonces are cheap
+/// for UMAC-32 and UMAC-64: four or two of them share a call of the block cipher. To enforce a
+/// budget as well, see `meter` of the crate `tagmac-any`.
 ///
 /// ```
 /// use tagmac::{Mac, NonceSequence, Umac64};
@@ -64,12 +64,13 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 ///
-/// # What a repeated nonce gives away
+/// # What a repeated nonce reveals
 ///
-/// Poly1305-AES and UMAC are a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two tags under one
-/// nonce share the pad, so their difference is that of two hashes, which tells of the hash's key. (The
-/// UMAC of 1999 hides the hash in a PRF: a repeat costs the chance that two hashes are equal.) This forger of Poly1305-AES tags has seen two messages of one block under one
-/// nonce, and does not know the key:
+/// Poly1305-AES and UMAC are a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two tags
+/// under one nonce share the pad, so their difference is that of the two hashes, which reveals
+/// something about the hash's key. (The UMAC of 1999 hides the hash in a PRF: a repeat costs only
+/// the chance that two hashes are equal.) The following code forges a Poly1305-AES tag. It has seen
+/// two messages of one block under one nonce, and does not know the key:
 ///
 /// ```
 /// use tagmac::{Mac, Poly1305Aes, Tag};
@@ -89,11 +90,11 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// ```
 pub struct NonceSequence<R: Deref<Target: Construction>> {
     mac: R,
-    /// Bytes of a nonce.
+    /// The length of a nonce in bytes.
     bytes: usize,
-    /// The next nonce, filled up to 16 bytes, as a big-endian number.
+    /// The next nonce, extended to 16 bytes, as a big-endian number.
     next: u128,
-    /// The last one of its length.
+    /// The last nonce of its length.
     last: u128,
     used_up: bool,
     pad: <R::Target as Construction>::PadCache,
@@ -111,37 +112,37 @@ impl<R: Deref<Target: Construction>> core::fmt::Debug for NonceSequence<R> {
     }
 }
 
-/// The nonce of the sequence's MAC.
+/// The nonce type of the sequence's MAC.
 type NonceOf<R> = <<R as Deref>::Target as Construction>::Nonce;
 
 impl<R: Deref<Target: Construction>> NonceSequence<R> {
-    /// All nonces of `bytes` bytes, from 0 on.
+    /// Starts a sequence of all nonces of `bytes` bytes, from 0.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
+    /// [`Error::NonceLength`] if the MAC does not accept nonces of this length.
     pub fn new(mac: R, bytes: usize) -> Result<Self, Error> {
         check_length(NonceOf::<R>::BYTES, bytes)?;
         let last = u128::MAX.checked_shl(8 * (MAX_BYTES - bytes) as u32).unwrap_or(0);
         Ok(NonceSequence { mac, bytes, next: 0, last, used_up: false, pad: Default::default() })
     }
 
-    /// The nonces from `next` on, of its length.
+    /// Continues a sequence at `next`, with nonces of its length.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
+    /// [`Error::NonceLength`] if the MAC does not accept nonces of this length.
     pub fn resume(mac: R, next: &NonceOf<R>) -> Result<Self, Error> {
         let mut sequence = NonceSequence::new(mac, next.as_bytes().len())?;
         sequence.skip_to(next)?;
         Ok(sequence)
     }
 
-    /// The nonce that will be used next.
+    /// Returns the nonce that will be used next.
     ///
     /// # Errors
     ///
-    /// [`Error::NoncesUsedUp`] if there is none.
+    /// [`Error::NoncesUsedUp`] if all are used.
     #[inline]
     pub fn peek(&self) -> Result<NonceOf<R>, Error> {
         if self.used_up {
@@ -150,26 +151,27 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
         NonceOf::<R>::from_block(be_block(self.next), self.bytes)
     }
 
-    /// Takes the next nonce, for a [`Stream`](crate::Stream) or threads.
+    /// Returns the next nonce and uses it up, for a [`Stream`](crate::Stream) or threads.
     ///
     /// # Errors
     ///
-    /// [`Error::NoncesUsedUp`] if there is none.
+    /// [`Error::NoncesUsedUp`] if all are used.
     #[inline]
     pub fn take(&mut self) -> Result<NonceOf<R>, Error> {
         let nonce = self.peek()?;
-        // The last nonce has ones in all of its bytes: less it is plus one in the last of them.
+        // The last nonce is all ones in its bytes, so subtracting it adds one in the lowest of
+        // them.
         let (next, below_last) = self.next.overflowing_sub(self.last);
         (self.next, self.used_up) = (next, !below_last);
         Ok(nonce)
     }
 
-    /// Goes on from a nonce that was given from outside.
+    /// Continues at a given nonce and skips all smaller ones.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceReused`] if that is before the next one, [`Error::NonceLength`] if it has
-    /// another length than the sequence's nonces.
+    /// [`Error::NonceReused`] if it is smaller than the next nonce, [`Error::NonceLength`] if its
+    /// length is not that of the sequence's nonces.
     pub fn skip_to(&mut self, nonce: &NonceOf<R>) -> Result<(), Error> {
         let (bytes, found) = (self.bytes, nonce.as_bytes().len());
         if found != bytes {
@@ -185,8 +187,8 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
         Ok(())
     }
 
-    /// The tag of a message, and the nonce that goes with it. A message that is refused uses up
-    /// its nonce all the same.
+    /// Returns the next nonce and the tag of a message under it. A message that is refused still
+    /// uses up its nonce.
     ///
     /// # Errors
     ///
@@ -197,8 +199,8 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
         self.tag_or(message)
     }
 
-    /// As [`tag`](NonceSequence::tag), with an error of the caller's: made of this one's, the result
-    /// would move.
+    /// As [`tag`](NonceSequence::tag), with the caller's error type: a conversion from this one
+    /// would move the result.
     #[inline(always)]
     pub(crate) fn tag_or<'m, E: From<Error>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Streams: a message in pieces, the last block held back until more follows.
+//! Streams: a message in pieces. The last block is held back until more data follows.
 
 use core::ops::Deref;
 
@@ -14,7 +14,7 @@ use crate::nonce::Nonce;
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::tag::{Tag, matches};
 
-/// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
+/// A message that arrives in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// ```
 /// use tagmac::PmacAes128;
@@ -23,7 +23,7 @@ use crate::tag::{Tag, matches};
 /// stream.update(b"in ").update(b"pieces");
 /// assert_eq!(stream.tag()?, mac.tag(b"in pieces")?);
 ///
-/// // A MAC with a nonce takes it first.
+/// // A MAC that needs a nonce gets it first.
 /// use tagmac::{Mac, Umac64, UmacNonce};
 /// let (mac, nonce) = (Umac64::new(&[7; 16]), UmacNonce::from(1));
 /// let mut stream = mac.stream_with(&nonce);
@@ -31,7 +31,7 @@ use crate::tag::{Tag, matches};
 /// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
-#[must_use = "a message that nobody asks the tag of is not authenticated"]
+#[must_use = "a stream that is dropped without `tag` or `verify` authenticates nothing"]
 pub struct Stream<R: Deref<Target: Construction>> {
     mac: R,
     nonce: <R::Target as Construction>::Nonce,
@@ -44,20 +44,21 @@ impl<R: Deref<Target: Construction>> core::fmt::Debug for Stream<R> {
     }
 }
 
-/// What is known of the message so far. Wiped on drop.
+/// The state of the message so far. Wiped on drop.
 struct State<H: Hash> {
     sum: H::Sum,
     /// Bytes absorbed.
     at: u64,
-    /// The bytes after them, at most a block: the room may be larger.
+    /// The bytes after them, at most a block. The buffer may be larger.
     held: H::BlockBuffer,
     block: usize,
     held_bytes: usize,
-    /// The message grew over the limit. No error: one that is not there would leave its place as it was.
+    /// The message grew over the limit. A bool, not an `Option<Error>`, whose unused bytes would
+    /// keep old stack contents.
     over: bool,
 }
 
-// Derived, it would ask for a hash that is `Clone`.
+// A derive would require `H: Clone`.
 impl<H: Hash> Clone for State<H> {
     fn clone(&self) -> Self {
         let &State { ref sum, at, ref held, block, held_bytes, over } = self;
@@ -73,14 +74,15 @@ impl<H: Hash> Drop for State<H> {
 }
 
 impl<R: Deref<Target: Construction>> Stream<R> {
-    /// An empty message under a nonce; `&()` for a deterministic MAC.
+    /// Starts an empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
     pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
         let state = State::new(&*mac, nonce);
         Stream { mac, nonce: *nonce, state }
     }
 
-    /// Adds to the message. Once it is over the MAC's limit, the tag is an error that says so.
+    /// Appends `data` to the message. Beyond the MAC's limit, [`tag`](Stream::tag) returns an
+    /// error.
     #[inline]
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
         let hash = self.mac.hash();
@@ -100,13 +102,13 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         self
     }
 
-    /// Bytes so far, up to the limit.
+    /// Returns the number of bytes so far, up to the limit.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.state.at + self.state.held_bytes as u64
     }
 
-    /// The tag of the message.
+    /// Returns the tag of the message.
     ///
     /// # Errors
     ///
@@ -116,7 +118,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         self.finalize()
     }
 
-    /// The tag, where the stream is: one that moves leaves a copy behind.
+    /// Returns the tag in place: a move would leave a copy of the secret in memory.
     #[inline]
     pub(crate) fn finalize(&mut self) -> Result<Tag, Error> {
         self.within_limit()?;
@@ -126,22 +128,22 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         construction::finalize(mac, nonce, pad, sum, at, tail)
     }
 
-    /// Begins again with an empty message under the same nonce. The old one is wiped.
+    /// Restarts with an empty message under the same nonce. The old state is wiped.
     #[cfg(feature = "rustcrypto")]
     pub(crate) fn restart(&mut self) {
         self.state = State::new(&*self.mac, &self.nonce);
     }
 
-    /// Whether the message is within the MAC's limit.
+    /// Refuses a message over the MAC's limit.
     fn within_limit(&self) -> Result<(), Error> {
         let limit_bits = self.mac.hash().limit_bits();
         if self.state.over { Err(Error::TooLong { limit_bits }) } else { Ok(()) }
     }
 
-    /// A second stream that begins with the same bytes, under the same nonce. If the MAC takes a
-    /// nonce, **tag only one of the two streams**, unless both end alike: two tags
-    /// under one nonce help to forge others, see [`NonceSequence`](crate::NonceSequence). A stream of a
-    /// deterministic MAC is also `Clone`.
+    /// Returns a second stream that starts with the same bytes, under the same nonce. If the MAC
+    /// needs a nonce, **tag only one of the two streams**, unless both end with the same bytes: two
+    /// tags under one nonce help to forge others, see [`NonceSequence`](crate::NonceSequence). A
+    /// stream of a deterministic MAC is also `Clone`.
     #[inline]
     pub fn fork(&self) -> Self
     where
@@ -162,7 +164,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
 }
 
 impl<H: Hash> State<H> {
-    /// Of an empty message.
+    /// The state of an empty message.
     #[inline(always)]
     fn new<M: Construction<Hash = H> + ?Sized>(mac: &M, nonce: &M::Nonce) -> Self {
         let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
@@ -175,7 +177,8 @@ impl<H: Hash> State<H> {
         self.held_bytes += data.len();
     }
 
-    /// Absorbs what is held and all whole blocks of `data`, together more than can be held.
+    /// Absorbs the held bytes and all whole blocks of `data`, together more than the buffer can
+    /// hold.
     fn absorb(&mut self, hash: &H, mut data: &[u8]) {
         if self.held_bytes > 0 {
             let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
@@ -194,19 +197,19 @@ impl<H: Hash> State<H> {
     }
 }
 
-/// What a stream is saved for.
+/// The purpose in the associated data of a saved stream.
 #[cfg(feature = "save")]
 const PURPOSE: &[u8] = b"stream 1";
 
 #[cfg(feature = "save")]
 impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
-    /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
-    /// goes on where this stream is, in another process, on another machine or level.
+    /// Seals the state of the message so far, with the nonce. [`restore`](Stream::restore)
+    /// continues from here, in another process, on another machine or level.
     ///
-    /// If the MAC takes a nonce, **tag only one of the streams that begin alike**: this one, or one
-    /// restored copy, once. A saved state that is finished twice uses its nonce twice, see
-    /// [`NonceSequence`](crate::NonceSequence). The seal cannot tell an old saved state from the
-    /// latest one.
+    /// If the MAC needs a nonce, **tag only one of the streams that start with these bytes**: this
+    /// one, or one restored copy, once. Finishing a saved state twice uses its nonce twice, see
+    /// [`NonceSequence`](crate::NonceSequence). The seal cannot distinguish an old saved state from
+    /// the latest one.
     ///
     /// ```
     /// use tagmac::save::Sealer;
@@ -225,25 +228,25 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
     ///
     /// # Errors
     ///
-    /// [`SaveError::NoSavedState`] for the UMAC of 1999, whose PRF has the message already,
-    /// [`SaveError::Mac`] with [`Error::TooLong`] if the message is over the MAC's limit or with
-    /// [`Error::NoRandomBytes`] if the system has none for the seal.
+    /// [`SaveError::NoSavedState`] for the UMAC of 1999, whose PRF has already processed the
+    /// message, [`SaveError::Mac`] with [`Error::TooLong`] if the message is over the MAC's limit,
+    /// or with [`Error::NoRandomBytes`] if the system's random generator failed.
     pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         self.save_with(sealer, &[PURPOSE])
     }
 
-    /// The stream that was saved, of this MAC under this key. The sealer alone tells keys and MACs
-    /// apart: each needs its own, of its name.
+    /// Restores a saved stream of this MAC under this key. Only the sealer distinguishes keys and
+    /// MACs: use one sealer for each, with the MAC's name.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if the state was altered or sealed by another, [`SaveError::Saved`] if the
-    /// MAC has another block, nonce or tag length.
+    /// [`SaveError::Seal`] if the state was altered or sealed by another sealer,
+    /// [`SaveError::Saved`] if the MAC has another block size, nonce or tag length.
     pub fn restore(mac: R, sealer: &Sealer, saved: &[u8]) -> Result<Self, SaveError> {
         Stream::restore_with(mac, sealer, &[PURPOSE], saved)
     }
 
-    /// As [`save`](Stream::save), with more associated data.
+    /// As [`save`](Stream::save), with additional associated data.
     pub(crate) fn save_with(
         &self,
         sealer: &Sealer,
@@ -260,7 +263,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
         sealer.seal(associated_data, out.as_bytes())
     }
 
-    /// As [`restore`](Stream::restore), with more associated data.
+    /// As [`restore`](Stream::restore), with additional associated data.
     pub(crate) fn restore_with(
         mac: R,
         sealer: &Sealer,
@@ -280,7 +283,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
         ([input.number()?, input.number()?] == expected).then_some(())?;
         let nonce = Nonce::from_slice(input.length_prefixed()?).ok()?;
         let (at, bytes) = (input.number()?, input.length_prefixed()?);
-        // A full block is held where the last one stands apart, and nowhere else.
+        // Only hashes that treat the last block differently hold back a full block.
         let most = block - !<R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
         (whole && bytes.len() <= most).then_some(())?;

@@ -6,22 +6,22 @@ use crate::error::{Error, Mismatch};
 use crate::isa::{CipherBlock, Isa, Register, Words, opaque_word};
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
-/// `Tag::default()` has no bits: room for a tag to come, which is no message's tag.
+/// `Tag::default()` has no bits: it is a placeholder that matches no message.
 ///
-/// `==` takes the same time whatever the bytes are. `Display` writes lower-case hex; `Debug` keeps
-/// silent, because the right tag of a message that failed must not end up in a log.
+/// `==` runs in constant time. `Display` writes lower-case hex. `Debug` prints nothing, because the
+/// right tag of a rejected message must not end up in a log.
 #[derive(Clone, Copy, Default)]
 pub struct Tag {
     bytes: [u8; Tag::MAX_BYTES],
-    // A word, so that a tag is whole words: it moves by loads that match the stores.
+    // A word, so that a tag is whole words and is moved by loads that match the stores.
     bits: usize,
 }
 
 impl Tag {
-    /// The bytes of the longest tag.
+    /// The maximum length of a tag in bytes.
     pub const MAX_BYTES: usize = 32;
 
-    /// The tag of `bits` bits in `bytes`. For whole bytes there is `Tag::try_from(bytes)`.
+    /// Returns the tag of `bits` bits in `bytes`. For whole bytes use `Tag::try_from(bytes)`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Tag {
         Ok(tag)
     }
 
-    /// The first `bits` bits of a block, all others already zero.
+    /// The first `bits` bits of a block. The other bits must be zero.
     #[inline(always)]
     pub(crate) fn from_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
         let mut bytes = [0; Self::MAX_BYTES];
@@ -58,7 +58,7 @@ impl Tag {
         Tag { bytes, bits: bits.into() }
     }
 
-    /// A tag of `bits` bits, at most 128, that was returned in a register.
+    /// The tag of `bits` bits, at most 128, that a one-shot call returned in a register.
     #[inline(always)]
     pub(crate) fn from_register(register: Register, bits: usize) -> Tag {
         let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits };
@@ -66,19 +66,19 @@ impl Tag {
         tag
     }
 
-    /// The bytes of a tag of at most 128 bits, to be returned in a register.
+    /// The bytes of a tag of at most 128 bits, to return in a register.
     #[inline(always)]
     pub(crate) fn register(&self) -> Register {
         Register::new(self.bytes.first_chunk().expect("32 bytes"))
     }
 
-    /// Whether it is the tag of `bits` bits, at most 128, in a register. Lengths are public.
+    /// Compares with the tag of `bits` bits, at most 128, in a register. Lengths are public.
     #[inline(always)]
     pub(crate) fn is_in(&self, register: Register, bits: usize) -> bool {
         self.bits == bits && register.ct_eq(self.bytes.first_chunk().expect("32 bytes"))
     }
 
-    /// As [`from_block`](Tag::from_block), in the tag's place.
+    /// As [`from_block`](Tag::from_block), in place.
     #[inline(always)]
     pub(crate) fn set<B: CipherBlock>(&mut self, block: &B, bits: u16) {
         let (first, rest) = self.bytes.split_at_mut(B::BYTES);
@@ -87,8 +87,8 @@ impl Tag {
         self.bits = bits.into();
     }
 
-    /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:
-    /// halves stored one by one are not loaded together before they have left for the cache.
+    /// The first `bits` bits of a little-endian number. The other bits must be zero. Stored in one
+    /// piece: two halves cannot be forwarded to one load until both have reached the cache.
     #[inline(always)]
     pub(crate) fn from_number<I: Isa>(isa: I, number: u128, bits: u16) -> Tag {
         let words = isa.words().narrow();
@@ -96,20 +96,20 @@ impl Tag {
         Tag::from_block(words.lane0(number), bits)
     }
 
-    /// The tag's bytes; unused low bits of the last one are zero.
+    /// Returns the tag's bytes. Unused low bits of the last one are zero.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.bits.div_ceil(8)]
     }
 
-    /// The tag's length in bits.
+    /// Returns the tag's length in bits.
     #[inline]
     pub fn bits(&self) -> usize {
         self.bits
     }
 }
 
-/// Whether a message's tag is this one. A message that has no tag matches none.
+/// Compares a tag with the expected one. A message that was refused matches no tag.
 #[inline]
 pub fn matches(expected: Result<Tag, Error>, tag: &Tag) -> Result<(), Mismatch> {
     match expected {
@@ -121,10 +121,10 @@ pub fn matches(expected: Result<Tag, Error>, tag: &Tag) -> Result<(), Mismatch> 
 impl TryFrom<&[u8]> for Tag {
     type Error = Error;
 
-    /// A tag of whole bytes.
+    /// Returns a tag of whole bytes.
     #[inline]
     fn try_from(bytes: &[u8]) -> Result<Tag, Error> {
-        // The usual lengths without the calls of the others, which are felt in short messages' checks.
+        // The usual lengths need no calls, which would be noticeable when checking short messages.
         if let Ok(block) = <[u8; 16]>::try_from(bytes) {
             return Ok(Tag::from_block(block, 128));
         }
@@ -147,8 +147,8 @@ impl AsRef<[u8]> for Tag {
 impl PartialEq for Tag {
     #[inline]
     fn eq(&self, other: &Tag) -> bool {
-        // Bytes past the tag are zero in both. What differs is hidden from the
-        // optimiser once and without a call, which `subtle` makes and short messages feel.
+        // Bytes past the tag are zero in both. The difference is hidden from the optimiser once and
+        // without a call; `subtle` makes one, which is noticeable for short messages.
         let words = self.bytes.as_chunks().0.iter().zip(other.bytes.as_chunks().0);
         let differ = words.fold(self.bits as u64 ^ other.bits as u64, |differ, (a, b)| {
             differ | (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b))

@@ -1,12 +1,13 @@
-//! One message on several threads: they take pieces as they come, and the parts join in order.
-//! A thread that starts late takes fewer, so that nobody waits for it.
+//! Tags one message on several threads. Threads fetch pieces as they become free, and the parts are
+//! joined in order. A thread that starts late fetches fewer pieces, so the others do not wait for
+//! it.
 //!
-//! The threads are started by the first call that has work for them and wait for the next one. How
-//! much is worth a thread depends on the MAC, the CPU and the memory, so it is measured: the first
-//! piece is timed, and threads are asked for where the rest takes long enough. A call that finds all
-//! of them busy does its work alone.
+//! The first call that has work for the threads starts them, and they wait for the next call. The
+//! amount of work that justifies a thread depends on the MAC, the CPU and the memory, so it is
+//! measured. The first piece is timed, and threads are used if the rest takes long enough. If all
+//! threads are busy, a call does all its work itself.
 //!
-//! After a fork the child has no such threads: there every call does its work alone.
+//! After a fork the child does not have these threads: every call there does all its work itself.
 
 mod cpu;
 mod pool;
@@ -23,19 +24,19 @@ use crate::part::Part;
 use crate::tag::{Tag, matches};
 use pool::{Helpers, Pool};
 
-/// Bytes that are timed, and of the shortest message for which that costs next to nothing.
+/// The bytes to time, and the shortest message for which the timing costs almost nothing.
 const FIRST: usize = 1 << 14;
 const MIN_MESSAGE: usize = 1 << 18;
-/// What a thread that sleeps costs until it helps.
+/// The cost of waking a sleeping thread.
 const START: Duration = Duration::from_micros(8);
-/// How long a thread works on a piece: the last ones so little that all end at about the same time,
-/// none so long that a thread that loses its CPU keeps the others waiting.
+/// The time that a thread spends on a piece. The last pieces are short, so that all threads end at
+/// about the same time; no piece is so long that a thread that loses its CPU delays the others.
 const PIECE: Range<Duration> = Duration::from_micros(2)..Duration::from_micros(100);
-/// Bytes that are worth taking a piece.
+/// The smallest piece in bytes that is worth fetching.
 const MIN_PIECE: usize = 1 << 12;
 
-/// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores, which
-/// are counted once.
+/// Returns the tag of a message, computed on up to `threads` threads. 0 means the number of cores,
+/// which is counted once.
 ///
 /// ```
 /// use tagmac::{PmacAes128, threads};
@@ -77,8 +78,8 @@ where
     Ok(whole.finish(mac, nonce, rest).expect("the start of a message within the limit"))
 }
 
-/// The part of all blocks, of which `first` has the first, by this thread and `helpers`, in pieces of
-/// about as many bytes as `piece` has.
+/// The part of all blocks. `first` holds the first of them; this thread and `helpers` hash the
+/// rest, in pieces whose size in bytes is in `piece`.
 fn grow<H: Hash>(
     hash: &H,
     first: Part<H>,
@@ -105,8 +106,9 @@ fn grow<H: Hash>(
     whole.expect("neighbours")
 }
 
-/// The bytes from `start` to `end` in pieces of whole blocks. A thread's share of what is left, while
-/// it is as large as `piece` says, so that long runs are read in one go and none waits long at the end.
+/// Splits the bytes from `start` to `end` into pieces of whole blocks. Each piece is half a
+/// thread's share of the rest, clamped to `piece`, so that long runs are read in one go and the
+/// wait at the end is short.
 fn cuts(
     mut start: usize,
     end: usize,
@@ -148,12 +150,12 @@ mod tests {
     use super::*;
     use crate::{LightMacAes128, PmacAes128, Poly1305Aes, Umac64, UmacNonce};
 
-    /// As `tag`, however little there is to do.
+    /// As `tag`, but uses threads even for short messages.
     fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], pool: &Pool, piece: Range<usize>) {
         let hash = mac.hash();
         let blocks = &message[..absorbable_len(hash, message.into())];
         let first = Part::new(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
-        // Again if the pool paused, which ends with so much work.
+        // The second try is for a pool that had paused: so much work ends the pause.
         let helpers = (0..2).find_map(|_| pool.take(usize::MAX, Duration::MAX));
         let part = match helpers {
             Some(helpers) => grow(hash, first.expect("blocks"), blocks, helpers, piece),

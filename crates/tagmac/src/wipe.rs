@@ -1,12 +1,13 @@
-//! Overwriting secrets, and the stack where calls have been that handled them.
+//! Overwrites secrets, and the stack of calls that handled them.
 
 use zeroize::optimization_barrier;
 
-/// Overwrites secrets with zeros: by vectors, where `zeroize` goes element by element, which took
-/// longer than a short message's tag.
+/// Overwrites secrets with zeros, by vectors. `zeroize` writes one element at a time, which took
+/// longer than tagging a short message.
 #[inline(always)]
 pub(crate) fn wipe<T: Copy>(secrets: &mut [T], zero: T) {
-    // Where there are none, `memset` may take an assist of 100 cycles for their address.
+    // For an empty slice, `memset` may take a microcode assist of 100 cycles for the dangling
+    // address.
     if secrets.is_empty() {
         return;
     }
@@ -14,13 +15,13 @@ pub(crate) fn wipe<T: Copy>(secrets: &mut [T], zero: T) {
     optimization_barrier(secrets);
 }
 
-/// Overwrites `BYTES` bytes of the stack below the caller with zeros: what calls before this one have left
-/// there of keys, round keys and sums. Compilers make such copies when they move a value, pass it or run out
-/// of registers, and no destructor knows of them.
+/// Overwrites `BYTES` bytes of the stack below the caller with zeros. Earlier calls leave keys,
+/// round keys and sums there: compilers copy a value when they move it, pass it or run out of
+/// registers, and destructors do not see these copies.
 ///
-/// Call it on each thread that made a key or used it, after the last use. Making a key leaves copies within
-/// 16 KiB, and other calls within 48 KiB, or 64 KiB for UMAC and under PRESENT. The crate `tagmac-any` does it
-/// by itself, where it makes a key and where it drops one.
+/// Call it on each thread that made or used a key, after the last use. Making a key leaves copies
+/// within 16 KiB, and other calls within 48 KiB, or 64 KiB for UMAC and with PRESENT. The crate
+/// `tagmac-any` does this itself, where it makes a key and where it drops one.
 ///
 /// ```
 /// use tagmac::{PmacAes128, wipe_stack};
@@ -32,12 +33,12 @@ pub(crate) fn wipe<T: Copy>(secrets: &mut [T], zero: T) {
 /// ```
 #[inline(never)]
 pub fn wipe_stack<const BYTES: usize>() {
-    // The barrier is told of the room, so it must be zeros by then.
+    // The barrier may read the buffer, so the compiler must have zeroed it by then.
     let room = [0u8; BYTES];
     optimization_barrier(&room);
 }
 
-/// Runs what makes keys, and wipes the stack that it had.
+/// Runs `make`, which makes keys, and wipes the stack that it used.
 #[cfg(feature = "save")]
 #[inline(never)]
 pub fn with_stack_wiped<R>(make: impl FnOnce() -> R) -> R {
@@ -46,7 +47,8 @@ pub fn with_stack_wiped<R>(make: impl FnOnce() -> R) -> R {
     made
 }
 
-/// A few words deeper than the room that is wiped begins, whose first words may be saved registers.
+/// Runs `make` a few words below the start of the buffer that is wiped: the first words of that
+/// stack frame may be saved registers, which stay.
 #[cfg(feature = "save")]
 #[inline(never)]
 fn deeper<R>(make: impl FnOnce() -> R) -> R {

@@ -1,5 +1,5 @@
 //! PMAC-AES128 and LightMAC-PRESENT80 for a microcontroller, as a static library for C: see
-//! `tagmac_embedded.h`. No heap, no operating system.
+//! `tagmac_embedded.h`. It needs neither a heap nor an operating system.
 
 #![no_std]
 
@@ -9,7 +9,7 @@ use core::slice;
 use tagmac::cipher::Present80;
 use tagmac::{LightMac, Mac, PmacAes128, Tag};
 
-/// Bits of LightMAC's counter: messages have at most 2^16 times 6 bytes.
+/// The size of LightMAC's counter in bits: messages have fewer than 2^16 * 6 bytes.
 const COUNTER_BITS: usize = 16;
 
 #[panic_handler]
@@ -22,18 +22,18 @@ fn lightmac(key: &[u8; 20]) -> Option<LightMac<Present80>> {
     LightMac::new(k1, k2.first_chunk()?, COUNTER_BITS).ok()
 }
 
-/// A message from C, which has no pointer where it has no bytes.
+/// Returns a message from C. The pointer may be null if the length is 0.
 ///
 /// # Safety
 ///
-/// `length` bytes can be read from `message`.
+/// `message` points to `length` readable bytes.
 unsafe fn message<'a>(message: *const u8, length: usize) -> &'a [u8] {
     let message = if length == 0 { NonNull::dangling().as_ptr() } else { message };
-    // SAFETY: the caller's promise, or no bytes.
+    // SAFETY: guaranteed by the caller, or the slice is empty.
     unsafe { slice::from_raw_parts(message, length) }
 }
 
-/// Writes the tag.
+/// Writes the tag and returns true, or returns false if the message is too long.
 fn tag(mac: impl Mac<Nonce = ()>, message: &[u8], tag: &mut [u8]) -> bool {
     let made = mac.tag_with(&(), message);
     made.map(|made| tag.copy_from_slice(made.as_bytes())).is_ok()
@@ -41,11 +41,11 @@ fn tag(mac: impl Mac<Nonce = ()>, message: &[u8], tag: &mut [u8]) -> bool {
 
 macro_rules! functions {
     ($tag:ident, $verify:ident, $key:literal, $bytes:literal, $mac:expr) => {
-        /// Whether the tag was made.
+        /// Writes the tag. Returns whether the message was short enough.
         ///
         /// # Safety
         ///
-        /// As in C: the pointers are valid for the lengths that the header says.
+        /// The pointers are valid for the lengths in the header.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $tag(
             key: &[u8; $key],
@@ -53,16 +53,16 @@ macro_rules! functions {
             length: usize,
             out: &mut [u8; $bytes],
         ) -> bool {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let message = unsafe { message(bytes, length) };
             $mac(key).is_some_and(|mac| tag(mac, message, out))
         }
 
-        /// Whether the tag is that of the message. In constant time.
+        /// Verifies the tag in constant time.
         ///
         /// # Safety
         ///
-        /// As in C: the pointers are valid for the lengths that the header says.
+        /// The pointers are valid for the lengths in the header.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $verify(
             key: &[u8; $key],
@@ -70,7 +70,7 @@ macro_rules! functions {
             length: usize,
             tag: &[u8; $bytes],
         ) -> bool {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let message = unsafe { message(bytes, length) };
             let (Some(mac), Ok(tag)) = ($mac(key), Tag::try_from(&tag[..])) else { return false };
             mac.verify_with(&(), message, &tag).is_ok()

@@ -1,5 +1,5 @@
-//! An attacker between sender and receiver, on a connection of its own to each. It reads all that
-//! the sender sends, changes one thing about one message, and sends that on.
+//! An attacker between sender and receiver, with a separate connection to each. It reads everything
+//! that the sender sends, changes one message, and passes the result on.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::stream::{Key, MESSAGE_BYTES, Receiver, Sender, TAG_BYTES, new_key};
 
-/// What the attacker does to a message.
+/// An attack on one message.
 #[derive(Clone, Copy, Debug)]
 enum Attack {
     /// Flips a bit of the message.
@@ -15,17 +15,17 @@ enum Attack {
     /// Flips a bit of the tag.
     FlipTag,
     Drop,
-    /// Sends it twice.
+    /// Sends the message twice.
     Replay,
-    /// Sends the next one first.
+    /// Sends the next message first.
     Reorder,
-    /// Sends the one that an earlier connection had in its place.
+    /// Replaces the message with the one at the same place in an earlier connection.
     ReplayConnection,
-    /// Adds a byte behind it.
+    /// Appends a byte.
     Insert,
-    /// Ends the connection before it.
+    /// Ends the connection before the message.
     End,
-    /// Ends the connection within it.
+    /// Ends the connection in the middle of the message.
     EndWithin,
 }
 
@@ -41,12 +41,12 @@ const ATTACKS: [Attack; 9] = [
     Attack::EndWithin,
 ];
 
-/// Bytes of the streams that are attacked: the last message is empty, the only one, short, or
-/// almost full.
+/// The lengths of the streams to attack: the last message is empty, the only one, short, or almost
+/// full.
 const STREAMS: [usize; 4] = [3 * MESSAGE_BYTES, 0, 3 * MESSAGE_BYTES + 1000, 4 * MESSAGE_BYTES - 1];
 
-/// Attacks each message of some streams in all ways. Returns the number of attacks; an error if the
-/// receiver did not see one, or if it gave out a byte that was not sent.
+/// Attacks each message of some streams in every way. Returns the number of attacks; an error if
+/// the receiver missed one or accepted a byte that was not sent.
 pub fn attack_all() -> io::Result<usize> {
     let mut attacks = 0;
     for bytes in STREAMS {
@@ -63,7 +63,7 @@ pub fn attack_all() -> io::Result<usize> {
             let change = |wire: &[u8]| attack.apply(wire, &old, target);
             let Some((error, accepted)) = receive_through(&key, &data, change)? else { continue };
             let what = format!("an error from {attack:?} of message {target} of {messages}");
-            // Not one of the socket: the receiver itself has to see it.
+            // The receiver itself must detect it; an error of the socket does not count.
             let seen = error.is_some_and(|error| {
                 matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
             });
@@ -78,8 +78,8 @@ pub fn attack_all() -> io::Result<usize> {
 }
 
 impl Attack {
-    /// What the attacker sends instead of `wire`; `old` is what an earlier connection sent. None if
-    /// this cannot be done to that message.
+    /// Applies the attack to the message `target` of `wire`. `old` is the data of an earlier
+    /// connection. `None` if the attack does not apply to that message.
     fn apply(self, wire: &[u8], old: &[u8], target: usize) -> Option<Vec<u8>> {
         let mut messages: Vec<_> = split(wire).map(<[u8]>::to_vec).collect();
         let message = &mut messages[target];
@@ -108,12 +108,12 @@ impl Attack {
     }
 }
 
-/// The messages with their tags.
+/// Splits a stream into messages with their tags.
 fn split(wire: &[u8]) -> impl Iterator<Item = &[u8]> {
     wire.chunks(MESSAGE_BYTES + TAG_BYTES)
 }
 
-/// What a sender sends for `data`.
+/// Returns the bytes that a sender writes for `data`.
 fn on_the_wire(key: &Key, data: &[u8]) -> io::Result<Vec<u8>> {
     let mut wire = Vec::new();
     send(key, data, &mut wire)?;
@@ -126,10 +126,10 @@ fn send(key: &Key, data: &[u8], socket: impl Write) -> io::Result<()> {
     sender.finish()
 }
 
-/// The error that ended a stream, if one did, and the bytes accepted before.
+/// The error that ended a stream, if any, and the bytes accepted until then.
 type Received = (Option<io::Error>, Vec<u8>);
 
-/// Sends `data` to the attacker, who sends on what `change` makes of it. None if that is nothing.
+/// Sends `data` through an attacker, who applies `change`. `None` if `change` returns `None`.
 fn receive_through(
     key: &Key,
     data: &[u8],
@@ -146,7 +146,7 @@ fn receive_through(
         let Some(changed) = change(&wire) else { return Ok(None) };
 
         let receiving = threads.spawn(move || Ok(receive_all(key, receiver.accept()?.0)));
-        // An error once the receiver has seen enough and hung up.
+        // Fails if the receiver has already detected the attack and closed the connection.
         let _ = TcpStream::connect(to_receiver)?.write_all(&changed);
         receiving.join().expect("the receiver does not panic").map(Some)
     })

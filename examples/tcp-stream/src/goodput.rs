@@ -1,4 +1,4 @@
-//! How many bytes a second arrive: over plain TCP, over the stream with tags, and over TLS.
+//! Measures the throughput of plain TCP, of the stream with tags, and of TLS.
 
 use std::error::Error;
 use std::io::{self, BufReader, Read, Write};
@@ -13,10 +13,10 @@ use crate::tls;
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// All receivers ask the system for as much at a time.
+/// The size of a read from the socket, the same for all receivers.
 const READ_BYTES: usize = 4 * MESSAGE_BYTES;
 
-/// What carries the bytes.
+/// A way to send the bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport {
     Tcp,
@@ -25,9 +25,9 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Sends that many messages of [`MESSAGE_BYTES`] over a new connection and returns the
-    /// gigabytes a second. The time is from the first write until the receiver has the last byte
-    /// and knows that it is the last; the handshake comes before.
+    /// Sends `messages` messages of [`MESSAGE_BYTES`] over a new connection, and returns the
+    /// throughput in GB/s. The time is from the first write until the receiver has the last byte
+    /// and knows that it is the last. The handshake is not included.
     pub fn gigabytes_per_second(self, messages: u64) -> Result<f64> {
         let (to, from) = connection()?;
         let data = vec![b'x'; MESSAGE_BYTES];
@@ -55,12 +55,12 @@ fn buffered(from: TcpStream) -> BufReader<TcpStream> {
 fn connection() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let to = TcpStream::connect(listener.local_addr()?)?;
-    // Else the end of a stream waits until what came before it is acknowledged.
+    // Without this, the end of a stream waits until everything before it is acknowledged.
     to.set_nodelay(true)?;
     Ok((to, listener.accept()?.0))
 }
 
-/// Runs both ends and checks that all bytes arrived.
+/// Runs both ends and checks that all bytes arrive.
 fn timed(
     messages: u64,
     send: impl FnOnce() -> io::Result<()> + Send,
@@ -132,7 +132,7 @@ fn send_tls(
 }
 
 fn receive_tls(mut tls: ServerConnection, from: TcpStream) -> Result<u64> {
-    // The connection itself asks for 4 KiB at a time.
+    // A connection reads only 4 KiB at a time from the socket.
     let mut from = buffered(from);
     let mut buffer = vec![0; READ_BYTES];
     let mut received = 0;

@@ -1,14 +1,14 @@
-//! A TCP stream with a tag for each message, as the slides on Poly1305-AES describe it: attacked
-//! by somebody in the middle, and timed beside plain TCP and TLS. All of it over sockets of this
-//! machine.
+//! A TCP stream with a tag for each message, as the slides on Poly1305-AES describe it. The program
+//! attacks it from between sender and receiver, and compares its speed with plain TCP and TLS.
+//! Everything runs over sockets of this machine.
 //!
 //! ```console
 //! $ cargo run --release -p tcp-stream
 //! ```
 //!
-//! `stream.rs` is the part to copy. `attacker.rs` flips bits, drops, replays, reorders, inserts
-//! and cuts off, each message in turn; the program exits with 1 if the receiver accepts anything
-//! wrong. `goodput.rs` times the three transports in turns, and the last line says who won.
+//! `stream.rs` is the part to copy. `attacker.rs` flips bits, drops, replays, reorders, inserts and
+//! truncates, for each message in turn. The program exits with 1 if the receiver accepts anything
+//! wrong. `goodput.rs` times the three transports in turn, and the last line names the fastest.
 
 mod attacker;
 mod goodput;
@@ -21,15 +21,15 @@ use goodput::{Result, Transport};
 use stream::{MESSAGE_BYTES, TAG_BYTES};
 
 const HELP: &str = "\
-Sends an authenticated stream over TCP, attacks it, and times it beside plain TCP and TLS.
+Sends an authenticated stream over TCP, attacks it, and compares its speed with plain TCP and TLS.
 
 Usage: tcp-stream [--quick]
 
-  --quick  times 16 MiB and not 1 GiB, so that the figures mean little
+  --quick  times 16 MiB instead of 1 GiB, so the figures are not meaningful
 
-Exit status: 0, or 1 if the receiver accepted anything wrong or a socket failed, 2 for usage.";
+Exit status: 0; 1 if the receiver accepted anything wrong or a socket failed; 2 for wrong usage.";
 
-/// Of each transport; their median counts.
+/// The number of measurements of each transport; the median counts.
 const ROUNDS: usize = 5;
 
 fn main() -> ExitCode {
@@ -57,9 +57,7 @@ fn main() -> ExitCode {
 
 fn run(messages: u64) -> Result<()> {
     let attacks = attacker::attack_all()?;
-    println!(
-        "{attacks} attacks: the receiver saw each and accepted only what was sent before it\n"
-    );
+    println!("{attacks} attacks: the receiver detected each, and accepted only earlier bytes\n");
 
     let transports = [
         ("plain TCP", Transport::Tcp, "nothing checked"),
@@ -90,7 +88,7 @@ fn run(messages: u64) -> Result<()> {
     Ok(())
 }
 
-/// Which of two sorted lists of rounds is faster, if all of its rounds are.
+/// Compares two sorted lists of rounds: one is faster only if all of its rounds are.
 fn verdict(tags: &[f64], tls: &[f64]) -> String {
     let ratio = tags[ROUNDS / 2] / tls[ROUNDS / 2];
     if tags[0] > tls[ROUNDS - 1] {
@@ -98,6 +96,6 @@ fn verdict(tags: &[f64], tls: &[f64]) -> String {
     } else if tls[0] > tags[ROUNDS - 1] {
         format!("TLS is {:.1} times as fast as tags, and also encrypts.", 1.0 / ratio)
     } else {
-        "Neither tags nor TLS won all rounds; TLS also encrypts.".to_owned()
+        "The rounds of tags and TLS overlap; TLS also encrypts.".to_owned()
     }
 }

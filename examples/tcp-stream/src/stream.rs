@@ -1,4 +1,4 @@
-//! A stream of bytes with a tag after each message, and not a byte more.
+//! A stream of bytes with a tag after each message and no other overhead.
 //!
 //! ```text
 //! on the wire:   x_0 .. x_16383 || tag   x_16384 .. x_32767 || tag   ...   x_i .. || tag   end
@@ -6,47 +6,47 @@
 //! ```
 //!
 //! From the slides on Poly1305-AES ("Do nonces require additional message expansion overhead?
-//! No!"): both sides count the bytes of the connection, so both know the nonce (i, j) and nobody
-//! sends it. Our j is one more than the slides', so that an empty message has a nonce, too.
+//! No!"): both sides count the bytes of the connection, so both know the nonce (i, j) and it is not
+//! sent. This j is one more than in the slides, so that an empty message has a nonce, too.
 //!
-//! Lengths are not sent either: a message has 16 KiB, and only the last one of a stream is shorter,
-//! or empty. So a stream that was cut anywhere is an error, never a shorter stream.
+//! Lengths are not sent either. Every message has 16 KiB except the last one of a stream, which is
+//! shorter or empty. So a stream truncated anywhere is an error, never a shorter stream.
 //!
-//! Positions repeat in the next connection and in the other direction: **a key is for one
-//! direction of one connection.** Two programs would take it from their key exchange.
+//! Positions repeat in the next connection and in the other direction: **use a key for only one
+//! direction of one connection.** Two programs would derive it from their key exchange.
 
 use std::io::{self, Read, Write};
 
 use tagmac::{Mac, Poly1305Aes, Tag};
 
-/// Bytes of all messages but the last. TLS's records have as many.
+/// The size of every message except the last, in bytes; the same as that of TLS records.
 pub const MESSAGE_BYTES: usize = 16 << 10;
-/// Bytes that a message grows by.
+/// The number of bytes that a tag adds to a message.
 pub const TAG_BYTES: usize = 16;
 
 /// k and r of Poly1305-AES, for one direction of one connection.
 pub type Key = [u8; 32];
 
-/// A key of random bytes from the system.
+/// Returns a random key.
 pub fn new_key() -> io::Result<Key> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
     Ok(key)
 }
 
-/// The nonce of the bytes from `i` to before `j` of the stream.
+/// Returns the nonce of the bytes of the stream from `i` to `j`, without `j`.
 fn nonce(i: u64, j: u64) -> [u8; 16] {
     (u128::from(i) << 64 | u128::from(j)).to_be_bytes()
 }
 
-/// Writes a stream. Only [`finish`](Sender::finish) ends it; dropped without, it is an error to the
-/// receiver.
+/// Writes a stream. Only [`finish`](Sender::finish) ends it: a sender dropped earlier causes an
+/// error at the receiver.
 pub struct Sender<W> {
     socket: W,
     mac: Poly1305Aes,
-    /// Of the message that is not full yet.
+    /// The message so far; it is not full yet.
     message: Vec<u8>,
-    /// Where it begins in the stream; none after an error.
+    /// Its position in the stream; `None` after an error.
     start: Option<u64>,
 }
 
@@ -56,14 +56,14 @@ impl<W: Write> Sender<W> {
         Sender { socket, mac: Poly1305Aes::new(key), message, start: Some(0) }
     }
 
-    /// Sends the last message.
+    /// Sends the last message and ends the stream.
     pub fn finish(mut self) -> io::Result<()> {
         self.send()?;
         self.socket.flush()
     }
 
     /// Sends the message with its tag. After an error nothing more is sent: part of the message may
-    /// have left, so its nonce is used up.
+    /// have been sent, so its nonce is used up.
     fn send(&mut self) -> io::Result<()> {
         let start = self.start.take().ok_or_else(broken)?;
         let end = start + self.message.len() as u64;
@@ -87,23 +87,23 @@ impl<W: Write> Write for Sender<W> {
         Ok(taken)
     }
 
-    /// Sends nothing: a shorter message would be the last one.
+    /// Sends no message, because a short one would be the last.
     fn flush(&mut self) -> io::Result<()> {
         self.socket.flush()
     }
 }
 
-/// Reads a stream, and gives out no byte before its tag is checked.
+/// Reads a stream, and returns only bytes with a verified tag.
 pub struct Receiver<R> {
     socket: R,
     mac: Poly1305Aes,
-    /// A message and its tag: all the memory that a sender can make it use.
+    /// A message and its tag. A sender cannot make the receiver use more memory.
     buffer: Vec<u8>,
     position: Position,
 }
 
 enum Position {
-    /// The next message begins here.
+    /// The next message begins at this byte.
     At(u64),
     /// The last message was read.
     Ended,
@@ -116,7 +116,8 @@ impl<R: Read> Receiver<R> {
         Receiver { socket, mac: Poly1305Aes::new(key), buffer, position: Position::At(0) }
     }
 
-    /// The next message, or none after the last one. After an error there are only errors.
+    /// Returns the next message; `None` after the last one. After an error, every call returns an
+    /// error.
     pub fn receive(&mut self) -> io::Result<Option<&[u8]>> {
         let start = match self.position {
             Position::At(start) => start,

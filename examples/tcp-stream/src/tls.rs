@@ -1,5 +1,6 @@
-//! TLS to compare with: version 1.3 with AES-128-GCM, the fastest of ring's on CPUs with AES, and
-//! raw public keys (RFC 7250). The client knows the server's key, so nobody needs a certificate.
+//! TLS for comparison: version 1.3 with AES-128-GCM, ring's fastest cipher on CPUs with AES
+//! instructions, and raw public keys (RFC 7250). The client knows the server's key, so no
+//! certificates are needed.
 
 use std::error::Error;
 use std::net::TcpStream;
@@ -22,20 +23,21 @@ use rustls::{
     ServerConfig, ServerConnection, SignatureScheme,
 };
 
-/// What a record adds to a message: header, type and tag (RFC 8446, section 5.2).
+/// The number of bytes that a record adds to a message: header, type and tag (RFC 8446, section
+/// 5.2).
 pub const ADDED_BYTES: usize = 5 + 1 + 16;
 
 type Tls = (ClientConnection, ServerConnection);
 
-/// A client and a server under a new key, after their handshake.
+/// Connects a client and a server under a new key, including the handshake.
 pub fn connect(
     mut client: &TcpStream,
     mut server: &TcpStream,
 ) -> Result<Tls, Box<dyn Error + Send + Sync>> {
     let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
-        .map_err(|_| "the system gives no random bytes for a key")?;
+        .map_err(|_| "the system's random generator failed")?;
     let key = any_eddsa_type(&PrivatePkcs8KeyDer::from(pkcs8.as_ref()))?;
-    let public = key.public_key().ok_or("expected a public key")?.into_owned();
+    let public = key.public_key().ok_or("the key has no public key")?.into_owned();
     let certified = CertifiedKey::new(vec![CertificateDer::from(public.to_vec())], key);
 
     let cipher_suites = vec![TLS13_AES_128_GCM_SHA256];
@@ -50,7 +52,8 @@ pub fn connect(
         .with_no_client_auth()
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::new(certified))));
 
-    // The client only writes. A ticket that it has not read would reset the connection at its end.
+    // The client only writes. An unread ticket would reset the connection when the client closes
+    // it.
     server_config.send_tls13_tickets = 0;
     let name = ServerName::try_from("localhost")?;
     let mut connections = (
@@ -65,7 +68,7 @@ pub fn connect(
     Ok(connections)
 }
 
-/// Accepts the server that has this key, and no other.
+/// Accepts only the server with this key.
 #[derive(Debug)]
 struct KnownKey {
     public: SubjectPublicKeyInfoDer<'static>,

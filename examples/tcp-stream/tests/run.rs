@@ -1,4 +1,4 @@
-//! The whole program, in its quick form.
+//! Runs the whole program with `--quick`.
 
 use std::process::Command;
 

@@ -1,48 +1,51 @@
-//! What a key may do.
+//! Budgets: limits on a key's use.
 
 use tagmac_bounds::{BoundError, Theorem, per_key, umac};
 
 use super::{MeterError, Usage};
 
-/// What is counted at each lower grade.
+/// Names of the counts at each lower grade.
 const GRADED: [&str; 3] =
     ["failed checks of one word", "failed checks of two words", "failed checks of three words"];
 
-/// What a key may do.
+/// Limits on the use of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The theorem that bounds the MAC, and says how many blocks a message has. `None` for a MAC that none
-    /// bounds: blocks of 16 bytes are counted.
+    /// The theorem that bounds the MAC and defines the number of blocks of a message. `None` if no
+    /// theorem does: then blocks of 16 bytes are counted.
     pub theorem: Option<Theorem>,
-    /// The longest message in bytes; longer ones are refused.
+    /// The maximum length of a message in bytes; longer ones are refused.
     pub length: u64,
-    /// The most messages that may be tagged.
+    /// The maximum number of messages to tag.
     pub messages: u64,
-    /// The most blocks in all of them; an empty message counts as one.
+    /// The maximum number of blocks in all messages; an empty message counts as one.
     pub blocks: u64,
-    /// The most verifications of whole tags that may fail.
+    /// The maximum number of failed verifications of whole tags.
     pub failures: u64,
-    /// The most checks of the first one, two or three words of a tag that may fail, see
-    /// [`with_grades`](Budget::with_grades). With 0 that grade is refused.
+    /// The maximum number of failed checks of a tag's first one, two or three words, see
+    /// [`with_grades`](Budget::with_grades). With 0, that grade is refused.
     pub graded: [u64; 3],
 }
 
 impl Budget {
-    /// What a key may do while its messages, and its failures, each by itself keep a forgery to at most this
-    /// probability; both together, to at most twice that. Messages have at most `length` bytes, in any mix of
-    /// lengths. The longer messages may be, the fewer messages PMAC has, and the fewer failures Poly1305-AES.
-    /// UMAC99-MMX may have fewer messages. Its failures under counted nonces fall. Its failures under random nonces,
-    /// and PMAC's, depend on the length, but neither fall nor grow with it throughout. The length does not matter to
-    /// the other MACs.
+    /// The budget that keeps the probability of a forgery within `probability` by the number of
+    /// messages, and again by the number of failures; so both together keep it within twice that.
+    /// Messages have at most `length` bytes, in any mix of lengths.
     ///
-    /// This is for one key. Where an attacker sees the tags of many keys, see
-    /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.
+    /// A larger `length` allows fewer messages for PMAC, fewer failures for Poly1305-AES, and
+    /// possibly fewer messages for UMAC99-MMX. For UMAC99-MMX, it also allows fewer failures under
+    /// counted nonces. Its failures under random nonces, and PMAC's failures, depend on the length,
+    /// but not monotonically. The other MACs' budgets do not depend on it.
     ///
-    /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
-    /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
-    /// messages and blocks may serve better: take any for which [`pmac::prf`](tagmac_bounds::pmac::prf) keeps
-    /// to the probability, and failures for which failures times
-    /// [`pmac::attempt`](tagmac_bounds::pmac::attempt) does.
+    /// This is for one key. If an attacker sees the tags of many keys, see
+    /// [`for_keys`](Budget::for_keys). For a MAC that needs nonces, the theorem defines how they
+    /// are generated.
+    ///
+    /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks in total.
+    /// This budget assumes that all messages have `length` bytes. If most are shorter, choose other
+    /// numbers of messages and blocks for which [`pmac::prf`](tagmac_bounds::pmac::prf) stays
+    /// within the probability, and a number of failures that stays within it when multiplied by
+    /// [`pmac::attempt`](tagmac_bounds::pmac::attempt).
     ///
     /// ```
     /// use tagmac_any::bounds::{Theorem, pmac};
@@ -50,7 +53,7 @@ impl Budget {
     /// let (present, probability) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
     /// let budget = Budget::new(present, 1 << 20, probability)?;
     /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
-    /// // One megabyte in all, in up to 10 000 messages.
+    /// // One mebibyte in total, in up to 10 000 messages.
     /// let (messages, blocks) = (10_000, 131_072);
     /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(probability));
     /// let budget = Budget { messages, blocks, failures: 2028, ..budget };
@@ -59,8 +62,8 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`BoundError::Probability`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
-    /// over the MAC's limit, and what the theorem's functions refuse.
+    /// [`BoundError::Probability`] unless `probability` is between 0 and 1, [`BoundError::TooLong`]
+    /// for a length over the MAC's limit, and the errors of the theorem's functions.
     pub fn new(theorem: Theorem, length: u64, probability: f64) -> Result<Budget, BoundError> {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
@@ -75,16 +78,17 @@ impl Budget {
         Ok(Budget { theorem, length, messages, blocks, failures, graded: [0; 3] })
     }
 
-    /// This budget for a receiver that also checks the first words of UMAC-128's tags,
-    /// [`Umac::verify_prefix`](tagmac::Umac::verify_prefix). Each grade gets as many failures as keep the
-    /// probability that a forger's attempt ever passes **at any grade** to this one; of whole tags, at most as
-    /// many may fail. Below 2^-29.28 there are none for the lower grades, and the budget stays as it is. Nonces
-    /// count: random ones that repeat cost more.
+    /// This budget for a receiver that also checks only the first words of UMAC-128's tags, with
+    /// [`Umac::verify_prefix`](tagmac::Umac::verify_prefix). Each grade gets the largest number of
+    /// failures that keeps the probability that any forgery passes, **at any grade**, within
+    /// `probability`; the failures of whole tags are limited to that number too. Below 2^-29.28 the
+    /// lower grades get 0, and the budget stays unchanged. The nonces must be counted: random ones
+    /// that repeat cost more.
     ///
-    /// What follows a first word that passed has no bound: check each tag that passes a lower grade whole
-    /// before the next attempt, and end the key at the first that fails there. Whoever can change the last bytes
-    /// of a right tag on its way can end the key so. See
-    /// [`umac::graded`].
+    /// There is no bound after a forgery whose first word passed. Check each tag that passes a
+    /// lower grade as a whole before the next attempt, and stop using the key at the first one that
+    /// fails. An attacker who can change the last bytes of a valid tag in transit can thus force
+    /// the key to be retired. See [`umac::graded`].
     ///
     /// ```
     /// use tagmac_any::bounds::{NonceKind, Theorem, umac};
@@ -92,7 +96,7 @@ impl Budget {
     /// let theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
     /// let whole = Budget::new(theorem, 1500, 2f64.powi(-32))?;
     /// assert_eq!((whole.failures, whole.graded), (u64::MAX, [0; 3]));
-    /// // 2^-10 for a first word, of some packet, that passes by chance.
+    /// // Probability 2^-10 that the first word of any packet passes by chance.
     /// let budget = whole.with_grades(2f64.powi(-10))?;
     /// assert_eq!((budget.failures, budget.graded), (635_993, [635_993; 3]));
     /// assert!(umac::graded(1 << 64, &[635_993; 4])?.at_most(2f64.powi(-10)));
@@ -117,9 +121,9 @@ impl Budget {
         Ok(Budget { failures, graded: [each; 3], ..self })
     }
 
-    /// As [`new`](Budget::new) for each of `keys` keys, such as those of all devices, so that the
-    /// probability that a tag is forged under any of them is at most `probability` by messages and by failures
-    /// each, and at most twice that by both.
+    /// The budget of each of `keys` keys, such as those of all devices. Together they keep the
+    /// probability that a tag is forged under any of them within `probability`, by messages and
+    /// again by failures, and within twice that by both.
     ///
     /// ```
     /// use tagmac_any::bounds::Theorem;
@@ -145,21 +149,21 @@ impl Budget {
         Budget::new(theorem, length, per_key(probability, keys)?)
     }
 
-    /// What a message costs.
+    /// The usage that a message of `length` bytes adds.
     #[inline]
     pub(super) fn message(&self, length: u64) -> Usage {
         let blocks = blocks(&self.theorem, length);
         Usage { messages: 1, blocks: blocks.max(1), ..Usage::default() }
     }
 
-    /// All of it.
+    /// The whole budget as usage.
     pub(super) fn all(&self) -> Usage {
         let Budget { messages, blocks, failures, graded, .. } = *self;
         Usage { messages, blocks, failures, graded }
     }
 
-    /// What is not left of it. Inlined, as other errors beside tags: a call would write into the place
-    /// of the result, and then no tag could stay out of memory.
+    /// The error for exceeding the budget. Inlined like other error paths near tags: a call would
+    /// write through the result's address, which would force every tag into memory.
     #[inline(always)]
     pub(super) fn exhausted(&self, left: Usage, asked: Usage) -> MeterError {
         let (count, budget, left, asked) = if asked.messages > left.messages {
@@ -185,7 +189,7 @@ impl Budget {
     }
 }
 
-/// The blocks of a message.
+/// The number of blocks of a message.
 #[inline]
 pub(super) fn blocks(theorem: &Option<Theorem>, length: u64) -> u64 {
     match theorem {

@@ -1,41 +1,41 @@
-//! What a meter refuses.
+//! Errors of meters.
 
 use core::fmt;
 
 use tagmac::Error;
 
-/// A call that a meter refuses, or usage that it cannot read.
+/// A call that a meter refuses, or saved usage that it cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MeterError {
-    /// A key has no budget left for what is asked of it.
+    /// The key's budget does not suffice for the call.
     BudgetExhausted {
-        /// What is counted.
+        /// The name of the count that is exceeded.
         count: &'static str,
-        /// The most of them.
+        /// The budget for this count.
         budget: u64,
-        /// Those there were.
+        /// The amount used already.
         used: u64,
-        /// Those asked for now.
+        /// The amount that the call needs.
         asked: u64,
     },
-    /// Saved usage has the wrong number of bytes.
+    /// Saved usage has the wrong length.
     UsageBytes {
-        /// The bytes that it has.
+        /// The required length in bytes.
         expected: usize,
-        /// The bytes given.
+        /// The length found in bytes.
         found: usize,
     },
     /// Saved usage does not begin with the magic bytes of this version.
     UsageMagic,
     /// Saved usage has fewer blocks than messages.
     UsageBlocks {
-        /// The messages given.
+        /// The messages found.
         messages: u64,
-        /// The blocks given.
+        /// The blocks found.
         blocks: u64,
     },
-    /// What the MAC refuses.
+    /// The MAC's error.
     Mac(Error),
 }
 
@@ -47,17 +47,18 @@ impl fmt::Display for MeterError {
             }
             MeterError::BudgetExhausted { count, budget, used, asked } => write!(
                 f,
-                "expected at most {budget} {count} under this key, found {used} and {asked} more: take a new key"
+                "expected at most {budget} {count} under this key, found {used} and {asked} more: \
+                 use a new key"
             ),
             MeterError::UsageBytes { expected, found } => {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }
-            MeterError::UsageMagic => f.write_str(
-                "expected saved usage that begins with 'tagmacU3', found something else",
-            ),
+            MeterError::UsageMagic => {
+                f.write_str("saved usage does not begin with 'tagmacU3': it is not this version's")
+            }
             MeterError::UsageBlocks { messages, blocks } => write!(
                 f,
-                "expected a block or more for each of {messages} messages, found {blocks}"
+                "saved usage has {messages} messages and only {blocks} blocks: it is damaged"
             ),
             MeterError::Mac(ref error) => error.fmt(f),
         }

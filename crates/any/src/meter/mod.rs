@@ -1,13 +1,13 @@
-//! A MAC that counts what its key has done and refuses to exceed a budget.
+//! MACs that count their key's use and refuse to exceed a budget.
 //!
-//! It counts messages, their blocks (PMAC), and failed verifications, by grade where a receiver checks
-//! the first words of UMAC-128's tags ([`Budget::with_grades`]). [`Budget::new`] takes the limits
-//! from a theorem and the probability of a forgery that you accept. A call that would exceed the budget is
-//! refused before it tags or verifies.
+//! A meter counts messages, their blocks (for PMAC), and failed verifications, by grade if a
+//! receiver checks the first words of UMAC-128's tags ([`Budget::with_grades`]). [`Budget::new`]
+//! derives the limits from a theorem and the probability of a forgery that you accept. A call that
+//! would exceed the budget is refused before it tags or verifies.
 //!
-//! **Store the usage** where nobody can roll it back, like a nonce counter: restoring an old value
-//! lets the key exceed its budget. Store it before you use it: a crash after a tag would lose what was
-//! counted since the last save. [`Metered::reserve`] counts messages in advance, so save the usage
+//! **Store the usage** where no one can roll it back, like a nonce counter: an old value would let
+//! the key exceed its budget. Store it before you use it, because a crash after a tag would lose
+//! the counts since the last save. [`Metered::reserve`] counts messages in advance: save the usage
 //! after `reserve` and before you tag.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //! # let mut disk = [0; Usage::BYTES];
 //! let budget = Budget::new(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
 //! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
-//! // 1000 messages of 10 MiB in all: counted, saved, and only then tagged.
+//! // 1000 messages of 10 MiB in total: count, save, and only then tag.
 //! mac.reserve(1000, 10 << 20)?;
 //! disk = mac.usage().to_bytes();
 //! let tag = mac.tag(b"pay 100 to Bob")?;
@@ -31,9 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The sender of packets holds a key, the nonces under it and a budget: a metered
-//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock. [`Session`](crate::Session) does the same for
-//! any MAC, and saves and restores its state.
+//! A sender of packets needs a key, its nonces and a budget: use a metered [`NonceSequence`]. One
+//! call returns nonce and tag, and takes no lock. [`Session`](crate::Session) does the same for any
+//! MAC, and saves and restores its state.
 //!
 //! ```
 //! use tagmac_any::bounds::{NonceKind, Theorem};
@@ -52,8 +52,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The budget belongs to the key: all processes that share a key share its budget. Divide it between
-//! them (lower the fields of [`Budget`], so that their sums stay within it), or let one process count.
+//! The budget belongs to the key, so all processes that share a key share its budget. Divide it
+//! between them (lower the fields of [`Budget`] so that their sums stay within it), or let one
+//! process count.
 
 mod budget;
 mod error;
@@ -76,27 +77,27 @@ use budget::blocks;
 pub use error::MeterError;
 pub use usage::Usage;
 
-/// A MAC under a key that keeps to a budget. Share it between threads by reference.
+/// A MAC under a key that stays within a budget. Threads can share it by reference.
 ///
-/// `M` is a [`Mac`] or a [`NonceSequence`]; for any MAC of the registry there is [`Session`](crate::Session). Tags and
-/// verdicts are those of the MAC.
+/// `M` is a [`Mac`] or a [`NonceSequence`]. For any MAC of the registry, use
+/// [`Session`](crate::Session).
 pub struct Metered<M> {
     mac: M,
     budget: Budget,
-    /// Checks of first words that failed when a budget before this one allowed them.
+    /// Failed checks of first words that an earlier budget allowed.
     kept: [u64; 3],
     used: Mutex<Used>,
 }
 
 struct Used {
-    /// What is left of the budget.
+    /// The rest of the budget.
     left: Usage,
-    /// What is not in it any more, and not yet tagged.
+    /// Usage that is counted in advance and not used yet.
     reserve: Usage,
 }
 
 impl Used {
-    /// Counts, from the reserve first.
+    /// Counts usage, from the reserve first.
     #[inline]
     fn count(&mut self, budget: &Budget, more: Usage) -> Result<(), MeterError> {
         let rest = Usage {
@@ -118,12 +119,12 @@ impl<M> fmt::Debug for Metered<M> {
     }
 }
 
-/// Why a verification gave no "yes".
+/// An error of a metered verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeteredVerifyError {
-    /// The tag is wrong, and this was counted.
+    /// The tag is wrong. The meter counts the failure.
     Mismatch,
-    /// It was not tried: [`MeterError::BudgetExhausted`].
+    /// Refused before any check: [`MeterError::BudgetExhausted`].
     Refused(MeterError),
 }
 
@@ -139,15 +140,16 @@ impl fmt::Display for MeteredVerifyError {
 impl core::error::Error for MeteredVerifyError {}
 
 impl<M> Metered<M> {
-    /// The MAC with what its key has done so far; `Usage::default()` for a new key. Where the budget allows
-    /// no checks of first words, those that failed under another budget stay counted, and what that one accepted
-    /// comes on top of this one's probability.
+    /// Meters a MAC whose key has the given usage; `Usage::default()` for a new key. If the budget
+    /// allows no checks of first words, those that failed under an earlier budget stay counted, and
+    /// the probability that the earlier budget accepted adds to this one's.
     ///
     /// # Errors
     ///
-    /// [`MeterError::BudgetExhausted`] if more was done than the budget allows.
+    /// [`MeterError::BudgetExhausted`] if the usage exceeds the budget.
     pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, MeterError> {
-        // One forged packet must not end a session that is restored without leave to check first words.
+        // A session that is restored without permission to check first words must not end because
+        // of earlier failures: one forged packet would suffice.
         let kept = array::from_fn(|i| if budget.graded[i] == 0 { usage.graded[i] } else { 0 });
         let counted = usage.less(Usage { graded: kept, ..Usage::default() });
         let mut used = Used { left: budget.all(), reserve: Usage::default() };
@@ -155,7 +157,7 @@ impl<M> Metered<M> {
         Ok(Metered { mac, budget, kept, used: Mutex::new(used) })
     }
 
-    /// What the key has done, reserves counted.
+    /// The key's usage, including reserves.
     pub fn usage(&self) -> Usage {
         let kept = Usage { graded: self.kept, ..Usage::default() };
         self.with(|used| self.budget.all().less(used.left)).plus(kept)
@@ -166,26 +168,26 @@ impl<M> Metered<M> {
         self.budget
     }
 
-    /// The MAC, which does not count.
+    /// The MAC itself, whose calls are not counted.
     pub fn mac(&self) -> &M {
         &self.mac
     }
 
-    /// Counts `messages` messages of `bytes` bytes in total in advance. The tags that follow use up
-    /// this reserve. What is left when the meter is dropped stays counted.
+    /// Counts `messages` messages of `bytes` bytes in total in advance. Later tags use up this
+    /// reserve. The rest stays counted when the meter is dropped.
     ///
     /// # Errors
     ///
-    /// [`MeterError::BudgetExhausted`] if the budget does not have it; then nothing is counted.
+    /// [`MeterError::BudgetExhausted`] if the budget does not suffice; then nothing is counted.
     pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), MeterError> {
-        // Each message may have one more block than its bytes fill.
+        // Each message may end with a partial block.
         let blocks = blocks(&self.budget.theorem, bytes);
         let blocks = messages.saturating_add(blocks);
         self.reserve_usage(Usage { messages, blocks, ..Usage::default() })
     }
 
-    /// As [`reserve`](Metered::reserve), for messages of any lengths within the budget's. Blocks are
-    /// those of the longest where the theorem counts them, and else one for each.
+    /// As [`reserve`](Metered::reserve), for messages of any lengths within the budget's. If the
+    /// theorem counts blocks, each message counts as the longest one, otherwise as one block.
     pub(crate) fn reserve_longest(&self, messages: u64) -> Result<(), MeterError> {
         let blocks = match self.budget.theorem {
             Some(Theorem::Pmac { .. }) => self.budget.message(self.budget.length).blocks,
@@ -195,7 +197,7 @@ impl<M> Metered<M> {
         self.reserve_usage(Usage { messages, blocks, ..Usage::default() })
     }
 
-    /// What is reserved and not used yet.
+    /// The reserve that is not used yet.
     pub(crate) fn reserved(&self) -> Usage {
         self.with(|used| used.reserve)
     }
@@ -209,13 +211,12 @@ impl<M> Metered<M> {
         })
     }
 
-    /// Counts, from the reserve first.
+    /// Counts usage, from the reserve first.
     fn count(&self, more: Usage) -> Result<(), MeterError> {
         self.with(|used| used.count(&self.budget, more))
     }
 
-    /// Counts a message, without a lock, and gives what tags it. What the budget does not have is not
-    /// counted.
+    /// Counts a message, without a lock, and returns the MAC. On an error nothing is counted.
     #[inline(always)]
     pub(crate) fn count_message(&mut self, bytes: usize) -> Result<&mut M, MeterError> {
         let length = bytes as u64;
@@ -225,7 +226,7 @@ impl<M> Metered<M> {
         Ok(&mut self.mac)
     }
 
-    /// A panic elsewhere leaves the counts whole: each change is the last that its closure does.
+    /// A poisoned lock is harmless: each closure changes the counts in its last step.
     fn with<R>(&self, change: impl FnOnce(&mut Used) -> R) -> R {
         change(&mut self.used.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -238,12 +239,12 @@ impl<M> Metered<M> {
         let length = message.bytes().len() as u64;
         self.budget.check_length(length)?;
         self.count(self.budget.message(length))?;
-        // What the MAC refuses stays counted.
+        // A message that the MAC refuses stays counted.
         Ok(tag(&self.mac, message)?)
     }
 
-    /// A failure is counted before it is known, and taken back if it was none: threads that verify
-    /// at once cannot pass the budget together, nor can a crash hide a failure.
+    /// A failure is counted before the check and taken back if the tag is right. So threads that
+    /// verify at once cannot exceed the budget together, and a crash cannot hide a failure.
     fn verifying(
         &self,
         message: Bits<'_>,
@@ -252,14 +253,14 @@ impl<M> Metered<M> {
     ) -> Result<(), MeteredVerifyError> {
         let length = message.bytes().len() as u64;
         self.budget.check_length(length).map_err(MeteredVerifyError::Refused)?;
-        // No reserve has failures, so all of it comes from what is left.
+        // Reserves contain no failures, so the cost comes from the rest of the budget.
         self.count(cost).map_err(MeteredVerifyError::Refused)?;
         verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;
         self.with(|used| used.left = used.left.plus(cost));
         Ok(())
     }
 
-    /// A verification by another MAC of the same key.
+    /// Verifies with another MAC of the same key.
     pub(crate) fn verifying_by<'m>(
         &self,
         mac: &AnyMac,
@@ -270,7 +271,7 @@ impl<M> Metered<M> {
         self.verifying(message.into(), Usage::FAILURE, |_, message| mac.verify(nonce, message, tag))
     }
 
-    /// A check of a tag's first words.
+    /// Checks a tag's first words.
     pub(crate) fn verifying_prefix<'m>(
         &self,
         message: impl Into<Bits<'m>>,
@@ -280,7 +281,7 @@ impl<M> Metered<M> {
         self.verifying(message.into(), Usage::failed_grade(grade), verify)
     }
 
-    /// Takes another budget for the same key.
+    /// Sets another budget for the same key.
     pub(crate) fn set_budget(&mut self, budget: Budget) -> Result<(), MeterError> {
         let mut used = Used { left: budget.all(), reserve: Usage::default() };
         used.count(&budget, self.usage())?;
@@ -292,13 +293,13 @@ impl<M> Metered<M> {
 }
 
 impl<R: Deref<Target: Construction>> Metered<NonceSequence<R>> {
-    /// The tag of a message under the next nonce, and that nonce. What the budget does not have uses
-    /// up no nonce.
+    /// Returns the next nonce and the tag of a message under it. A refusal by the budget uses no
+    /// nonce.
     ///
     /// # Errors
     ///
-    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is
-    /// tagged. [`MeterError::Mac`] as [`NonceSequence::tag`], after the count.
+    /// [`MeterError::BudgetExhausted`] if the budget does not suffice; then nothing is tagged.
+    /// [`MeterError::Mac`] as [`NonceSequence::tag`]; the message stays counted.
     #[inline]
     pub fn tag_next<'m>(
         &mut self,
@@ -310,12 +311,12 @@ impl<R: Deref<Target: Construction>> Metered<NonceSequence<R>> {
 }
 
 impl<M: Mac> Metered<M> {
-    /// The tag of a message under a nonce; `&()` for a deterministic MAC.
+    /// Returns the tag of a message under a nonce, which is `&()` for a deterministic MAC.
     ///
     /// # Errors
     ///
-    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// [`MeterError::Mac`] comes after the count.
+    /// [`MeterError::BudgetExhausted`] if the budget does not suffice; then nothing is tagged.
+    /// [`MeterError::Mac`] if the MAC refuses the message, which stays counted.
     pub fn tag_with<'m>(
         &self,
         nonce: &M::Nonce,
@@ -324,12 +325,12 @@ impl<M: Mac> Metered<M> {
         self.tagging(message.into(), |mac, message| mac.tag_with(nonce, message))
     }
 
-    /// Checks a tag in constant time.
+    /// Checks the tag of a message in constant time.
     ///
     /// # Errors
     ///
-    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
-    /// left; then nothing is verified.
+    /// [`MeteredVerifyError::Mismatch`] if the tag is wrong, [`MeteredVerifyError::Refused`] if the
+    /// budget allows no more failures; then nothing is verified.
     pub fn verify_with<'m>(
         &self,
         nonce: &M::Nonce,
@@ -343,7 +344,7 @@ impl<M: Mac> Metered<M> {
 }
 
 impl<M: Mac<Nonce = ()>> Metered<M> {
-    /// As [`tag_with`](Metered::tag_with), without a nonce.
+    /// [`tag_with`](Metered::tag_with) without a nonce.
     ///
     /// # Errors
     ///
@@ -352,7 +353,7 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
         self.tag_with(&(), message)
     }
 
-    /// As [`verify_with`](Metered::verify_with), without a nonce.
+    /// [`verify_with`](Metered::verify_with) without a nonce.
     ///
     /// # Errors
     ///
@@ -367,14 +368,14 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
 }
 
 impl<C: Cipher<Block = Block>> Metered<Umac<C, 4>> {
-    /// Checks the first words of a tag, as [`Umac::verify_prefix`](tagmac::Umac::verify_prefix). What
-    /// fails counts at its grade, and nowhere else; checks of all four words are verifications of whole
-    /// tags. The budget has to allow lower grades: [`Budget::with_grades`].
+    /// Checks the first words of a tag, as [`Umac::verify_prefix`](tagmac::Umac::verify_prefix). A
+    /// failure counts only at its grade; a check of all four words is a verification of the whole
+    /// tag. The budget must allow lower grades: [`Budget::with_grades`].
     ///
     /// # Errors
     ///
-    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget
-    /// has no failure left at that grade; then nothing is checked.
+    /// [`MeteredVerifyError::Mismatch`] if the words are wrong, [`MeteredVerifyError::Refused`] if
+    /// the budget allows no more failures at that grade; then nothing is checked.
     pub fn verify_prefix<'m>(
         &self,
         nonce: &UmacNonce,

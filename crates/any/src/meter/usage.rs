@@ -1,4 +1,4 @@
-//! What a key has done.
+//! The usage of a key.
 
 use core::{array, fmt};
 
@@ -6,16 +6,16 @@ use tagmac::Assurance;
 
 use super::MeterError;
 
-/// What a key has done. `Display` says it in words.
+/// The usage of a key. `Display` describes it in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Messages tagged.
     pub messages: u64,
-    /// Their blocks in all; an empty message has one.
+    /// Blocks of these messages; an empty message has one.
     pub blocks: u64,
-    /// Verifications of whole tags that failed.
+    /// Failed verifications of whole tags.
     pub failures: u64,
-    /// Checks of a tag's first one, two or three words that failed.
+    /// Failed checks of a tag's first one, two or three words.
     pub graded: [u64; 3],
 }
 
@@ -23,7 +23,7 @@ impl Usage {
     /// A failed verification.
     pub(super) const FAILURE: Usage = Usage { messages: 0, blocks: 0, failures: 1, graded: [0; 3] };
 
-    /// A failed check of a tag's first words; that of all four is a whole verification.
+    /// A failed check of a tag's first words. With all four words it is a failed verification.
     pub(super) fn failed_grade(grade: Assurance) -> Usage {
         let mut usage = Usage::default();
         match usage.graded.get_mut(grade.words() - 1) {
@@ -33,14 +33,14 @@ impl Usage {
         usage
     }
 
-    /// How saved usage begins.
+    /// The first bytes of saved usage.
     const MAGIC: [u8; 8] = *b"tagmacU3";
 
-    /// Bytes of saved usage.
+    /// Length of saved usage in bytes.
     pub const BYTES: usize = 56;
 
-    /// The usage as 56 bytes: the magic bytes `tagmacU3`, then messages, blocks, failures and those of
-    /// one, two and three words as little-endian numbers of 8 bytes.
+    /// Returns the usage as 56 bytes: the magic bytes `tagmacU3`, then messages, blocks, failures,
+    /// and failed checks of one, two and three words, as little-endian numbers of 8 bytes.
     pub fn to_bytes(&self) -> [u8; Usage::BYTES] {
         let Usage { messages, blocks, failures, graded: [one, two, three] } = *self;
         let counts = [messages, blocks, failures, one, two, three].map(u64::to_le_bytes);
@@ -50,7 +50,7 @@ impl Usage {
         bytes
     }
 
-    /// The usage that [`to_bytes`](Usage::to_bytes) gave.
+    /// Reads the result of [`to_bytes`](Usage::to_bytes).
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Usage {
         }
     }
 
-    /// Nothing if that would be less than none of something.
+    /// Subtracts; `None` if any count would be negative.
     #[inline]
     pub(super) fn checked_less(self, other: Usage) -> Option<Usage> {
         let fewer = (0..3).any(|i| self.graded[i] < other.graded[i]);

@@ -1,5 +1,5 @@
-//! The registry: one row per MAC, which is all that others ask about it. The command, the bindings, the laws and
-//! the vectors find every MAC here.
+//! The registry: one row for each MAC, with everything that other code asks about it. The command,
+//! the bindings and the tests find all MACs here.
 
 mod row;
 mod rows;
@@ -24,15 +24,16 @@ use rows::GROUPS;
 #[derive(Clone, Copy)]
 pub struct Algorithm(&'static Row);
 
-/// LightMAC's counter where a name has none.
+/// LightMAC's counter length if the name does not include it.
 const USUAL_COUNTER_BITS: usize = 32;
 
-/// Bytes of a saved part but for a hash that grows: the range and 160 bytes for UMAC-128.
+/// Length of a saved part in bytes, without a growing hash: the range, and up to 160 bytes
+/// (UMAC-128).
 const FIXED_PART: u64 = 16 + 160;
 
-/// Wipes that much of the stack.
+/// Wipes `bytes` bytes of the stack, rounded up to steps of 8 KiB.
 fn wipe(bytes: usize) {
-    /// Bytes of one step.
+    /// The length of a step in bytes.
     const STEP: usize = 8 << 10;
     const WIPES: [fn(); 9] = [
         || {},
@@ -48,12 +49,13 @@ fn wipe(bytes: usize) {
     WIPES[bytes.div_ceil(STEP)]();
 }
 
-/// A limit as [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) says it, if it can be reached.
+/// Returns a limit of [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) if a message can reach
+/// it.
 fn reachable(limit_bits: u64) -> Option<u64> {
     (limit_bits < u64::MAX).then_some(limit_bits)
 }
 
-/// The whole bytes within such a limit.
+/// The number of whole bytes within such a limit.
 pub(crate) fn max_bytes(limit_bits: u64) -> Option<u64> {
     reachable(limit_bits).map(|bits| bits / 8)
 }
@@ -62,9 +64,9 @@ pub(crate) fn max_bytes(limit_bits: u64) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownAlgorithm {
-    /// No such name.
+    /// The name is unknown.
     Name(String),
-    /// A LightMAC whose counter length is not 8 to 64 bits in steps of 8.
+    /// The name of a LightMAC with an unsupported counter length.
     CounterBits(String),
 }
 
@@ -74,7 +76,8 @@ impl fmt::Display for UnknownAlgorithm {
             UnknownAlgorithm::Name(name) => write!(f, "unknown algorithm '{name}'"),
             UnknownAlgorithm::CounterBits(name) => write!(
                 f,
-                "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, found '{name}'"
+                "unknown algorithm '{name}': LightMAC's counter length is S8 to S64 in steps of 8, \
+                 with PRESENT up to S32"
             ),
         }
     }
@@ -83,17 +86,17 @@ impl fmt::Display for UnknownAlgorithm {
 impl std::error::Error for UnknownAlgorithm {}
 
 impl Algorithm {
-    /// Every MAC there is.
+    /// Returns all MACs.
     pub fn all() -> impl Iterator<Item = Algorithm> {
         GROUPS.iter().copied().flatten().map(Algorithm)
     }
 
-    /// The MAC of that name, in any case of letters, also by `FromStr`. LightMAC without a counter
-    /// length has 32 bits.
+    /// Returns the MAC with this name, which is not case-sensitive; `FromStr` does the same.
+    /// LightMAC's counter has 32 bits if the name does not include its length.
     ///
     /// # Errors
     ///
-    /// [`UnknownAlgorithm`] if there is none.
+    /// [`UnknownAlgorithm`] if no MAC has this name.
     pub fn from_name(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
         let find = |is: &dyn Fn(Algorithm) -> bool| Algorithm::all().find(|one| is(*one));
         let usual = |one: Algorithm| {
@@ -114,7 +117,7 @@ impl Algorithm {
         self.0.name
     }
 
-    /// The name without the length of LightMAC's counter.
+    /// The name without LightMAC's counter length.
     pub fn stem(self) -> &'static str {
         match self.0.counter_bits {
             Some(_) => self.0.name.rsplit_once('-').map_or(self.0.name, |(stem, _)| stem),
@@ -122,7 +125,7 @@ impl Algorithm {
         }
     }
 
-    /// The MAC without its cipher and parameters, such as `PMAC` and `UMAC`.
+    /// The name of the MAC without cipher and parameters, such as `PMAC` and `UMAC`.
     ///
     /// ```
     /// use tagmac_any::Algorithm;
@@ -136,28 +139,29 @@ impl Algorithm {
         self.0.family
     }
 
-    /// The cipher in the name; `None` where there is no choice.
+    /// The cipher in the name; `None` if the MAC has only one.
     pub fn cipher(self) -> Option<&'static str> {
         self.0.cipher
     }
 
-    /// The length of LightMAC's counter.
+    /// The length of LightMAC's counter in bits; `None` for other MACs.
     pub fn counter_bits(self) -> Option<usize> {
         self.0.counter_bits
     }
 
-    /// Bytes of a new key.
+    /// The length of a new key in bytes.
     pub fn new_key_bytes(self) -> usize {
         self.0.new_key
     }
 
-    /// Bytes of the keys that are taken.
+    /// The valid key lengths in bytes.
     pub fn key_bytes(self) -> RangeInclusive<usize> {
         self.0.min_key..=self.0.max_key
     }
 
-    /// Bits of a key of the cipher: a search finds the key of the MAC, or one of two such keys, with at
-    /// most that many bits of trials. For HMAC those of a new key.
+    /// The length of the cipher's key in bits. An exhaustive search finds the MAC's key, or one of
+    /// its two, with at most 2 to the power of this number of trials. For HMAC it is the length of
+    /// a new key.
     ///
     /// ```
     /// use tagmac_any::Algorithm;
@@ -174,23 +178,23 @@ impl Algorithm {
         self.0.min_nonce..=self.0.max_nonce
     }
 
-    /// Whether each message needs a nonce.
+    /// True if each message needs a nonce.
     pub fn takes_nonce(self) -> bool {
         self.0.max_nonce > 0
     }
 
-    /// A random nonce of full length; empty for a deterministic MAC.
+    /// Returns a random nonce of the longest length; empty for a deterministic MAC.
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomBytes`] if the system gives none.
+    /// [`Error::NoRandomBytes`] if the system's random generator fails.
     pub fn random_nonce(self) -> Result<Vec<u8>, Error> {
         let mut nonce = vec![0; self.0.max_nonce];
         fill_random(&mut nonce)?;
         Ok(nonce)
     }
 
-    /// Bits of a tag where nothing else is asked for: the longest.
+    /// The default tag length in bits, which is the longest.
     pub fn default_tag_bits(self) -> usize {
         self.0.max_tag
     }
@@ -200,24 +204,25 @@ impl Algorithm {
         self.0.min_tag..=self.0.max_tag
     }
 
-    /// Tag lengths go up in steps of this many bits.
+    /// The step between valid tag lengths in bits.
     pub fn tag_step(self) -> usize {
         self.0.tag_step
     }
 
-    /// Bytes of a block: parts start and end at multiples of it. `None` if there are no parts.
+    /// The length of a block in bytes. Parts start and end at multiples of it. `None` if the MAC
+    /// has no parts.
     pub fn block(self) -> Option<usize> {
         self.0.can.parts.then_some(self.0.block)
     }
 
-    /// The most bytes that [`Parts::save`](super::Parts::save) appends for a part of `range` bytes.
-    /// `None` if there are no parts.
+    /// The maximum number of bytes that [`Parts::save`](super::Parts::save) appends for a part of
+    /// `range` bytes. `None` if the MAC has no parts.
     pub fn max_part_len(self, range: u64) -> Option<u64> {
         let grows = self.0.part_growth.map_or(0, |bytes| range / bytes);
         self.0.can.parts.then_some(FIXED_PART + grows)
     }
 
-    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    /// The maximum length of a message in bytes; `None` if no message can reach the limit.
     ///
     /// ```
     /// use tagmac_any::Algorithm;
@@ -229,20 +234,20 @@ impl Algorithm {
         max_bytes(self.0.limit_bits)
     }
 
-    /// The same in bits: a limit may be within a byte.
+    /// The same in bits, since the limit may be within a byte.
     pub fn max_message_bits(self) -> Option<u64> {
         reachable(self.0.limit_bits)
     }
 
-    /// The theorem that bounds the MAC with its longest tags, and with random nonces of full length if
-    /// it takes nonces ([`random_nonce`](Algorithm::random_nonce)); `None` for CMAC and HMAC, which none
-    /// of the papers here bounds. Where a counter makes the nonces, see
+    /// The theorem that bounds the MAC with its longest tags, and with random nonces of the longest
+    /// length if it needs nonces ([`random_nonce`](Algorithm::random_nonce)). `None` for CMAC and
+    /// HMAC, which the papers here do not bound. For nonces from a counter, see
     /// [`with_nonces`](Theorem::with_nonces).
     ///
     /// ```
     /// use tagmac_any::Algorithm;
     /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
-    /// // Tags of 64 bits, and a probability of 2^-32: a few less than 2^32 guesses.
+    /// // With tags of 64 bits and a probability of 2^-32: slightly fewer than 2^32 guesses.
     /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
     /// assert_eq!(guesses.ilog2(), 31);
     /// # Ok::<(), tagmac_any::bounds::BoundError>(())
@@ -251,26 +256,26 @@ impl Algorithm {
         self.0.theorem
     }
 
-    /// What can be done with the MAC.
+    /// The operations that the MAC supports.
     pub fn capabilities(self) -> Capabilities {
         self.0.can
     }
 
-    /// Wipes what this MAC's calls have left on this thread's stack.
+    /// Wipes secrets that this MAC's calls left on this thread's stack.
     pub(crate) fn wipe_calls(self) {
         wipe(self.0.stack);
     }
 
-    /// Wipes the stack where a stream is about to be made, if its state keeps what it finds.
+    /// Wipes the stack below this frame, if a new stream's state could keep bytes from there.
     pub(crate) fn wipe_before_stream(self) {
         wipe(self.0.stream_stack);
     }
 
-    /// Refuses a key length.
+    /// Checks a key length.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyLength`] unless the algorithm takes keys of that many bytes.
+    /// [`Error::KeyLength`] unless keys of `found` bytes are valid.
     pub fn check_key(self, found: usize) -> Result<(), Error> {
         let (min, max) = (self.0.min_key, self.0.max_key);
         if (min..=max).contains(&found) {
@@ -280,25 +285,25 @@ impl Algorithm {
         }
     }
 
-    /// The public id of a key.
+    /// Returns the public id of a key.
     pub fn key_id(self, key: &[u8]) -> KeyId {
         with_stack_wiped(|| KeyId::new(self.0.name, key))
     }
 
-    /// Refuses a nonce length.
+    /// Checks a nonce length.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] unless the algorithm takes nonces of that many bytes.
+    /// [`Error::NonceLength`] unless nonces of `found` bytes are valid.
     pub fn check_nonce(self, found: usize) -> Result<(), Error> {
         check_nonce_length(self.nonce_bytes(), found)
     }
 
-    /// Refuses a tag length.
+    /// Checks a tag length.
     ///
     /// # Errors
     ///
-    /// [`Error::TagBits`] unless the algorithm has tags of that many bits.
+    /// [`Error::TagBits`] unless tags of `found` bits are valid.
     pub fn check_tag_bits(self, found: usize) -> Result<(), Error> {
         let (min, max, step) = (self.0.min_tag, self.0.max_tag, self.0.tag_step);
         if (min..=max).contains(&found) && found.is_multiple_of(step) {
@@ -318,7 +323,7 @@ impl Algorithm {
     }
 }
 
-/// PMAC-AES128: what new keys are for where nothing else is asked.
+/// PMAC-AES128, the default for new keys.
 ///
 /// ```
 /// assert_eq!(tagmac_any::Algorithm::default().name(), "PMAC-AES128");

@@ -1,4 +1,4 @@
-//! What a row says of a MAC.
+//! The fields of a registry row.
 
 use core::num::NonZeroU64;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use tagmac_bounds::Theorem;
 
 use crate::erased::DynMac;
 
-/// What can be done with a MAC.
+/// The operations that a MAC supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Hashes of ranges join.
+    /// Hashes of ranges can be joined.
     pub parts: bool,
-    /// One message on several threads.
+    /// One message can be hashed on several threads.
     pub threads: bool,
-    /// Many short messages in one call, side by side.
+    /// Many short messages in one call are hashed in parallel.
     pub batch: bool,
-    /// A tag that follows edits.
+    /// A tag can be updated after an edit.
     pub edits: bool,
-    /// Messages of any number of bits.
+    /// Messages may have any number of bits.
     pub bits: bool,
 }
 
@@ -31,14 +31,14 @@ pub(super) type Make =
 pub struct Row {
     pub(super) name: &'static str,
     pub(super) family: &'static str,
-    /// The cipher that the name has, and LightMAC's counter.
+    /// The cipher in the name, and LightMAC's counter length.
     pub(super) cipher: Option<&'static str>,
     pub(super) counter_bits: Option<usize>,
-    /// Bytes of a new key, and of the keys that are taken.
+    /// Bytes of a new key, and of the shortest and longest keys.
     pub(super) new_key: usize,
     pub(super) min_key: usize,
     pub(super) max_key: usize,
-    /// Bytes of the cipher's key: what a search for a key tries.
+    /// Bytes of the cipher's key, which an exhaustive search would try.
     pub(super) cipher_key: usize,
     /// The shortest and longest nonce in bytes; both 0 for a deterministic MAC.
     pub(super) min_nonce: usize,
@@ -46,17 +46,19 @@ pub struct Row {
     pub(super) min_tag: usize,
     pub(super) max_tag: usize,
     pub(super) tag_step: usize,
-    /// Bytes of a block, 0 if there are no parts.
+    /// Bytes of a block; 0 if the MAC has no parts.
     pub(super) block: usize,
-    /// A saved part's hash grows with the range, by a byte for so many; `None` if it does not.
+    /// A saved part's hash grows by one byte for each `part_growth` bytes of the range; `None` if
+    /// its length is fixed.
     pub(super) part_growth: Option<NonZeroU64>,
-    /// Bytes of the stack within which calls leave secrets, on the thread that made them.
+    /// Bytes of the calling thread's stack in which calls may leave secrets.
     pub(super) stack: usize,
-    /// Bytes of the stack to wipe before a stream is made there, for a state whose empty room keeps what it finds.
+    /// Bytes of the stack to wipe before a stream is created, if its state has unused space that
+    /// would keep old stack contents.
     pub(super) stream_stack: usize,
     pub(super) limit_bits: u64,
     pub(super) can: Capabilities,
-    /// What bounds it with tags of full length.
+    /// The theorem that bounds it with its longest tags.
     pub(super) theorem: Option<Theorem>,
     pub(super) make: Make,
 }

@@ -1,4 +1,4 @@
-//! The rows. Most differ from another in few fields.
+//! The rows. Most are another row with a few fields changed.
 
 use core::num::NonZeroU64;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ const XOR: Capabilities =
     Capabilities { parts: true, threads: true, batch: true, edits: true, bits: true };
 /// Poly1305-AES and UMAC.
 const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
-/// UMAC of 1999: its hash is long already where a message is short, and grows with it, so that an
-/// edit would cost as much as the message.
+/// UMAC of 1999. Its hash is long even for a short message and grows with it, so an edit would cost
+/// as much as rehashing the message.
 const UMAC99: Capabilities = Capabilities { batch: false, edits: false, ..UNIVERSAL };
 /// CMAC and HMAC.
 const SEQUENTIAL: Capabilities =
@@ -32,8 +32,7 @@ const fn n_of<C: Cipher>() -> u32 {
     8 * C::Block::BYTES as u32
 }
 
-/// PMAC of C, with the kernels of K: those of ciphers that differ in their key schedules alone are the
-/// same.
+/// PMAC of C, with the kernels of K: ciphers that differ only in their key schedules share kernels.
 const fn pmac<C: Cipher<Block: Field>, K>(name: &'static str) -> Row
 where
     K: Cipher<Block = C::Block> + From<C> + 'static,
@@ -66,7 +65,7 @@ where
     }
 }
 
-/// Under PRESENT, whose batches take more room.
+/// Under PRESENT, whose batches need more stack.
 const fn present(row: Row) -> Row {
     Row { stack: 64 << 10, ..row }
 }
@@ -76,7 +75,7 @@ const fn aes(row: Row) -> Row {
     row
 }
 
-/// A xor MAC with two keys of C.
+/// A XOR MAC with two keys of C.
 const fn two_keys<C: Cipher<Block: Field>, K>(name: &'static str, make: Make) -> Row
 where
     K: Cipher<Block = C::Block> + From<C> + 'static,
@@ -176,18 +175,18 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
     }
 }
 
-/// Nonces of full length, drawn at random.
+/// Random nonces of the longest length.
 const fn drawn(bits: u32) -> NonceKind {
     NonceKind::Random { bits }
 }
 
-/// UMAC of 1999 with HMAC-SHA1: a named set, with its hash's collision bits.
+/// UMAC of 1999 with HMAC-SHA1: a named set, with the collision bits of its hash.
 const fn umac99_std(name: &'static str, b: u32, make: Make) -> Row {
     umac99(name, b, 160, Prf1999::Named, make)
 }
 
-/// UMAC of 1999 with CBC3 of RC6: a named set, with the bits that its hash has for a block of the
-/// message, and its collision bits.
+/// UMAC of 1999 with CBC3 of RC6: a named set, with the bits of its hash for a message block, and
+/// its collision bits.
 const fn umac99_mmx(name: &'static str, b: u32, hash_bits: u32, make: Make) -> Row {
     let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: hash_bits / 8 };
     umac99(name, b, 128, prf, make)
@@ -210,10 +209,10 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
         max_tag,
         tag_step: 8,
         block: 4096,
-        // To a 256th at most: four words of 4 bytes for a block of 4096.
+        // At most 1/256: four words of 4 bytes for a block of 4096.
         part_growth: NonZeroU64::new(256),
         stack: 64 << 10,
-        // States have several sizes.
+        // The states have several sizes.
         stream_stack: 8 << 10,
         limit_bits: u64::MAX,
         can: UMAC99,
@@ -253,15 +252,15 @@ where
     }
 }
 
-/// HMAC hashes keys of more than 64 bytes, so that it takes any. A key file, which has two digits for a
-/// byte, has room for no more than these.
+/// HMAC hashes keys of more than 64 bytes, so it accepts any length. A key file, with two hex
+/// digits for each byte, has room only for these.
 const MAX_HMAC_KEY: usize = 16 << 10;
 
 const HMAC_SHA256: Row = Row {
     family: "HMAC",
     cipher: None,
     new_key: 32,
-    // Without a byte it is no key: everybody makes its tags.
+    // An empty key is not secret: anyone could make its tags.
     min_key: 1,
     max_key: MAX_HMAC_KEY,
     cipher_key: 32,
@@ -271,14 +270,14 @@ const HMAC_SHA256: Row = Row {
     ..cmac::<Aes256, LongAes>("HMAC-SHA256")
 };
 
-/// LightMACs with a cipher and each of some lengths of the counter.
+/// LightMACs with one cipher and several counter lengths.
 macro_rules! lightmacs {
     ($wrap:ident, $cipher:ty, $kernels:ty, $name:literal, $($s:literal)+) => {
         &[$($wrap(lightmac::<$cipher, $kernels, $s>(concat!($name, "-S", $s)))),+]
     };
 }
 
-/// Every MAC, in groups that are made alike.
+/// All MACs, in groups with similar rows.
 pub(super) static GROUPS: &[&[Row]] = &[
     &[
         pmac::<Aes128, Aes128>("PMAC-AES128"),
@@ -322,11 +321,11 @@ pub(super) static GROUPS: &[&[Row]] = &[
     ],
 ];
 
-/// Limits that the rows are made with, held by the compiler: with others this does not build.
+/// Limits that the rows depend on, checked at compile time.
 const _: () = {
-    // mu full blocks and one that is not: 2^32 blocks but for a bit.
+    // mu full blocks and a partial one: 2^32 blocks minus one bit.
     assert!(ELIMAC_LIMIT_BITS == (1 << 39) - 1);
-    // 2^s blocks of n - s bits, where that is a u64.
+    // 2^s blocks of n - s bits, if that fits in a u64.
     assert!(lightmac_limit_bits(128, 1) == 254 && lightmac_limit_bits(128, 8) == 256 * 120);
     assert!(lightmac_limit_bits(64, 32) == 32 << 32 && lightmac_limit_bits(128, 57) == 71 << 57);
     assert!(lightmac_limit_bits(128, 58) == u64::MAX && lightmac_limit_bits(256, 64) == u64::MAX);

@@ -1,4 +1,4 @@
-//! What a session refuses.
+//! Errors of sessions.
 
 use core::fmt;
 
@@ -9,67 +9,67 @@ use crate::key_id::KeyId;
 use crate::meter::MeterError;
 use crate::registry::Algorithm;
 
-/// What a [`Session`](super::Session) refuses.
+/// An error of a [`Session`](super::Session).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// A session that was saved or restored has used what its last save covers.
+    /// A saved or restored session has used all messages that its last save covers.
     ReserveUsedUp,
-    /// No theorem here bounds the MAC, so that nothing says how much its key may do.
+    /// No theorem here bounds the MAC, so no budget follows from a probability.
     NoTheorem {
         /// The MAC.
         algorithm: Algorithm,
     },
-    /// A saved session has the wrong number of bytes.
+    /// The saved session has the wrong length.
     SavedBytes {
-        /// The bytes that it has.
+        /// The required length in bytes.
         expected: usize,
-        /// The bytes given.
+        /// The length found in bytes.
         found: usize,
     },
-    /// A saved session does not begin with the magic bytes of this version.
+    /// The saved session does not begin with the magic bytes of this version.
     SavedMagic,
-    /// A saved session was damaged.
+    /// The saved session is damaged.
     SavedChecksum,
-    /// A saved session is of another key.
+    /// The saved session belongs to another key.
     ForeignKey {
         /// The key's id.
         expected: KeyId,
-        /// The id that was saved.
+        /// The id in the saved session.
         found: KeyId,
     },
-    /// No such budget.
+    /// The budget cannot be computed.
     Bound(BoundError),
-    /// The budget does not have it, or the MAC refuses it.
+    /// The budget does not suffice, or the MAC refuses the message.
     Meter(MeterError),
 }
 
-/// What to do about a saved session that is no more.
-const NOT_ANEW: &str = "do not begin anew under its key, which would use the same nonces";
+/// The advice if a saved session is lost.
+const NO_NEW_SESSION: &str = "do not start a new session under its key, which would reuse nonces";
 
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SessionError::ReserveUsedUp => f.write_str(
-                "expected a message that the session's last save covers, found none left: \
-                 reserve more, and save",
+                "the session's reserve is used up: reserve more, save, and store the result",
             ),
             SessionError::NoTheorem { algorithm } => {
-                write!(f, "{algorithm}: expected no probability, because no theorem bounds it")
+                write!(f, "{algorithm}: no theorem bounds it, so no probability can be given")
             }
             SessionError::SavedBytes { expected, found } => {
-                write!(f, "expected {expected} bytes of a saved session, found {found}: {NOT_ANEW}")
+                write!(
+                    f,
+                    "expected {expected} bytes of a saved session, found {found}: {NO_NEW_SESSION}"
+                )
             }
-            SessionError::SavedMagic => write!(
-                f,
-                "expected a saved session that begins with 'tagmacS2', found something else: {NOT_ANEW}"
-            ),
-            SessionError::SavedChecksum => write!(
-                f,
-                "expected the checksum of the saved session, found another, as it was damaged: {NOT_ANEW}"
-            ),
+            SessionError::SavedMagic => {
+                write!(f, "the saved session does not begin with 'tagmacS2': {NO_NEW_SESSION}")
+            }
+            SessionError::SavedChecksum => {
+                write!(f, "the saved session is damaged: {NO_NEW_SESSION}")
+            }
             SessionError::ForeignKey { expected, found } => {
-                write!(f, "expected a saved session of the key {expected}, found one of {found}")
+                write!(f, "the saved session belongs to the key {found}; expected {expected}")
             }
             SessionError::Bound(error) => error.fmt(f),
             SessionError::Meter(error) => error.fmt(f),

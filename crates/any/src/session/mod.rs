@@ -1,13 +1,13 @@
-//! What the sender of packets holds, for any MAC: a key, the next nonce under it, and what the key may
-//! still do.
+//! Sessions, for any MAC: a key, the next nonce under it, and the rest of its budget, for the
+//! sender of packets.
 //!
 //! ```text
 //! saved = "tagmacS2" | id of the key, 8 | length of a nonce, 8 | next nonce, zero-filled, 16
 //!       | usage, 56 | first 8 bytes of SHA-256 of all that
 //! ```
 //!
-//! Numbers are little-endian. The checksum detects accidental damage only: anyone who can write the
-//! state can put an older one in its place, and nothing in it would show that.
+//! Numbers are little-endian. The checksum detects only accidental damage: anyone who can write the
+//! saved state can replace it with an older one, and nothing in it would show that.
 
 mod error;
 
@@ -27,25 +27,25 @@ use crate::mac::AnyMac;
 use crate::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use crate::nonce::AnyNonce;
 
-/// How a saved session begins.
+/// The first bytes of a saved session.
 const MAGIC: [u8; 8] = *b"tagmacS2";
 
-/// A MAC with the nonces under its key and its key's budget: [`tag`](Session::tag) is all that the
-/// sender of packets calls for each. Nonces count up, big-endian. A deterministic MAC has none.
+/// A MAC with its key's nonces and budget. The sender of packets only calls [`tag`](Session::tag)
+/// for each. Nonces count up, big-endian; those of a deterministic MAC are empty.
 ///
-/// **One session per key**: two may use the same nonces, also those of two processes after a fork.
-/// One that ends with the process is never saved, and needs a key of its own. One that outlives the
-/// process keeps this rule:
+/// **Use one session per key**: two may use the same nonces, also in two processes after a fork. A
+/// session that ends with the process need not be saved, and needs a key that nothing else uses.
+/// One that outlives the process must follow this rule:
 ///
-/// **Store before you use.** [`reserve`](Session::reserve) takes the nonces and the budget of the next
-/// messages, [`save`](Session::save) gives a state from which no restored session reuses them, and
-/// that state must be stored, in place of the one before it, before the next tag is used. Whatever
-/// happens then, no nonce serves twice. What a crash leaves of a reserve is lost.
+/// **Store before you use.** [`reserve`](Session::reserve) sets aside the nonces and the budget of
+/// the next messages. [`save`](Session::save) then returns a state that never reuses them. Store
+/// that state in place of the previous one before you use the next tag. Then no nonce is used
+/// twice, whatever happens; a crash only loses the rest of a reserve.
 ///
-/// A session that was saved or restored tags no message that its last save does not cover, so one that
-/// was restored reserves and saves first. What nothing here can see is a state that was not stored, an
-/// older one that somebody put back, and [`new`](Session::new) on a key that was used before: save the
-/// first state where the key is made, and restore it everywhere else.
+/// A saved or restored session tags only the messages that its last save covers, so a restored one
+/// reserves and saves first. It cannot detect a state that was not stored, an older state that was
+/// put back, or a [`new`](Session::new) session of a key that was used before. So save the first
+/// state where the key is made, and restore it everywhere else.
 ///
 /// ```
 /// use tagmac_any::{Algorithm, AnyMac, Session};
@@ -58,7 +58,7 @@ const MAGIC: [u8; 8] = *b"tagmacS2";
 /// // At each start.
 /// let mut session = Session::restore(mac.clone(), &disk, budget)?;
 /// session.reserve(1000)?;
-/// let disk = session.save()?; // stored, and only then:
+/// let disk = session.save()?; // store it, and only then:
 /// let (nonce, tag) = session.tag(b"packet")?;
 /// assert!(mac.verify(nonce.as_bytes(), b"packet", &tag).is_ok());
 ///
@@ -71,43 +71,43 @@ const MAGIC: [u8; 8] = *b"tagmacS2";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Where a MAC's type is known, [`Metered`](crate::meter::Metered) of a
+/// For a MAC of a known type, a [`Metered`](crate::meter::Metered)
 /// [`NonceSequence`](tagmac::NonceSequence) does the same, without the saved form.
 pub struct Session {
     mac: AnyMac,
     meter: Metered<Box<dyn DynSequence>>,
     nonce_bytes: usize,
-    /// The messages that the last save covers and that are yet to come. `None`: it was never saved.
+    /// The number of messages that the last save still covers. `None` if it was never saved.
     covered: Option<u64>,
 }
 
-/// Silent about the key.
+/// Shows nothing of the key.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Session(..)")
     }
 }
 
-/// What tags the messages, from this nonce on.
+/// A tagger of messages from this nonce on.
 fn sequence(any: &AnyMac, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
     any.algorithm.check_nonce(next.len())?;
     any.mac.clone().sequence(next)
 }
 
 impl AnyMac {
-    /// The budget of a key: how many messages of at most `max_message_bytes` it may tag, and how many
-    /// wrong tags it may reject, while either by itself keeps a forgery to a probability of at most
-    /// `probability`; both together, to at most twice that. Without
-    /// `max_message_bytes` they have at most 1 MiB, or the MAC's limit if that is shorter. Without a
-    /// probability messages are counted and not limited.
+    /// Returns the budget of a key: the number of messages of at most `max_message_bytes` bytes
+    /// that it may tag, and of wrong tags that it may reject. Each number by itself keeps the
+    /// probability of a forgery within `probability`; both together, within twice that. By default
+    /// messages have at most 1 MiB, or the MAC's limit if that is less. With `None` as the
+    /// probability, messages are counted and not limited.
     ///
-    /// This is for a [`Session`], which counts its nonces, and for one key. Random nonces allow less:
-    /// [`Algorithm::theorem`](super::Algorithm::theorem). For several keys, pass [`per_key`](tagmac_bounds::per_key) of the
-    /// probability.
+    /// This is for a [`Session`], which counts its nonces, and for one key. Random nonces allow
+    /// less: see [`Algorithm::theorem`](super::Algorithm::theorem). For several keys, pass
+    /// [`per_key`](tagmac_bounds::per_key) of the probability.
     ///
     /// # Errors
     ///
-    /// [`SessionError::NoTheorem`] for CMAC and HMAC with a probability, [`SessionError::Bound`] as
+    /// [`SessionError::NoTheorem`] for CMAC and HMAC with a probability; [`SessionError::Bound`] as
     /// [`Budget::new`].
     pub fn budget(
         &self,
@@ -118,7 +118,7 @@ impl AnyMac {
         let length = max_message_bytes.unwrap_or_else(usual);
         let algorithm = self.algorithm;
         let Some(probability) = probability else {
-            // Blocks are counted as the MAC's theorem has it, so that a later budget can limit them.
+            // Count blocks as the MAC's theorem does, so that a later budget can limit them.
             let (theorem, most) = (algorithm.theorem(), u64::MAX);
             return Ok(Budget {
                 theorem,
@@ -137,45 +137,49 @@ impl AnyMac {
 }
 
 impl Session {
-    /// Bytes of a saved session.
+    /// The length of a saved session in bytes.
     pub const BYTES: usize = 104;
 
-    /// A session of a new key, or of one whose state is kept elsewhere. The nonces count from
-    /// `next_nonce` on and have its length; it is empty for a deterministic MAC.
+    /// Starts a session of a new key, or of a key whose state is kept elsewhere. The nonces count
+    /// from `next_nonce` on and have its length; it is empty for a deterministic MAC.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
+    /// [`Error::NonceLength`] if the MAC has no nonces of that length.
     pub fn new(mac: AnyMac, next_nonce: &[u8], budget: Budget) -> Result<Session, SessionError> {
         let meter = Metered::new(sequence(&mac, next_nonce)?, budget, Usage::default())?;
         Ok(Session { mac, meter, nonce_bytes: next_nonce.len(), covered: None })
     }
 
-    /// The session that [`save`](Session::save) saved, under the same key. It covers nothing yet:
-    /// reserve and save first. The length of the tags and the budget are those given here, what the
-    /// key has done is what was saved. Where that budget allows no checks of first words, as one
-    /// that follows from a probability does not, none is allowed until
-    /// [`allow_grades`](Session::allow_grades); what that accepted before comes on top of the budget's probability.
+    /// Restores a session that [`save`](Session::save) saved, under the same key. It covers no
+    /// messages yet: reserve and save first. The tag length and the budget are those given here;
+    /// the usage is the saved one. If the budget allows no checks of first words, like one that
+    /// [`budget`](AnyMac::budget) returns, none is allowed until
+    /// [`allow_grades`](Session::allow_grades). The probability that earlier checks accepted then
+    /// adds to the budget's.
     ///
     /// # Errors
     ///
-    /// [`SessionError::SavedBytes`], [`SessionError::SavedMagic`] and [`SessionError::SavedChecksum`]
-    /// unless it was saved, [`SessionError::ForeignKey`] if it is of another key,
-    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if more was done than the budget
-    /// allows.
+    /// [`SessionError::SavedBytes`], [`SessionError::SavedMagic`] or
+    /// [`SessionError::SavedChecksum`] if these are not the bytes of a saved session,
+    /// [`SessionError::ForeignKey`] if it belongs to another key,
+    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if its usage exceeds the
+    /// budget.
     pub fn restore(mac: AnyMac, saved: &[u8], budget: Budget) -> Result<Session, SessionError> {
         let (next, usage) = read(mac.id, saved)?;
         let meter = Metered::new(sequence(&mac, next)?, budget, usage)?;
         Ok(Session { mac, meter, nonce_bytes: next.len(), covered: Some(0) })
     }
 
-    /// The tag of a message, and the nonce that goes with it; it is empty for a deterministic MAC.
+    /// Returns the next nonce and the tag of a message under it. The nonce is empty for a
+    /// deterministic MAC.
     ///
     /// # Errors
     ///
     /// [`SessionError::ReserveUsedUp`] if the last save does not cover the message,
-    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if the budget does not have it;
-    /// then nothing is tagged, counted or used up. What the MAC refuses is counted and uses up its nonce.
+    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if the budget does not
+    /// suffice; then nothing is tagged, counted or used up. A message that the MAC refuses is
+    /// counted and uses up its nonce.
     #[inline]
     pub fn tag(&mut self, message: &[u8]) -> Result<(AnyNonce, Tag), SessionError> {
         let (mut nonce, mut tag) = (AnyNonce::NONE, Tag::default());
@@ -183,8 +187,8 @@ impl Session {
         Ok((nonce, tag))
     }
 
-    /// As [`tag`](Session::tag). Results of both would move by loads that do not match their stores,
-    /// which took half as long as a short message's tag.
+    /// As [`tag`](Session::tag). Returning both values would move them by loads that do not match
+    /// their stores, which took half as long as tagging a short message.
     fn tag_in_place(
         &mut self,
         message: &[u8],
@@ -201,14 +205,14 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the nonces and the budget of `messages` messages more, of any lengths within the budget's.
-    /// The tags that follow use them up. Save then, and store what that gives, before you tag.
+    /// Sets aside the nonces and the budget of `messages` more messages, of any lengths within the
+    /// budget's. Later tags use them up. Then save, and store the result before you tag.
     ///
     /// # Errors
     ///
-    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) or [`Error::NoncesUsedUp`] if there
-    /// are not as many; then nothing is reserved. The last nonce cannot be reserved, since a nonce must
-    /// be left to save.
+    /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) or [`Error::NoncesUsedUp`] if
+    /// the budget or the nonces do not suffice; then nothing is reserved. The last nonce cannot be
+    /// reserved, because saving needs one.
     pub fn reserve(&mut self, messages: u64) -> Result<(), SessionError> {
         if let Some(next) = self.meter.mac().peek()? {
             next.plus(self.reserved().saturating_add(messages))?;
@@ -216,13 +220,13 @@ impl Session {
         Ok(self.meter.reserve_longest(messages)?)
     }
 
-    /// The session as it is once all that is reserved has been used: the nonce after that, and the
-    /// usage. Store it in place of the one before it, and only then tag; from now on the session tags
-    /// what is reserved, and no more before it is saved again.
+    /// Returns the state of the session after all reserved messages: the nonce after them, and the
+    /// usage. Store it in place of the previous state, and only then tag. From now on the session
+    /// tags the reserved messages, and no others until the next save.
     ///
     /// # Errors
     ///
-    /// [`Error::NoncesUsedUp`] if there is no nonce left.
+    /// [`Error::NoncesUsedUp`] if no nonce is left.
     pub fn save(&mut self) -> Result<[u8; Session::BYTES], SessionError> {
         let reserved = self.reserved();
         let next = match self.meter.mac().peek()? {
@@ -233,15 +237,15 @@ impl Session {
         Ok(written(self.mac.id, &next, &self.meter.usage()))
     }
 
-    /// Checks a tag of another sender under the key, in constant time, and counts it if it is wrong. It
-    /// takes no nonce of this session. That sender needs nonces of another range, and a share of the budget:
-    /// this session counts its own messages alone. What failed since the last save is lost with the process: save
-    /// after a failure where attackers can make the process start again.
+    /// Checks a tag of another sender under the key, in constant time, and counts a failure. It
+    /// uses no nonce of this session. The other sender needs nonces of another range and a share of
+    /// the budget, since this session counts only its own messages. Failures since the last save
+    /// are lost with the process: save after a failure if an attacker can make the process restart.
     ///
     /// # Errors
     ///
-    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget
-    /// has no failure left; then nothing is verified.
+    /// [`MeteredVerifyError::Mismatch`] if the tag is wrong, [`MeteredVerifyError::Refused`] if the
+    /// budget allows no more failures; then nothing is verified.
     pub fn verify(
         &self,
         nonce: &[u8],
@@ -252,12 +256,13 @@ impl Session {
     }
 
     /// Checks the first words of a UMAC-128 tag, see
-    /// [`Umac::verify_prefix`](tagmac::Umac::verify_prefix), and counts what fails at its grade. A budget that
-    /// follows from a probability refuses this until [`allow_grades`](Session::allow_grades).
+    /// [`Umac::verify_prefix`](tagmac::Umac::verify_prefix), and counts a failure at its grade. A
+    /// budget that follows from a probability refuses this until
+    /// [`allow_grades`](Session::allow_grades).
     ///
     /// # Errors
     ///
-    /// [`GradeError`]; what is refused is not checked.
+    /// [`GradeError`]; if it is refused, nothing is checked.
     pub fn verify_prefix(
         &self,
         nonce: &[u8],
@@ -268,35 +273,37 @@ impl Session {
         verify_metered(&self.meter, &self.mac, nonce, message.into(), tag, grade)
     }
 
-    /// Lets lower grades answer, under [`Budget::with_grades`]: fewer verifications may fail from now on.
-    /// The budget is not saved, but the failures are: call it again after [`restore`](Session::restore), if
-    /// the budget given there has no grades.
+    /// Allows checks at lower grades, under [`Budget::with_grades`]; from now on fewer
+    /// verifications may fail. The failures are saved and this budget is not: after
+    /// [`restore`](Session::restore), call it again unless the budget given there has grades.
     ///
     /// # Errors
     ///
-    /// As [`Budget::with_grades`]; [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if more
-    /// has failed by now than that budget allows, and then nothing changes.
+    /// As [`Budget::with_grades`]; [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted)
+    /// if more checks have failed than that budget allows; then nothing changes.
     pub fn allow_grades(&mut self, probability: f64) -> Result<(), SessionError> {
         let budget = self.meter.budget().with_grades(probability)?;
         Ok(self.meter.set_budget(budget)?)
     }
 
-    /// The MAC, to verify with. It knows neither the nonces nor the budget.
+    /// The MAC, for verification. It does not count nonces or the budget.
     pub fn mac(&self) -> &AnyMac {
         &self.mac
     }
 
-    /// Bytes of a nonce; 0 for a deterministic MAC.
+    /// The length of a nonce in bytes; 0 for a deterministic MAC.
     pub fn nonce_bytes(&self) -> usize {
         self.nonce_bytes
     }
 
-    /// Messages tagged under the key, with those that were reserved before it was restored.
+    /// Number of messages tagged under the key, including those that were reserved before it was
+    /// restored.
     pub fn used(&self) -> u64 {
         self.meter.usage().messages - self.reserved()
     }
 
-    /// Messages that the key may still tag, by its budget and its nonces, with those that are reserved.
+    /// Number of messages that the key may still tag, by its budget and its nonces, including the
+    /// reserved ones.
     pub fn left(&self) -> u64 {
         let nonces = match self.meter.mac().peek() {
             Ok(Some(next)) => next.over().saturating_add(1),
@@ -307,13 +314,13 @@ impl Session {
         u64::try_from(nonces).unwrap_or(u64::MAX).min(left)
     }
 
-    /// Messages that are reserved and not tagged yet.
+    /// Number of messages that are reserved and not tagged yet.
     pub fn reserved(&self) -> u64 {
         self.meter.reserved().messages
     }
 }
 
-/// A saved session.
+/// Writes a saved session.
 fn written(id: KeyId, next: &AnyNonce, usage: &Usage) -> [u8; Session::BYTES] {
     let length = (next.as_bytes().len() as u64).to_le_bytes();
     let fields: [&[u8]; 5] = [&MAGIC, id.as_bytes(), &length, &next.block(), &usage.to_bytes()];
@@ -324,9 +331,9 @@ fn written(id: KeyId, next: &AnyNonce, usage: &Usage) -> [u8; Session::BYTES] {
     saved
 }
 
-/// The next nonce, and what the key has done.
+/// Reads the next nonce and the key's usage.
 fn read(expected: KeyId, saved: &[u8]) -> Result<(&[u8], Usage), SessionError> {
-    // Before the length: other versions have others.
+    // Check the version before the length, which depends on it.
     if saved.len() >= MAGIC.len() && !saved.starts_with(&MAGIC) {
         return Err(SessionError::SavedMagic);
     }

@@ -1,4 +1,4 @@
-//! Many messages in one call have the tags that they have one by one, in any company.
+//! A batch has the same tags as its messages one by one, whatever the other messages are.
 
 use proptest::prelude::*;
 use tagmac::batch::{BatchError, Job, tag_many_keys};
@@ -12,13 +12,13 @@ fn message(length: usize, seed: usize) -> Vec<u8> {
     (0..length).map(|i| (((i + 1) * (2 * seed + 1) * 167) >> 3) as u8).collect()
 }
 
-/// A nonce of its own for each message.
+/// A different nonce for each message.
 fn nonce(algorithm: Algorithm, place: usize) -> Vec<u8> {
     let bytes = *algorithm.nonce_bytes().end();
     (place as u128).to_be_bytes()[16 - bytes..].to_vec()
 }
 
-/// Tags a batch of messages of these lengths, and each message alone.
+/// Tags messages of these lengths in a batch and one by one.
 pub fn check(mac: &AnyMac, lengths: &[usize]) {
     let limit = mac.max_message_bytes().unwrap_or(u64::MAX);
     let lengths: Vec<_> = lengths.iter().map(|n| (*n).min(limit as usize)).collect();
@@ -57,11 +57,11 @@ fn batches_of_every_size_and_length() {
         for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 1024] {
             check(&mac, &[length; 70]);
         }
-        // Each length beside its neighbours, up and past what is short for any of them.
+        // Each length next to its neighbours, up to and past the longest that is batched.
         check(&mac, &(0..700).collect::<Vec<_>>());
         check(&mac, &(0..600).rev().step_by(7).collect::<Vec<_>>());
         check(&mac, &[0, 1100, 2, 2047, 64, 64, 64, 64, 64, 2049, 3, 5, 700, 1023, 1024, 1025]);
-        // Vectors of one length behind such of many, and the other way round.
+        // Vectors of one length after vectors of many, and the reverse.
         let mut lengths: Vec<_> = (40..56).chain([20; 16]).chain([3; 16]).chain(1..17).collect();
         lengths.extend([64; 16]);
         check(&mac, &lengths);
@@ -94,8 +94,8 @@ fn each_kind() -> impl Iterator<Item = AnyMac> {
     })
 }
 
-/// Vectors with messages of other lengths side by side: some end before the others do, and all of
-/// them are put in another order and back.
+/// Vectors of messages of different lengths: some end before the others, and all are reordered and
+/// restored.
 #[test]
 fn neighbours_of_other_lengths_keep_their_places() {
     for mac in each_kind() {
@@ -107,7 +107,7 @@ fn neighbours_of_other_lengths_keep_their_places() {
 fn every_length_and_every_count() {
     for mac in each_kind() {
         for length in 0..=600 {
-            // Whole vectors and some messages more.
+            // Whole vectors and some extra messages.
             check(&mac, &vec![length; 8 + length % 29]);
         }
         for count in 0..=130 {
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Not a good cipher; blocks of B bytes.
+/// A weak cipher with blocks of B bytes.
 #[derive(Clone)]
 struct Toy<const B: usize>([u8; B]);
 
@@ -156,7 +156,7 @@ impl<const B: usize> BlockCipher for Toy<B> {
     }
 }
 
-/// Tags messages of many lengths at once and one by one.
+/// Tags messages of many lengths in a batch and one by one.
 fn check_typed(mac: impl Mac<Nonce = ()>) {
     let messages: Vec<_> = (0..400).map(|i| message(i % 170, i)).collect();
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
@@ -208,14 +208,14 @@ fn a_message_over_the_limit_is_named() {
     let error = Error::TooLong { limit_bits: 8 * 256 * 15 };
     assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { index: 4, error }));
     assert_eq!(tags[3], mac.tag(b"four").expect("short"));
-    // The others are checked all the same.
+    // The others are checked anyway.
     tags[5] = mac.tag(b"six").expect("short");
     let mut verdicts = [Err(Mismatch); 6];
     assert_eq!(mac.verify_many(&messages, &tags, &mut verdicts), Err(Mismatch));
     assert_eq!(verdicts, [Ok(()), Ok(()), Ok(()), Ok(()), Err(Mismatch), Ok(())]);
     let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
     assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 4, error }));
-    // Among fewer than share vectors.
+    // In a batch too small to share vectors.
     let refused = tag_many_keys(&jobs[3..], &mut tags[3..]).expect_err("a long one");
     assert_eq!(refused, BatchError { index: 1, error });
     let said = "message 1: the message is over this MAC's limit of 30720 bits (3840 bytes)";
@@ -232,7 +232,7 @@ fn a_job_shows_no_message() {
 fn each_job_is_under_its_own_key() {
     let macs: Vec<_> = (0..50).map(|i| PmacAes128::new(&[i; 16])).collect();
     let messages: Vec<_> = (0..600).map(|i| message(i, i)).collect();
-    // Runs of one key of every length, within a vector and past what is put together at once.
+    // Runs of one key, of every length: within a vector, and longer than one batch.
     let key = |i: usize| if i < 200 { i % 50 } else { i / 90 };
     let job = |i: usize| Job { mac: &macs[key(i)], nonce: (), message: &messages[i] };
     let jobs: Vec<_> = (0..600).map(job).collect();

@@ -1,4 +1,4 @@
-//! What mutants of the code showed to be untested: words of errors, names, and limits to the unit.
+//! Tests of code that mutation testing found untested: error messages, names, and exact limits.
 
 use std::error::Error as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -31,7 +31,7 @@ fn levels_have_names_and_are_what_they_are() {
     assert_eq!(error, format!("expected one of {}", Level::NAMES.join(", ")));
 }
 
-/// Each refusal as its call gives it, in the words that a user reads.
+/// Each call's error message, as a user reads it.
 #[test]
 fn what_a_mac_refuses_is_said() {
     let key = |name: &str, bytes: usize| {
@@ -55,18 +55,15 @@ fn what_a_mac_refuses_is_said() {
     let cases = [
         (key("PMAC-AES128", 15), "expected a key of 16 bytes, found 15"),
         (key("HMAC-SHA256", 0), "expected a key of 1 to 16384 bytes, found 0"),
-        (tagged("PMAC-AES128", b"a", b"".into()), "expected no nonce, found one of 1 bytes"),
+        (tagged("PMAC-AES128", b"a", b"".into()), "this MAC does not use a nonce, found 1 bytes"),
         (tagged("POLY1305-AES", b"a", b"".into()), "expected a nonce of 16 bytes, found 1"),
         (tagged("UMAC-64", b"", b"".into()), "expected a nonce of 1 to 16 bytes, found 0"),
         (
             last.skip_to(&UmacNonce::from_slice(&[0]).unwrap()),
-            "expected an unused nonce, found one that may have been used",
+            "the nonce may have been used; use the sequence's next one or a larger one",
         ),
-        (
-            last.take().map(|_| ()),
-            "expected an unused nonce of 1 bytes, found none left: take a new key",
-        ),
-        (Err(Error::NoRandomBytes), "expected random bytes from the system, found none"),
+        (last.take().map(|_| ()), "all 1-byte nonces are used; use a new key"),
+        (Err(Error::NoRandomBytes), "the system's random generator failed"),
         (bits("UMAC-64", 32), "expected a tag length of 64 bits, found 32"),
         (bits("PMAC-AES128", 0), "expected a tag length of 1 to 128 bits, found 0"),
         (
@@ -74,10 +71,10 @@ fn what_a_mac_refuses_is_said() {
             "expected a tag length of 32 to 128 bits in steps of 8, found 33",
         ),
         (Tag::new(&[0; 3], 12).map(|_| ()), "expected a tag of 2 bytes, found 3"),
-        (Tag::new(&[0xff], 7).map(|_| ()), "expected zeros after the tag's last bit, found a one"),
+        (Tag::new(&[0xff], 7).map(|_| ()), "the bits after the end of the tag must be zero"),
         (
             Bits::new(&[0; 2], 3).map(|_| ()),
-            "expected a bit string that ends in the last of its 2 bytes, found 3 bits",
+            "a string of 3 bits does not end in the last of its 2 bytes",
         ),
         (tagged("UMAC-64", &[0; 8], three_bits), "expected a message of whole bytes, found 3 bits"),
         (
@@ -103,19 +100,19 @@ fn what_is_wrong_with_a_part_is_said() {
         ),
         (
             PartError::Gap { expected: 7, found: 9 },
-            "expected a part that starts at byte 7, found one at 9",
+            "the next part starts at byte 9, expected byte 7",
         ),
         (
             PartError::NoLastBlock,
-            "expected at least one byte of the message for the finish, found none",
+            "the last block is missing; leave at least one byte for the finish",
         ),
         (
             PartError::LeafChanged { start: 7, end: 9 },
-            "expected bytes 7 to 9 as they were, found them changed",
+            "bytes 7 to 9 have changed since they were hashed",
         ),
         (
             PartError::OldBytes { expected: 7, found: 9 },
-            "expected the 7 old bytes of the leaves, found 9",
+            "expected 7 old bytes of the leaves, found 9",
         ),
     ];
     for (error, expected) in cases {
@@ -126,8 +123,8 @@ fn what_is_wrong_with_a_part_is_said() {
     let partial =
         |error: PartialError| (error.to_string(), error.source().map(ToString::to_string));
     let cases = [
-        (PartialError::NotAPartial, "expected a partial, found something else"),
-        (PartialError::Version, "expected a partial of version 2, found one of another"),
+        (PartialError::NotAPartial, "not a partial"),
+        (PartialError::Version, "the partial has an unknown version; this program reads version 2"),
         (PartialError::Header, "the partial's header is damaged or cut off"),
         (PartialError::Foreign, "the partial belongs to another algorithm or key"),
         (
@@ -136,7 +133,7 @@ fn what_is_wrong_with_a_part_is_said() {
         ),
         (
             PartialError::TailLength { max: 7, found: 9 },
-            "expected a block of 0 to 7 bytes, found 9",
+            "expected a tail of at most 7 bytes, found 9",
         ),
     ];
     for (error, expected) in cases {
@@ -148,7 +145,7 @@ fn what_is_wrong_with_a_part_is_said() {
     let saved = SaveError::Saved { expected: "a part" };
     assert!(saved.to_string().contains("a part"));
     assert_eq!(SaveError::NoSavedState.to_string(), "this MAC's state cannot be saved");
-    let line = "no memory is left to open the sealed data";
+    let line = "not enough memory to open the sealed data";
     assert_eq!(SaveError::NoMemory.to_string(), line);
     assert_eq!(SaveError::ForeignPart.to_string(), PartError::ForeignPart.to_string());
     assert_eq!(PartError::ForeignPart.to_string(), "the part belongs to another MAC or key");
@@ -188,7 +185,7 @@ fn partials_keep_to_their_limits() {
         let range = checked.end() - checked.start();
         let rest = Sealer::OVERHEAD + 8 + block + checked.header_len();
         assert_eq!(checked.max_len(), rest as u64 + algorithm.max_part_len(range).unwrap());
-        // Where the header says whether the part is the last, and where it begins and ends.
+        // The header's fields for the end flag and for the start and end of the range.
         let at = bytes.windows(16).position(|some| {
             some == [checked.start().to_le_bytes(), checked.end().to_le_bytes()].concat()
         });
@@ -202,7 +199,8 @@ fn partials_keep_to_their_limits() {
     }
 }
 
-/// A nonce that came twice would give away the key of a seal. Random ones hide what makes them differ: many tries.
+/// A repeated nonce would reveal the key of a seal. Random nonces hide a difference, so try many
+/// times.
 #[test]
 fn the_two_seals_of_a_partial_have_two_nonces() {
     let mac = AnyMac::new(Algorithm::from_name("PMAC-AES128").unwrap(), &[7; 16]).unwrap();
@@ -217,7 +215,7 @@ fn the_two_seals_of_a_partial_have_two_nonces() {
     }
 }
 
-/// Under the key's own seal, but not as `Partial::seal` does it: what is inside must be what the header says.
+/// Sealed under the right key, but not by `Partial::seal`: the content must match the header.
 #[test]
 fn a_partial_is_what_its_header_says() {
     let mac = AnyMac::new(Algorithm::from_name("PMAC-AES128").unwrap(), &[7; 16]).unwrap();
@@ -293,7 +291,7 @@ fn a_tag_is_its_bytes() {
     assert_eq!(tag.as_bytes(), [7, 8, 9]);
 }
 
-/// A nonce of full length.
+/// A nonce of the longest length.
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
     vec![9; *algorithm.nonce_bytes().end()]
 }
@@ -311,7 +309,7 @@ fn every_mac_verifies_its_tags_and_no_others() {
             let other = Tag::new(&bytes, mac.tag_bits()).unwrap();
             assert_eq!(mac.verify(&nonce, message, &other), Err(Mismatch), "{algorithm}");
         }
-        // Short ones in a batch.
+        // Short messages in a batch.
         let messages = [&b""[..], b"a", b"", b"ab", b"c", b"", b"d", b"e"];
         let nonces = [&nonce[..]; 8];
         let mut tags = vec![Tag::default(); 8];
@@ -321,7 +319,7 @@ fn every_mac_verifies_its_tags_and_no_others() {
         }
     }
     let mac = PmacAes128::new(&[7; 16]);
-    // Bits that are no bytes go another way.
+    // A partial byte takes another path.
     for (bits, other) in [(3, 4), (24, 23)] {
         let message = |bits: usize| Bits::new(&b"abc"[..bits.div_ceil(8)], bits).unwrap();
         let tag = mac.tag_with(&(), message(bits)).unwrap();
@@ -365,20 +363,20 @@ fn parts_of_other_blocks_do_not_join() {
     assert!(part(&one, 0).join(one_hash, &a).is_ok());
 }
 
-/// Constants that the compiler holds: with others this does not build.
+/// Constants that are checked at compile time.
 const _: () = {
     assert!(Sealer::OVERHEAD == 40 && KeyFile::MAX_BYTES == 65_536 && Tag::MAX_BYTES == 32);
     assert!(Partial::MAX_OBJECT == 65_535);
     // Magic and version, key's id, range, last, algorithm, object, seal.
     let header = 15 + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + 65_535 + 40;
     assert!(Partial::MAX_HEADER == header);
-    // A MAC that says nothing may have tags of any length.
+    // A MAC that does not limit it may have tags of any length.
     assert!(<tagmac_papers::Umac99 as Construction>::MAX_TAG_BITS == 256);
     assert!(<PmacAes128 as Construction>::MAX_TAG_BITS == 128);
     assert!(<LightMac<Aes128> as Construction>::MAX_TAG_BITS == 128);
     assert!(<tagmac::EliMac as Construction>::MAX_TAG_BITS == 128);
     assert!(<tagmac::Umac64 as Construction>::MAX_TAG_BITS == 64);
-    // Blocks that do not end on a byte are held until eight of them do.
+    // Blocks that do not end on a byte boundary are buffered until eight of them do.
     assert!(size_of::<<LightMac<Aes128> as Hash>::BlockBuffer>() == 256);
     assert!(<AesFamilies<4, 4> as Families>::MU == 2 && <AesFamilies<5, 4> as Families>::MU == 2);
     assert!(<AesFamilies<6, 4> as Families>::MU == 16);
@@ -402,7 +400,7 @@ fn constants_are_what_the_formats_have() {
     let part = mac.parts().unwrap().new_part(0, &[3; 16]).unwrap();
     let bytes = Partial::seal(&mac, &sealer, b"o", &part, None).unwrap();
     let partial = Partial::parse(&bytes).unwrap();
-    // Names of algorithms have a byte for their length, names of objects two.
+    // The length of an algorithm's name is one byte, that of an object's name two.
     let names = partial.algorithm().len() + partial.object().len();
     assert_eq!(Partial::MAX_HEADER, partial.header_len() - names + 255 + 65_535);
     assert!(!Reader::new(b"a").is_empty() && Reader::new(b"").is_empty());

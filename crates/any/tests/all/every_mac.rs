@@ -1,5 +1,5 @@
-//! Every MAC with parts, behind the calls that the laws need: those of the registry, and those of the library
-//! whose parameters have no name there.
+//! All MACs with parts, as an interface for the laws: those of the registry, and those of the
+//! library whose parameters have no name there.
 
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Hash, Part, PartError};
@@ -8,7 +8,8 @@ use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Poly1305, Tag};
 use tagmac_any::{Algorithm, AnyMac, Parts};
 use tagmac_papers::{NhShape, Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set};
 
-/// Every MAC that has parts, on one level: the rows of the registry, and what has parameters without a name.
+/// All MACs that have parts, on one level: the rows of the registry, and MACs whose parameters have
+/// no name.
 pub fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     for algorithm in Algorithm::all().filter(|one| is_walked(*one)) {
         let key = [key(1), key(99)].concat()[..algorithm.new_key_bytes()].to_vec();
@@ -33,7 +34,7 @@ pub fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     umac99(first(&k1), level, check);
 }
 
-/// All rows with parts, but of LightMAC under other ciphers than AES-128 those of two counters.
+/// All rows with parts. Of LightMAC under ciphers other than AES-128, only two counter lengths.
 fn is_walked(algorithm: Algorithm) -> bool {
     let repeats = algorithm.family() == "LIGHTMAC"
         && algorithm.cipher() != Some("AES128")
@@ -49,7 +50,7 @@ fn first<const N: usize>(key: &[u8]) -> &[u8; N] {
     key.first_chunk().expect("a long key")
 }
 
-/// Parameters of the UMAC of 1999 with what the named sets have not.
+/// Parameters of the UMAC of 1999 that differ from those of the named sets.
 fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     let nonce = *b"8 bytes.";
     let figure = Umac99::with_level(Umac99Set::Figure1, key, level);
@@ -71,7 +72,7 @@ fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) 
     check("UMAC99 Mmx60 with grades", &under(graded.expect("all are hashed"), nonce));
 }
 
-/// A MAC and the nonce that all its messages have here.
+/// A MAC and the nonce of all its messages here.
 pub struct Under<M: Mac> {
     pub mac: M,
     pub nonce: M::Nonce,
@@ -85,16 +86,16 @@ fn cut<M>(mac: Result<M, Error>) -> M {
     mac.expect("a length that the MAC has")
 }
 
-/// A MAC under a nonce behind the calls that the laws need.
+/// A MAC under a fixed nonce, as an interface for the laws.
 pub trait Laws {
     fn tag(&self, message: Bits<'_>) -> Result<Tag, Error>;
     fn limit(&self) -> u64;
     fn block(&self) -> usize;
-    /// Whether messages may end within a byte.
+    /// True if messages may end within a byte.
     fn bits(&self) -> bool;
-    /// The tag by a stream that gets the message in these pieces.
+    /// The tag from a stream that gets the message in these pieces.
     fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error>;
-    /// The tag from parts that end at these places, joined left to right or right to left.
+    /// The tag from parts that end at these offsets, joined left to right or right to left.
     fn joined(
         &self,
         message: &[u8],
@@ -103,7 +104,7 @@ pub trait Laws {
     ) -> Result<Tag, PartError>;
 }
 
-/// A MAC of the registry and such a nonce.
+/// A MAC of the registry and its nonce.
 struct Named {
     mac: AnyMac,
     nonce: Vec<u8>,
@@ -152,7 +153,8 @@ impl Laws for Named {
     }
 }
 
-/// The part of all bytes up to the last end, made of one part up to each, and the bytes behind it.
+/// The part of all bytes up to the last end, joined from one part for each end, and the remaining
+/// bytes.
 fn join<'m, P>(
     message: &'m [u8],
     ends: &[usize],

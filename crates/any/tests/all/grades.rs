@@ -1,4 +1,5 @@
-//! Grades: where lower ones answer, words of a tag are guessed one after the other, and a budget ends that.
+//! Grades: if lower grades answer, an attacker can guess a tag word by word, and a budget stops
+//! that.
 
 use tagmac::{Assurance, Mac, Nonce, Tag, Umac128, UmacNonce};
 use tagmac_any::bounds::{BoundError, NonceKind, Theorem, umac};
@@ -9,11 +10,12 @@ const GRADES: [Assurance; 4] =
     [Assurance::Bits30, Assurance::Bits60, Assurance::Bits90, Assurance::Bits120];
 const UMAC128: Theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
 
-/// What a forger asks: whether a tag passes at a grade. An error ends the attack.
+/// The forger's query: whether a tag passes at a grade. An error ends the attack.
 type Asks<'a> = &'a mut dyn FnMut(&Tag, Assurance) -> Result<bool, MeterError>;
 
-/// The attack. Each word has 32 bits, of which all but the last `unknown` are given away, so that it
-/// ends: with 32 it would be the same. Returns the forged tag and the attempts.
+/// The attack. The forger is given all bits of each 32-bit word except the last `unknown`, so that
+/// the attack ends; with 32 unknown bits it would work the same way. Returns the forged tag and the
+/// number of attempts.
 fn word_by_word(given: &[u8; 16], unknown: u32, ask: Asks<'_>) -> Result<(Tag, u64), MeterError> {
     let (mut tag, mut attempts) = ([0; 16], 0);
     for (i, grade) in GRADES.into_iter().enumerate() {
@@ -31,8 +33,8 @@ fn word_by_word(given: &[u8; 16], unknown: u32, ask: Asks<'_>) -> Result<(Tag, u
     Ok((Tag::try_from(&tag[..]).expect("16 bytes"), attempts))
 }
 
-/// 4 * 2^b attempts at most for words of b bits, half of that in the mean, where the whole tag has
-/// 2^(4 b) guesses.
+/// At most 4 * 2^b attempts for words of b bits, and half of that on average. The whole tag would
+/// need 2^(4 b) guesses.
 #[test]
 fn words_are_guessed_one_at_a_time() {
     const BITS: u32 = 8;
@@ -40,7 +42,7 @@ fn words_are_guessed_one_at_a_time() {
     let mac = Umac128::new(&[7; 16]);
     let (mut sum, mut most) = (0, 0);
     for number in 0..MESSAGES {
-        // Nobody tagged these.
+        // These messages were never tagged.
         let (nonce, message) = (UmacNonce::from(number), number.to_be_bytes());
         let right = mac.tag_with(&nonce, &message).expect("no limit");
         let given = right.as_bytes().try_into().expect("16 bytes");
@@ -52,7 +54,7 @@ fn words_are_guessed_one_at_a_time() {
     }
     let all = 4u64 << BITS;
     assert!(most <= all, "{most} attempts");
-    // The mean is 2 (2^b + 1), with a deviation of 148 / 20 for so many messages.
+    // The mean is 2 (2^b + 1), with a deviation of 148 / 20 for this number of messages.
     let mean = sum as f64 / MESSAGES as f64;
     assert!((mean - 2.0 * 257.0).abs() < 45.0, "{mean} attempts in the mean");
 }
@@ -78,7 +80,7 @@ fn a_budget_ends_the_attack() {
             Err(MeteredVerifyError::Refused(error)) => Err(error),
         })
     };
-    // The attack's wrong guesses in each word; its right one needs room for a failure, too.
+    // The attack's wrong guesses in each word. The right one needs room for a failure too.
     let wrong: [u64; 4] = core::array::from_fn(|word| given[4 * word + 3].into());
     let all = |short: Option<usize>| -> Metered<Umac128> {
         let [one, two, three, four] =
@@ -105,7 +107,7 @@ fn a_budget_ends_the_attack() {
     }
 }
 
-/// A budget that was made for whole tags answers no lower grade.
+/// A budget for whole tags refuses all lower grades.
 #[test]
 fn lower_grades_need_a_budget() {
     let budget = Budget::new(UMAC128, 1 << 20, 2f64.powi(-32)).expect("a theorem");
@@ -151,7 +153,8 @@ fn what_passes_a_grade_costs_nothing_and_what_fails_is_saved() {
     assert_eq!(mac.usage(), usage);
 }
 
-/// Whatever the probability, the failures are as many as keep to it, and too few to try each value of a word.
+/// For any probability, the failures are the most that stay within it, and too few to try each
+/// value of a word.
 #[test]
 fn a_budget_by_grades_keeps_to_its_probability() {
     let budget = Budget::new(UMAC128, 1 << 20, 2f64.powi(-32)).expect("a theorem");
@@ -167,7 +170,7 @@ fn a_budget_by_grades_keeps_to_its_probability() {
             assert!(!at(v + 1).at_most(probability));
         }
     }
-    // None below one guess at a word: then no lower grade answers.
+    // Below the probability of one guess there are 0 failures, and lower grades are refused.
     assert_eq!(budget.with_grades(2f64.powi(-32)), Ok(budget));
     let fewer = Budget { failures: 7, ..budget }.with_grades(0.5).expect("as well");
     assert_eq!(fewer.failures, 7);
@@ -231,7 +234,7 @@ fn any_mac_and_its_session_check_by_grades() {
         matches!(refused, Err(MeteredVerifyError::Refused(_))),
         "the whole tag has that budget, too"
     );
-    // What failed is saved.
+    // Failures are saved.
     let saved = session.save().expect("a state");
     let again = Session::restore(mac.clone(), &saved, metered([1, 2, 3])).expect("the same budget");
     let refused = again.verify_prefix(&nonce, b"packet", &tag, Assurance::Bits30);
@@ -239,7 +242,7 @@ fn any_mac_and_its_session_check_by_grades() {
     assert!(Session::restore(mac.clone(), &saved, metered([1, 1, 3])).is_err());
     let again = Session::restore(mac.clone(), &saved, metered([2, 2, 3])).expect("more");
     assert_eq!(again.verify_prefix(&nonce, b"packet", &tag, Assurance::Bits30), Ok(()));
-    // By a probability.
+    // With a budget from a probability.
     let budget = mac.budget(Some(1500), Some(2f64.powi(-32))).expect("a theorem");
     let mut session = Session::new(mac, &[0; 8], budget).expect("a session");
     let (nonce, tag) = session.tag(b"packet").expect("a packet");
@@ -251,13 +254,13 @@ fn any_mac_and_its_session_check_by_grades() {
     session.reserve(5).expect("a reserve");
     session.allow_grades(2f64.powi(-10)).expect("a probability");
     assert_eq!((check(&session), session.used(), session.reserved()), (Ok(()), 1, 5));
-    // Where more has failed than a lower probability allows, nothing changes.
+    // If more failed than a lower probability allows, nothing changes.
     let wrong = session.verify_prefix(nonce.as_bytes(), b"pocket", &tag, Assurance::Bits30);
     assert_eq!(wrong, Err(GradeError::Mismatch));
     assert!(matches!(session.allow_grades(2f64.powi(-119)), Err(SessionError::Meter(_))));
     assert_eq!(check(&session), Ok(()));
-    // What was forged once does not end the session: restored, it checks whole tags, and first words once
-    // they are allowed again.
+    // An earlier forgery does not end the session: once restored, it checks whole tags, and first
+    // words once they are allowed again.
     let saved = session.save().expect("a state");
     let mut again = Session::restore(session.mac().clone(), &saved, budget).expect("whole tags");
     assert!(matches!(check(&again), Err(GradeError::Refused(_))));
@@ -268,7 +271,7 @@ fn any_mac_and_its_session_check_by_grades() {
     assert_eq!(check(&again), Ok(()));
 }
 
-/// A session of any MAC counts what fails.
+/// A session of any MAC counts failures.
 #[test]
 fn a_session_counts_failures() {
     for name in ["PMAC-AES128", "UMAC-64", "HMAC-SHA256"] {

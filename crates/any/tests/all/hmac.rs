@@ -1,4 +1,4 @@
-//! HMAC-SHA256 of the registry against its definition (RFC 2104), with keys of every length that it takes.
+//! HMAC-SHA256 of the registry compared with its definition (RFC 2104), with keys of all lengths.
 
 use sha2::{Digest, Sha256};
 use tagmac::Error;
@@ -12,7 +12,8 @@ fn mac(key: &[u8]) -> AnyMac {
     AnyMac::new(hmac(), key).expect("a key that HMAC takes")
 }
 
-/// H(K ^ opad || H(K ^ ipad || M)), K with zero bytes after it, of more than 64 bytes hashed first.
+/// H(K ^ opad || H(K ^ ipad || M)), where K is padded with zeros, and hashed first if longer than
+/// 64 bytes.
 fn by_definition(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut block = if key.len() > 64 { Sha256::digest(key).to_vec() } else { key.to_vec() };
     block.resize(64, 0);
@@ -42,7 +43,7 @@ fn keys_of_every_length() {
     }
 }
 
-/// As `docs/formats/key-file.md` says: keys that differ may make the same tags, and have ids of their own.
+/// As `docs/formats/key-file.md` says, different keys may make the same tags, and their ids differ.
 #[test]
 fn keys_that_hmac_takes_for_one() {
     let long = [0xaa; 131];

@@ -1,5 +1,5 @@
-//! The laws, walked through by every MAC on every level: any cut, streamed or joined from parts,
-//! gives the one-shot tag, and all levels give the same tag.
+//! The laws, for all MACs on all levels: any split, as a stream or joined from parts, has the
+//! one-shot tag, and all levels have the same tag.
 
 use tagmac::cipher::{Aes128, Cipher};
 use tagmac::hazmat::{Construction, Hash, Part, PartError};
@@ -12,7 +12,7 @@ use tagmac::{
 
 use crate::every_mac::{Laws, each_mac, under};
 
-/// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
+/// Lengths around every edge: blocks, vectors, eight vectors and periods, and one off each of them.
 fn lengths(block: usize) -> Vec<usize> {
     if block > 2048 {
         // UMAC of 1999: groups, blocks of the first level, and a few blocks.
@@ -138,7 +138,7 @@ fn a_cached_subkey_changes_no_tag() {
 
 #[test]
 fn bits_count_one_by_one() {
-    // The bits after the last one do not matter, and each length has its own tag.
+    // Bits after the last one do not matter, and each length has a different tag.
     for level in Level::all() {
         each_mac(level, &mut |name, mac| {
             if mac.block() > mac.limit() as usize {
@@ -175,7 +175,7 @@ fn bits_count_one_by_one() {
 
 #[test]
 fn a_flipped_bit_in_any_byte_changes_the_tag() {
-    // Two periods of PMAC, the widest level's flight twice over, and a block.
+    // Two periods of PMAC, the widest level's batch twice, and a block.
     const BLOCKS: usize = 2 * 32 + 8 * 16 + 1;
     for level in Level::all() {
         each_mac(level, &mut |name, mac| {
@@ -286,7 +286,7 @@ fn any_number_of_threads_gives_the_same_tag() {
     assert!(over == Err(Error::TooLong { limit_bits: 65536 * 14 * 8 }));
 }
 
-/// UMAC goes on with another polynomial from byte 2^24 on.
+/// From byte 2^24 on, UMAC continues with another polynomial.
 #[test]
 fn any_cut_around_the_end_of_poly64() {
     const END: usize = 1 << 24;

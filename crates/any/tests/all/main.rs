@@ -1,5 +1,5 @@
-//! The tests of what has every MAC, and of the library by it, in one program: each program would compile
-//! kernels of its own.
+//! The tests of this crate, and of the library through it, in one program: each program would
+//! compile all kernels again.
 
 mod common;
 

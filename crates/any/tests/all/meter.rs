@@ -1,4 +1,4 @@
-//! Metered MACs: nothing is lost, nothing passes the budget.
+//! Metered MACs: counts are never lost, and no call exceeds the budget.
 
 use std::error::Error as _;
 use std::thread;
@@ -62,7 +62,7 @@ fn messages_and_blocks_are_counted() {
     let error = mac.tag(b"").unwrap_err().to_string();
     assert_eq!(
         error,
-        "expected at most 5 messages under this key, found 5 and 1 more: take a new key"
+        "expected at most 5 messages under this key, found 5 and 1 more: use a new key"
     );
     let length = mac.budget().length;
     let long = vec![0; length as usize + 1];
@@ -87,18 +87,19 @@ fn failed_verifications_are_counted() {
     }
     let refused = mac.verify(b"good", &tag).unwrap_err();
     let text = "expected at most 2 failed verifications under this key, found 2 and 1 more: \
-                take a new key";
+                use a new key";
     assert_eq!(refused.to_string(), text);
-    // Tags have a budget of their own.
+    // Tags have a separate budget.
     assert!(mac.tag(b"good").is_ok());
 }
 
-/// Anybody can send packets with wrong tags. They must not keep the owner of a PMAC key from tagging.
+/// Anyone can send packets with wrong tags. They must not stop the owner of a PMAC key from
+/// tagging.
 #[test]
 fn forged_packets_use_up_no_messages() {
     let budget = Budget::new(Theorem::Pmac { n: 64, t: 64 }, 4096, 2f64.powi(-32)).unwrap();
     assert_eq!(budget.messages, 1672);
-    // What the proof allows: over 100 forged packets for each good one.
+    // The proof allows over 100 forged packets for each valid one.
     assert!(budget.failures > 200 * budget.messages, "{}", budget.failures);
     let key = Pmac::<Present80>::new(&[7; 10]);
     let mac = Metered::new(key, budget, Usage::default()).unwrap();
@@ -138,14 +139,14 @@ fn threads_lose_no_count() {
         let sums = runs.into_iter().map(|run| run.join().unwrap());
         sums.fold([0, 0], |sum, run| [sum[0] + run[0], sum[1] + run[1]])
     });
-    // Each thread asked for twice as many as there are in all.
+    // Together the threads asked for twice the budget.
     assert_eq!(tagged + 1, messages);
     assert_eq!(failed, failures);
     let usage = mac.usage();
     assert_eq!((usage.messages, usage.failures), (messages, failures));
     assert_eq!(exhausted(mac.tag(b"")).0, "messages");
 
-    // PMAC, whose good verifications are given back while others count.
+    // PMAC: successful verifications are taken back while other threads count.
     let mac = pmac_of(u64::MAX, u64::MAX, u64::MAX);
     let good = mac.tag(b"good").unwrap();
     mac.reserve(100, 1000).unwrap();
@@ -163,7 +164,7 @@ fn threads_lose_no_count() {
     let usage = mac.usage();
     assert_eq!(usage.failures, 8 * EACH);
     assert_eq!(usage.messages, 1 + 8 * EACH);
-    // One for the first, two for each tag. The reserve is spent.
+    // One block for the first, two for each tag. The reserve is used up.
     assert_eq!(usage.blocks, 1 + 2 * 8 * EACH);
 }
 
@@ -183,7 +184,7 @@ fn a_reserve_is_spent_at_once() {
         assert_eq!(mac.usage().messages, messages);
     }
     assert_eq!(exhausted(mac.tag(b"")), ("messages", 10, 10, 1));
-    // Any messages of that many bytes in all fit the reserve.
+    // Any messages of that total length fit the reserve.
     for lengths in [[0, 0, 100], [33, 33, 34], [1, 1, 98], [16, 17, 67]] {
         let mac = pmac_of(1000, 1000, 5);
         mac.reserve(3, 100).unwrap();
@@ -251,13 +252,13 @@ fn budgets_follow_from_the_theorems() {
     assert!(cost(budget.messages, budget.blocks));
     assert!(!cost(budget.messages + 1, budget.blocks + (1 << 16)));
     let attempt = pmac::attempt(128, 128, (budget.messages.into(), budget.blocks.into()), 1 << 16);
-    // As numbers of 53 bits, rounded: the failures have more.
+    // As numbers of 53 bits, rounded: the failures have more bits.
     let failures = budget.failures as f64 * attempt.unwrap().value() / probability;
     assert!((failures - 1.0).abs() < 2f64.powi(-50), "{failures}");
     // Messages of one block: sigma (sigma + 1) is at most 2^96.
     let budget = Budget::new(PMAC, 16, probability).unwrap();
     assert_eq!((budget.messages, budget.blocks), ((1 << 48) - 1, (1 << 48) - 1));
-    // Short tags: guesses are fewer than messages.
+    // Short tags allow fewer guesses than messages.
     let short = PMAC.with_tag_bits(64).unwrap();
     assert_eq!(Budget::new(short, 1 << 20, probability).unwrap().failures, (1 << 32) - 7);
 
@@ -267,7 +268,8 @@ fn budgets_follow_from_the_theorems() {
     let load = Workload { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
     assert!(LIGHT.forgery(&load).unwrap().at_most(probability));
 
-    // Poly1305-AES: 2^106 / 2^32 / 13.19 / blocks, more than a meter counts for short messages.
+    // Poly1305-AES: 2^106 / 2^32 / 13.19 / blocks, which exceeds a meter's counts for short
+    // messages.
     let budget = Budget::new(POLY1305, 1 << 32, probability).unwrap();
     assert_eq!((budget.messages, budget.failures), (u64::MAX, 5_335_100_103_653));
     let of = |length, probability| Budget::new(LIGHT, length, probability);
@@ -287,7 +289,7 @@ fn what_a_meter_refuses_and_shows_is_said() {
         (nothing_left.map(|_| ()), "expected at most 3 messages under this key, found 4"),
         (
             mac.reserve(2, 0).and_then(|()| mac.reserve(2, 0)),
-            "expected at most 3 messages under this key, found 2 and 2 more: take a new key",
+            "expected at most 3 messages under this key, found 2 and 2 more: use a new key",
         ),
         (
             mac.tag(&vec![0; (1 << 20) + 1]).map(|_| ()),
@@ -296,11 +298,11 @@ fn what_a_meter_refuses_and_shows_is_said() {
         (Usage::from_bytes(&short).map(|_| ()), "expected 56 bytes of saved usage, found 15"),
         (
             Usage::from_bytes(&other).map(|_| ()),
-            "expected saved usage that begins with 'tagmacU3', found something else",
+            "saved usage does not begin with 'tagmacU3': it is not this version's",
         ),
         (
             Usage::from_bytes(&fewer).map(|_| ()),
-            "expected a block or more for each of 2 messages, found 1",
+            "saved usage has 2 messages and only 1 blocks: it is damaged",
         ),
     ];
     for (refused, expected) in cases {
@@ -323,8 +325,8 @@ fn what_a_meter_refuses_and_shows_is_said() {
     assert_eq!(format!("{mac:?}"), shown);
 }
 
-/// The lengths of the messages that a key tags under its budget, one after the other, as the meter
-/// lets them.
+/// The lengths of the messages that a key tags under its budget, one after the other, until the
+/// meter refuses.
 fn spend(budget: Budget, lengths: impl Iterator<Item = usize>) -> Vec<u64> {
     let mac = Pmac::<Present128>::new(&[7; 16]);
     let mac = Metered::new(mac, budget, Usage::default()).unwrap();
@@ -346,7 +348,8 @@ fn any_mix_of_lengths_keeps_to_the_probability() {
     let mut wholly_spent = 0;
     for length in [1, 10, 91, 1000] {
         let budget = Budget::new(theorem, 8 * length as u64, probability).unwrap();
-        // Of one length, of two, a long one and short ones, short ones and a long one, a ramp.
+        // One length; two lengths; a long message, then short ones; short ones, then a long one; a
+        // ramp.
         let mixes: [&dyn Fn(usize) -> usize; 5] = [
             &|_| length,
             &|i| [1, length][i % 2],
@@ -369,7 +372,7 @@ fn any_mix_of_lengths_keeps_to_the_probability() {
 #[test]
 fn macs_with_nonces_and_macs_by_name() {
     let probability = 2f64.powi(-32);
-    // UMAC-32 is guessed with 2^-30: no failure is within 2^-32.
+    // A guess of UMAC-32 succeeds with 2^-30, so no failure is within 2^-32.
     let budget = Budget::new(umac_of(32), 1500, probability).unwrap();
     assert_eq!(budget.failures, 0);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, Usage::default()).unwrap();
@@ -409,7 +412,7 @@ fn macs_with_nonces_and_macs_by_name() {
         assert_eq!(session.verify(nonce, b"message", &tag), Ok(()), "{algorithm}");
         let failed = session.verify(nonce, b"massage", &tag);
         assert_eq!(failed, Err(MeteredVerifyError::Mismatch), "{algorithm}");
-        // What failed was no message.
+        // A failure is not a message.
         assert_eq!((session.used(), session.left()), (1, 2), "{algorithm}");
     }
 }
@@ -429,7 +432,7 @@ fn a_metered_sequence_counts_messages_and_nonces() {
     }
     assert_eq!(session.usage(), Usage { messages: 3, blocks: 4, ..Usage::default() });
 
-    // A reserve is used up first, and what is refused takes neither nonce nor budget.
+    // A reserve is used first, and a refused call uses neither nonces nor budget.
     session.reserve(1, 16).unwrap();
     let reserved = Usage { messages: 4, blocks: 6, ..Usage::default() };
     assert_eq!(session.usage(), reserved);
@@ -452,7 +455,7 @@ fn a_metered_sequence_counts_messages_and_nonces() {
     assert_eq!(exhausted(session.tag_next(&[0; 17])), ("blocks", 3, 2, 2));
     session.tag_next(&[0; 16]).unwrap();
 
-    // The nonces may end before the budget does.
+    // The nonces may run out before the budget.
     let umac = Umac32::new(&[7; 16]);
     let last = UmacNonce::from_slice(&[255]).unwrap();
     let budget = Budget::new(umac_of(32), 100, 0.5).unwrap();

@@ -1,11 +1,11 @@
-//! Partials: what they say of themselves is bound to what they hold, and what else comes is refused.
+//! Partials: the header is bound to the content, and anything else is refused.
 
 use tagmac::save::{SaveError, Sealer, Writer};
 use tagmac_any::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
 
 use crate::save::sealer;
 
-/// A partial of bytes 0 to 64 of "o", or the last one from there.
+/// A partial of bytes 0 to 64 of "o", or the last one from byte 64 on.
 fn partial(mac: &AnyMac, last: bool) -> Vec<u8> {
     let parts = mac.parts().expect("parts");
     let (part, tail): (AnyPart, Option<&[u8]>) = match last {
@@ -25,7 +25,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let sealer = &sealer();
         let checked = read.check(&mac, sealer).expect("its own");
         assert!(bytes.len() as u64 <= checked.max_len());
-        // The header alone says as much, and so do the most bytes that one has.
+        // The header alone suffices, and so does the longest prefix that may be read.
         let alone = Partial::parse(header).and_then(|alone| alone.check(&mac, sealer));
         let alone = alone.expect("a header");
         assert_eq!(alone.max_len(), checked.max_len());
@@ -42,7 +42,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         for place in 0..bytes.len() {
             let refused = |bytes: &[u8]| {
                 let read = Partial::parse(bytes)?.check(&mac, sealer);
-                // What is public is refused before what is sealed is looked at.
+                // A wrong header is refused before the sealed content is opened.
                 assert_eq!(read.is_err(), place < header.len(), "{place}");
                 read?.open().map(|_| ())
             };
@@ -54,7 +54,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
             assert!(refused(&bytes[..place]).is_err(), "{place}");
         }
     }
-    // Neither seal stands for the other, nor one of another header.
+    // The two seals cannot replace each other, and neither can those of another header.
     let (one, two) = (partial(&mac, false), partial(&mac, true));
     let seal = Partial::parse(&one).expect("a partial").header_len() - Sealer::OVERHEAD;
     let empty = sealer().seal(&[b"partial 2", &one[..seal]], b"").expect("random bytes");
@@ -86,7 +86,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     let read = Partial::parse(header).and_then(|read| read.check(&mac, &sealer));
     assert_eq!(read.expect("a header").object().len(), 65535);
 
-    // The UMAC of 1999 alone has sums that grow: no more than it says.
+    // Only the sums of the UMAC of 1999 grow, within the stated limit.
     for algorithm in Algorithm::all().filter(|algorithm| algorithm.block().is_some()) {
         let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).expect("a key");
         let (parts, mut out) = (mac.parts().expect("parts"), Writer::default());
@@ -101,7 +101,8 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     assert_eq!(foreign, Err(PartialError::Save(SaveError::ForeignPart)));
 }
 
-/// Whoever has the key can seal anything: what does not fit the header is refused all the same.
+/// Anyone with the key can seal anything, so content that does not fit the header is refused even
+/// under a valid seal.
 #[test]
 fn what_a_partial_holds_fits_its_header() {
     let (mac, sealer) = (AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes"), sealer());
@@ -128,13 +129,13 @@ fn what_a_partial_holds_fits_its_header() {
         assert_eq!(opened(start, blocks, tail, b"x"), none, "more than a part and a tail");
         assert_eq!(opened(start + 16, blocks, tail, b""), none, "another start");
         assert_eq!(opened(start, blocks - 1, tail, b""), none, "another end");
-        // The range is right, but not where the part ends and the tail begins.
+        // The range is right, but the part ends and the tail begins elsewhere.
         let moved = vec![3; (end - start) as usize - 16 * (blocks - 1)];
         assert_eq!(opened(start, blocks - 1, &moved, b""), none, "a tail that is no tail");
     }
 }
 
-/// The example of `docs/formats/partials.md`, but for the seals, which are others each time.
+/// The example of `docs/formats/partials.md`, except for the seals, which are random.
 #[test]
 fn the_documentation_shows_a_partial_to_the_byte() {
     let key: Vec<u8> = (0..16).collect();

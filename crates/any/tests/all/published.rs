@@ -5,10 +5,10 @@ use std::time::UNIX_EPOCH;
 use tagmac::save::{Purpose, derive};
 use tagmac_any::{Algorithm, AnyMac, KeyFile, Partial};
 
-/// Tags of fewer bits are met by accident.
+/// Shorter tags match by accident.
 const MIN_BYTES: usize = 4;
 
-/// Words of the formats, those of earlier versions too.
+/// Labels of the formats, including those of earlier versions.
 const WORDS: [&str; 27] = [
     "",
     "tagmac key id 1",
@@ -39,7 +39,7 @@ const WORDS: [&str; 27] = [
     "\n",
 ];
 
-/// What can be seen of a key without it, and what the formats keep beside it.
+/// The values about a key that are public, and those that the formats store with it.
 fn published(algorithm: Algorithm, key: &[u8]) -> Vec<Vec<u8>> {
     let file = KeyFile::new(algorithm, key, UNIX_EPOCH).unwrap();
     let text = file.to_text();
@@ -50,14 +50,14 @@ fn published(algorithm: Algorithm, key: &[u8]) -> Vec<Vec<u8>> {
     all.extend(Purpose::ALL.map(|purpose| purpose.label().as_bytes().to_vec()));
     // Only the id's first bytes are published, but none of the derived bytes may be a tag.
     all.extend(Purpose::ALL.map(|purpose| derive(purpose, algorithm.name(), key).to_vec()));
-    // The nonce of a seal is random, and so is what follows from it.
+    // The nonce of a seal is random, and so is everything that depends on it.
     if let Some(parts) = mac.parts() {
         let part = parts.new_part(0, &[]).unwrap();
         let partial = Partial::seal(&mac, &file.sealer(), b"object", &part, Some(b"")).unwrap();
         let object = partial.windows(6).position(|six| six == b"object").unwrap();
         all.extend([partial[16..24].to_vec(), partial[..object + 6].to_vec()]);
     }
-    // The MAC that closes manifests: a tag, but under another key.
+    // The MAC that seals manifests is a tag, but under another key.
     let hmac = Algorithm::from_name("HMAC-SHA256").unwrap();
     let derived = derive(Purpose::Manifest, algorithm.name(), key);
     let seal = AnyMac::new(hmac, &*derived).unwrap();
@@ -65,7 +65,7 @@ fn published(algorithm: Algorithm, key: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// All that can be put together from two words and the name, and what is published itself.
+/// All combinations of two labels and the name, and the published values themselves.
 fn messages(algorithm: Algorithm, published: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let name = algorithm.name();
     let mut all = published.to_vec();
@@ -87,14 +87,14 @@ fn no_published_value_is_a_tag() {
         let key: Vec<u8> = (0..length as u8).map(|i| 0xa5 ^ i).collect();
         let published = published(algorithm, &key);
         let mac = AnyMac::new(algorithm, &key).unwrap();
-        // Where the MAC takes a nonce, one that the formats could lead to.
+        // If the MAC needs a nonce, one that the formats could produce.
         let longest = *algorithm.nonce_bytes().end();
         let nonces = [vec![0; longest], key.iter().copied().cycle().take(longest).collect()];
         for message in messages(algorithm, &published) {
             for nonce in &nonces[..if longest > 0 { 2 } else { 1 }] {
                 let tag = mac.tag(nonce, &message).unwrap();
                 let start = &tag.as_bytes()[..MIN_BYTES];
-                // Cut tags are prefixes, so the shortest tells for all.
+                // Truncated tags are prefixes, so checking the shortest covers all.
                 if let Some(value) = published.iter().find(|value| value.starts_with(start)) {
                     panic!(
                         "{algorithm}: {} begins as the tag of {}",

@@ -1,5 +1,5 @@
-//! Thousands of random messages, of bytes and of bits, against the slow programs in `reference/`,
-//! which were written from the papers and share nothing with the library.
+//! Thousands of random messages, of bytes and of bits, compared with the slow programs in
+//! `reference/`, which were written from the papers and share nothing with the library.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -10,10 +10,10 @@ use tagmac::Tag;
 use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac};
 
-/// Has the reference tag random messages for every MAC that it knows; the number of cases.
+/// Lets the reference tag random messages for every MAC that it knows. Returns the number of cases.
 fn each_case(arguments: &[&str], check: &mut dyn FnMut(&Value)) -> usize {
     let program = format!("{}/reference/generate.py", env!("CARGO_MANIFEST_DIR"));
-    // With --bits, only those that take bits.
+    // With --bits, only MACs that accept partial bytes.
     let bits = arguments.contains(&"--bits");
     let known = |a: &Algorithm| !a.name().starts_with("HMAC") && (a.capabilities().bits || !bits);
     let names = Algorithm::all().filter(known).map(|algorithm| algorithm.name());
@@ -60,7 +60,7 @@ fn agrees_on_random_messages() {
 fn agrees_on_random_bit_strings() {
     let mut checked = 0;
     each_case(&["--bits", "--count", "8000", "--seed", "2027"], &mut |row| {
-        // A quarter of them; the others are whole bytes.
+        // A quarter of the messages; the others are whole bytes.
         if row.get("msg_bits").is_none() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The registry against the MACs that it makes.
+//! The registry's facts match the MACs that it makes.
 
 use tagmac::batch::BatchError;
 use tagmac::hazmat::PartError;
@@ -10,7 +10,7 @@ use tagmac_any::{Algorithm, AnyMac, AnyNonce, Parts, UnknownAlgorithm};
 
 use crate::common::family;
 
-/// A nonce of full length.
+/// A nonce of the longest length.
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
     (1..=*algorithm.nonce_bytes().end() as u8).collect()
 }
@@ -48,7 +48,7 @@ fn rows_say_what_the_macs_do() {
     }
 }
 
-/// Any cut, any level, streamed or in parts: the same tag.
+/// Any split, on any level, as a stream or in parts, has the same tag.
 #[test]
 fn one_tag_whatever_the_way() {
     let mut state = 1u64;
@@ -79,7 +79,7 @@ fn one_tag_whatever_the_way() {
                 let mut rest = &message[..];
                 while !rest.is_empty() {
                     let (now, later) = rest.split_at(1 + below(rest.len() - 1));
-                    // What was forked from goes elsewhere.
+                    // The original continues with another message.
                     let fork = stream.fork();
                     stream.update(b"elsewhere");
                     stream = fork;
@@ -89,7 +89,7 @@ fn one_tag_whatever_the_way() {
                 assert!(stream.fork().verify(&expected).is_ok(), "forked, {at}");
                 assert!(stream.tag() == Ok(expected), "streamed, {at}");
                 let Some(parts) = mac.parts() else { continue };
-                // At least a byte is left for the finish, where the last block stands apart.
+                // If the last block is distinct, leave at least one byte for the finish.
                 let blocks = message.len().saturating_sub(1) / block;
                 let (a, b) = (below(blocks), below(blocks));
                 let (a, b) = (block * a.min(b), block * a.max(b));
@@ -138,7 +138,7 @@ fn names_have_the_parts_of_their_rows() {
             );
         }
     }
-    // A name that has a cipher says so.
+    // If the name contains a cipher, `cipher` returns it.
     let ciphers: Vec<&str> = Algorithm::all().filter_map(Algorithm::cipher).collect();
     for algorithm in Algorithm::all().filter(|one| one.cipher().is_none()) {
         let has_one = algorithm.name().split('-').any(|part| ciphers.contains(&part));
@@ -160,8 +160,8 @@ fn names_are_read_and_shown() {
     assert_eq!(refused("HMAC-MD5"), "unknown algorithm 'HMAC-MD5'");
     assert_eq!(
         refused("LIGHTMAC-AES128-S4"),
-        "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, \
-         found 'LIGHTMAC-AES128-S4'"
+        "unknown algorithm 'LIGHTMAC-AES128-S4': LightMAC's counter length is S8 to S64 in steps \
+         of 8, with PRESENT up to S32"
     );
 }
 
@@ -175,13 +175,13 @@ fn nonces_of_any_mac_are_their_bytes() {
     }
     let wrong = |found| Err(Error::NonceLength { min: 0, max: 16, found });
     assert_eq!(AnyNonce::from_slice(&long), wrong(17));
-    // Those of one length.
+    // MACs with nonces of one length.
     let wrong = Err(Error::NonceLength { min: 8, max: 8, found: 9 });
     assert_eq!(<[u8; 8]>::from_number(1, 9), wrong);
     assert_eq!(<[u8; 8]>::from_block([0; 16], 9), wrong);
 }
 
-/// What one message is refused for, all calls refuse, and name it.
+/// All calls refuse the same messages, and the error names the message.
 #[test]
 fn refusals_are_the_same_in_every_call() {
     for algorithm in Algorithm::all() {
@@ -306,7 +306,7 @@ fn parts_of_another_key_or_counter_length_are_refused() {
     for (one, other) in pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
         let at = format!("a part of {} for {}", other.algorithm(), one.algorithm());
         let (parts, others) = (one.parts().expect("parts"), other.parts().expect("parts"));
-        // A multiple of either block, so that nothing but their makers is wrong.
+        // A multiple of either block, so that the only error is the foreign part.
         let bytes = parts.block() * others.block();
         let message = vec![7; bytes];
         let left = |parts: Parts<'_>| parts.new_part(0, &message).expect("aligned");
@@ -359,7 +359,7 @@ fn a_wrong_tag_of_the_empty_message_is_refused() {
     }
 }
 
-/// One that gives a wrong answer on a level runs on a lower one, and then no tag is wrong.
+/// A MAC that fails its self-test on a level runs on a lower one, and all tags stay right.
 #[test]
 fn every_mac_runs_on_the_level_that_it_is_given() {
     for algorithm in Algorithm::all() {
@@ -382,7 +382,7 @@ fn all_macs_of_the_papers_have_a_theorem() {
             assert!(!bounded, "{name}: expected a theorem in its row, found none");
             continue;
         };
-        // The limit is the MAC's own, in whole bytes.
+        // The limit is that of the MAC, in whole bytes.
         let limit = algorithm.max_message_bytes();
         assert_eq!(limit, algorithm.max_message_bits().map(|bits| bits / 8), "{name}");
         match theorem {

@@ -1,4 +1,4 @@
-//! What leaves the process comes back as it was, on any level; what else comes is refused.
+//! Saved states are restored unchanged, on any level, and anything else is refused.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,12 +21,12 @@ pub fn sealer() -> Sealer {
     Sealer::new("a MAC", &[7; 16])
 }
 
-/// A nonce of full length.
+/// A nonce of the longest length.
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
     (1..=*algorithm.nonce_bytes().end() as u8).collect()
 }
 
-/// Every algorithm's MAC on a level.
+/// All algorithms' MACs on one level.
 fn macs(level: Level) -> impl Iterator<Item = AnyMac> {
     Algorithm::all().map(move |algorithm| {
         let key = vec![9; algorithm.new_key_bytes()];
@@ -35,13 +35,13 @@ fn macs(level: Level) -> impl Iterator<Item = AnyMac> {
     })
 }
 
-/// The levels in pairs, each with the next one and the last with the first.
+/// Pairs of levels: each with the next, and the last with the first.
 fn pairs() -> Vec<(Level, Level)> {
     let all: Vec<Level> = Level::all().collect();
     (0..all.len()).map(|i| (all[i], all[(i + 1) % all.len()])).collect()
 }
 
-/// Saved at the cut on one level and restored on another, the stream has the one-shot tag.
+/// A stream that is saved at the cut on one level and restored on another has the one-shot tag.
 fn resumed<M: Mac<Hash: Hash<Sum: Save>>>(
     one: &M,
     other: &M,
@@ -87,7 +87,7 @@ fn streams_saved_at_any_byte() {
     }
 }
 
-/// UMAC goes on with another polynomial from byte 2^24 on, and has both in its sum.
+/// From byte 2^24 on, UMAC continues with another polynomial, and its sum contains both.
 #[test]
 fn streams_and_parts_of_umac_around_the_end_of_poly64() {
     const END: usize = 1 << 24;
@@ -124,7 +124,7 @@ fn streams_and_parts_of_umac_around_the_end_of_poly64() {
             END + 3 * 2048,
         );
     }
-    // Words that are no numbers mod p: their steps are counted apart.
+    // Words that are not numbers mod p: their steps are counted separately.
     let (one, other) = (Umac64::with_level(&[2; 16], portable), Umac64::with_level(&[2; 16], best));
     let zeros = vec![0; 5 * 2048];
     for cut in [1, 2048, 4096, 5000] {
@@ -209,7 +209,7 @@ fn a_stream_opens_under_its_own_seal() {
     let poly = Poly1305Aes::new(&[7; 32]);
     let poly = Stream::restore(&poly, &sealer(), &sealed).map(|_| ());
     assert_eq!(poly, Err(other), "another nonce");
-    // Neither a part nor a stream of any MAC opens as the other.
+    // A part cannot be opened as a stream or the reverse, for any MAC.
     let part = Part::new(&mac, 0, &[1; 16]).expect("aligned");
     let part = part.seal(&sealer(), b"").expect("random bytes");
     assert_eq!(Stream::restore(&mac, &sealer(), &part).map(|_| ()), Err(SaveError::Seal));
@@ -219,7 +219,7 @@ fn a_stream_opens_under_its_own_seal() {
     assert_eq!(Stream::restore(&mac, &sealer(), &stream).map(|_| ()), Err(SaveError::Seal));
     let other = AnyMac::new(Algorithm::default(), &[8; 16]).expect("16 bytes");
     assert_eq!(other.restore(&sealer(), &stream).map(|_| ()), Err(SaveError::Seal));
-    // A stream over the limit has nothing to save.
+    // A stream over the limit cannot be saved.
     let light = LightMac::<Aes128>::new(&[1; 16], &[2; 16], 8).expect("s = 8");
     let over = light.stream().update(&[0; 3841]).save(&sealer());
     assert_eq!(over, Err(Error::TooLong { limit_bits: 8 * 3840 }.into()));
@@ -262,8 +262,8 @@ fn what_is_sealed_opens_for_the_same_list_alone() {
     assert_eq!(format!("{:?}", sealer()), "Sealer(..)");
 }
 
-/// Bytes that are sealed by who has the key and are still no state: errors, or streams that can be
-/// finished.
+/// Bytes that someone with the key sealed, and that are not a state: they are refused, or they open
+/// as a stream that can be finished.
 fn any_state<M: Mac<Hash: Hash<Sum: Save>>>(mac: &M, secret: &[u8]) {
     let sealed = sealer().seal(&[b"stream 1"], secret).expect("random bytes");
     if let Ok(mut stream) = Stream::restore(mac, &sealer(), &sealed) {
@@ -281,7 +281,7 @@ fn any_state<M: Mac<Hash: Hash<Sum: Save>>>(mac: &M, secret: &[u8]) {
     }
 }
 
-/// Some nonce of the MAC.
+/// A nonce of the MAC.
 fn nonce_of<M: Mac>(_: &M) -> M::Nonce {
     use tagmac::Nonce;
     let bytes = *<M::Nonce as Nonce>::BYTES.end();
@@ -344,7 +344,7 @@ proptest! {
 
     #[test]
     fn likely_garbage_is_no_state(
-        // A range, and numbers that sums have.
+        // A range, and numbers that occur in sums.
         block in prop::sample::select(vec![16u64, 13, 14, 2048, 4096]),
         bits in prop::sample::select(vec![128u64, 32, 160]),
         nonce in prop::sample::select(vec![0usize, 8, 16]),

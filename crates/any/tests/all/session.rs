@@ -1,4 +1,4 @@
-//! Sessions: no nonce serves twice, and nothing altered is restored.
+//! Sessions: nonces are never reused, and altered states are refused.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ fn session(name: &str, next: &[u8], messages: u64) -> Session {
     Session::new(mac, next, budget).expect("a session")
 }
 
-/// A number below `n`, by a generator that repeats.
+/// A number below `n`, from a reproducible generator.
 fn below(state: &mut u64, n: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     (*state >> 33) % n
@@ -63,7 +63,7 @@ fn no_nonce_serves_twice_whenever_a_crash_comes() {
                     now.reserve(below(&mut state, 20)).expect("a reserve");
                     disk = now.save().expect("a state");
                 }
-                // Not saved: it covers nothing.
+                // It was not saved, so it covers nothing.
                 1 => now.reserve(below(&mut state, 3)).expect("a reserve"),
                 2 => now = Session::restore(mac.clone(), &disk, budget).expect("restored"),
                 _ => match now.tag(b"packet") {
@@ -130,7 +130,7 @@ fn the_budget_ends() {
     let less = budget(&mac, 1);
     assert!(exhausted(Session::restore(mac, &saved, less).err()));
 
-    // All of PMAC's budget can be reserved, whose blocks count.
+    // PMAC's blocks are counted, and its whole budget can be reserved.
     let mac = mac_of_present();
     let budget = mac.budget(Some(1500), Some(1e-9)).expect("a budget");
     let mut session = Session::new(mac, &[], budget).expect("a session");
@@ -156,7 +156,7 @@ fn nonces_end() {
     let (mac, budget) = (short.mac().clone(), budget(short.mac(), 1 << 20));
     let mut last = Session::restore(mac, &saved, budget).expect("restored");
     assert_eq!((last.left(), last.reserve(1).err()), (1, used_up));
-    // One that is not saved uses them all.
+    // An unsaved session can use all of them.
     let mut short = session("UMAC-64", &[254], 1 << 20);
     assert_eq!(short.tag(b"").expect("a tag").0.as_bytes(), [254]);
     assert_eq!(short.tag(b"").expect("a tag").0.as_bytes(), [255]);
@@ -194,7 +194,7 @@ fn nothing_altered_is_restored() {
             if bit < 64 { SessionError::SavedMagic } else { SessionError::SavedChecksum };
         assert_eq!(restore(&bytes), Some(expected), "bit {bit}");
     }
-    // Whatever is under a checksum that fits.
+    // Any content under a matching checksum.
     let mut state = 9;
     for _ in 0..20_000 {
         let mut bytes = saved;
@@ -220,7 +220,7 @@ fn another_key_is_refused() {
     }
 }
 
-/// What a budget or a MAC refuses stands behind it; what a session refuses by itself does not.
+/// If a budget or a MAC refuses, its error is the source; a session's own refusal has no source.
 #[test]
 fn errors_have_their_sources() {
     use core::error::Error as _;

@@ -1,4 +1,4 @@
-//! `vectors/*.json` on every level. The rows' schema stands in `vectors/README.md`.
+//! `vectors/*.json` on every level. `vectors/README.md` defines the rows' schema.
 
 use std::thread;
 
@@ -13,11 +13,11 @@ fn expected(row: &Value) -> Tag {
     Tag::new(&hex(text(row, "tag")), bits).expect("a tag of that many bits")
 }
 
-/// Checks a row by every call that there is; the number of checks.
+/// Checks a row with every call. Returns the number of checks.
 fn check(row: &Value, level: Level) -> usize {
     let algorithm = Algorithm::from_name(text(row, "algorithm")).expect("it is in the registry");
     let key = hex(text(row, "key"));
-    // Wycheproof's rows for keys of no AES size name an algorithm that must refuse them.
+    // Wycheproof's rows for keys of invalid AES sizes name an algorithm that must refuse them.
     if row.get("refuse").and_then(Value::as_str) == Some("key") {
         assert!(AnyMac::new(algorithm, &key).is_err(), "took the key of {row}");
         return 1;
@@ -37,14 +37,14 @@ fn check(row: &Value, level: Level) -> usize {
     assert_eq!(verified, valid, "verified on {level}: {row}");
     if let Some(bytes) = message.whole() {
         let mut stream = mac.stream(&nonce).expect("a nonce");
-        // Pieces that fit no block, and of a long message longer ones.
+        // Pieces that do not match blocks; longer ones for a long message.
         bytes.chunks(13.max(bytes.len() / 1000)).for_each(|piece| stream.update(piece));
         assert_eq!(stream.tag() == Ok(tag), valid, "streamed on {level}: {row}");
     }
     1
 }
 
-/// Rows in all files of MACs of the registry, of which none is to be lost.
+/// The expected number of rows in all files, so that none is lost.
 const LEAST: usize = 1975;
 
 /// The rows of each file of MACs of the registry.
@@ -59,8 +59,8 @@ fn files() -> Vec<Vec<Value>> {
 
 #[test]
 fn every_row_on_every_level() {
-    // Where the CPU is emulated, rows of many megabytes take minutes: TAGMAC_TEST_BYTES leaves
-    // them out, and counts them.
+    // On an emulated CPU, rows of many megabytes take minutes: TAGMAC_TEST_BYTES leaves them out,
+    // and they are counted.
     let most = std::env::var("TAGMAC_TEST_BYTES").map_or(u64::MAX, |n| n.parse().expect("bytes"));
     let long = |row: &Value| row["msg"]["total_bytes"].as_u64().is_some_and(|n| n > most);
     let files = files();
@@ -116,7 +116,7 @@ fn poly1305() {
     }
 }
 
-/// Words that take two steps of a polynomial must be counted when parts are joined.
+/// Words that need two steps of a polynomial must be counted when parts are joined.
 #[test]
 fn umac_markers_in_parts() {
     let mut state = 1u64;
@@ -136,7 +136,7 @@ fn umac_markers_in_parts() {
                 AnyMac::with_options(algorithm, &key, expected(row).bits(), level).expect("UMAC");
             let parts = mac.parts().expect("UMAC has parts");
             let blocks = message.len() / 2048;
-            // The last blocks of all, and others at random.
+            // Always the last blocks, and others at random.
             let mut ends: Vec<usize> = (0..i + 4).map(|_| below(blocks + 1)).collect();
             ends.extend([blocks.saturating_sub(1), blocks, blocks.min(8192), blocks.min(8191)]);
             ends.sort();
@@ -159,7 +159,7 @@ fn umac_markers_in_parts() {
 
 #[test]
 fn the_best_level_is_the_expected_one() {
-    // Set where the tests run on a CPU of a known kind.
+    // Set if the tests run on a CPU of a known kind.
     if let Ok(expected) = std::env::var("TAGMAC_EXPECT_LEVEL") {
         assert_eq!(Level::best().name(), expected);
     }

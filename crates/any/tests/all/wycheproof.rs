@@ -22,8 +22,9 @@ fn array<'a>(of: &'a Value, field: &str) -> &'a [Value] {
     of[field].as_array().unwrap_or_else(|| panic!("expected an array in '{field}'"))
 }
 
-/// What the library makes of a test: whether it accepts the tag, and whether it makes the same one,
-/// at once and as a stream. `None` if it refuses the key, the tag's length, the nonce or the message.
+/// The library's result for a test: whether it accepts the tag, and whether it computes the same
+/// one, at once and as a stream. `None` if it refuses the key, the tag's length, the nonce or the
+/// message.
 fn answers(algorithm: Algorithm, tag_bits: usize, test: &Value, level: Level) -> Option<[bool; 3]> {
     let (key, message, tag) =
         (hex(text(test, "key")), hex(text(test, "msg")), hex(text(test, "tag")));
@@ -33,12 +34,12 @@ fn answers(algorithm: Algorithm, tag_bits: usize, test: &Value, level: Level) ->
     let mut stream = mac.stream(&nonce).ok()?;
     message.chunks(13).for_each(|piece| stream.update(piece));
     let streamed = stream.tag().ok()?;
-    // No tag at all is not accepted, and never made.
+    // An empty tag is never accepted and never computed.
     let Ok(tag) = Tag::new(&tag, 8 * tag.len()) else { return Some([false; 3]) };
     Some([mac.verify(&nonce, &message[..], &tag).is_ok(), made == tag, streamed == tag])
 }
 
-/// Whether the library does with a test what its result wants.
+/// True if the library's behaviour matches the test's result.
 fn holds(algorithm: Algorithm, tag_bits: usize, test: &Value, level: Level) -> bool {
     let found = answers(algorithm, tag_bits, test, level);
     match text(test, "result") {
@@ -77,7 +78,7 @@ fn every_vector_does_what_its_result_wants() {
     }
 }
 
-/// The test above can fail: each result is wrong for another tag, or for another length.
+/// Checks that the test above can fail: with another tag or length, each result must be wrong.
 #[test]
 fn a_vector_with_another_result_is_seen() {
     for file in files() {

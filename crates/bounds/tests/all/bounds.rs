@@ -1,4 +1,4 @@
-//! The bounds against exact rational arithmetic, and against the papers' own numbers.
+//! Compares the bounds with exact rational arithmetic and with the papers' numbers.
 
 use num_bigint::BigUint;
 use tagmac_bounds::umac::{Prf1999, Umac1999};
@@ -19,7 +19,7 @@ fn pmac_is_exact() {
         agrees(&bound, &pmac_exact(n, n, (q, sigma), 0, 1));
         let bound = pmac::mac(n, t, (q, sigma), v, l).unwrap();
         agrees(&bound, &pmac_exact(n, t, (q, sigma), v, l));
-        // Numbers for which attempts are linear.
+        // Numbers in the range where attempts are linear.
         let bits = (n.min(128) / 3).max(1);
         let (q, l) = (source.number(bits), source.some(bits));
         let sigma = q * (1 + source.below(8) as u128 * l / 8);
@@ -55,7 +55,7 @@ fn lightmac_is_exact() {
             }
         }
     }
-    // Near the end of the numbers.
+    // Near the limits of the numbers.
     for n in [126, 128, 130, 254, 256] {
         for q in [1, 2, 3, u128::MAX - 1, u128::MAX] {
             let left = two(n) - int(q) + int(1);
@@ -83,7 +83,7 @@ fn elimac_is_exact() {
             }
             Err(error) => panic!("{error}"),
         }
-        // EliMAC-AES with the paper's own eps, not the `f64` next to it.
+        // EliMAC-AES with the paper's exact eps, not the nearest `f64`.
         let (t, e) = (source.t(128), eli_aes());
         agrees(&elimac::aes_prf(t, elimac::AES4, q).unwrap(), &eli_prf(128, t, &e, q));
         agrees(&elimac::aes_mac(t, elimac::AES4, q, f).unwrap(), &eli_mac(128, t, &e, q, f));
@@ -106,7 +106,7 @@ fn umac_and_poly1305_are_exact() {
         let exact = equal_pairs(nonces, q) + hash * factor;
         agrees(&poly1305::mac(q, v, l, nonces).unwrap(), &exact);
     }
-    // With no attempt nothing passes, under nonces that do not repeat.
+    // Without attempts nothing passes, if nonces do not repeat.
     agrees(&umac::mac(64, 5, 0, NonceKind::Counted).unwrap(), &int(0));
     agrees(&poly1305::mac(5, 0, 0, NonceKind::Counted).unwrap(), &int(0));
 }
@@ -205,7 +205,7 @@ fn loads_are_the_functions() {
     assert_eq!(forgery, umac::mac_1999(&STD, 1000, q, v).unwrap());
 }
 
-/// The queries under K1 that the terms have.
+/// The number of queries under K1 in the terms.
 fn queries(bound: &Bound, primitive: &str) -> u128 {
     let term = bound.terms().iter().find(|term| term.primitive == primitive);
     term.map_or(0, |term| term.queries)
@@ -213,8 +213,9 @@ fn queries(bound: &Bound, primitive: &str) -> u128 {
 
 #[test]
 fn lightmac_calls_its_cipher_so_often() {
-    // A message has floor(bits / (n - s)) full blocks, each of which is a call under K1, and an empty
-    // last one if it ends there: 256 calls for the longest with a counter of 8 bits, not 255.
+    // A message has floor(bits / (n - s)) full blocks, with a call under K1 for each. If it ends
+    // with a full block, it also has an empty last block: 256 calls for the longest with a counter
+    // of 8 bits, not 255.
     for (n, s) in [(64, 8), (64, 16), (32, 16), (128, 8), (128, 32)] {
         let theorem = Theorem::LightMac { n, s, t: n };
         let limit = theorem.limit();
@@ -227,7 +228,7 @@ fn lightmac_calls_its_cipher_so_often() {
             assert_eq!(queries(&forgery, "E1"), 8 * calls, "{n} {s} {length}");
             assert_eq!(queries(&forgery, "E2"), 8, "{n} {s} {length}");
         }
-        // Lengths that nobody tells.
+        // Unknown lengths.
         let bound = lightmac::mac(n, s, n, (3, u128::MAX), (5, u128::MAX)).unwrap();
         assert_eq!(queries(&bound, "E1"), 8 << s);
         assert_eq!(queries(&bound, "E2"), 8);
@@ -248,8 +249,8 @@ fn the_papers_numbers() {
         assert!(lightmac::generic(32, messages, blocks).unwrap().at_most(millionth));
         assert!(!lightmac::generic(32, messages + 1, blocks).unwrap().at_most(millionth));
     }
-    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 as printed gives nearly a half
-    // there; half of that is needed, and no root for whole tags.
+    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 as printed is almost 1/2
+    // there; half of that suffices, and no square root for whole tags.
     for (log2, printed, value) in [
         (40, "4.23e-8", "5.48e-11"),
         (55, "1.19e-1", "5.88e-2"),
@@ -262,9 +263,9 @@ fn the_papers_numbers() {
         let corollary = pairs * 2.0 * elimac::AES4 + (pairs / 2f64.powi(128)).sqrt();
         assert_eq!(format!("{corollary:.2e}"), printed, "2^{log2}");
     }
-    // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the probability that all
-    // are rejected, with a delta of 2^-40. Its formula gives less.
-    // 14 is 8 times the factor of pads, 13.19, rounded up.
+    // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the probability that
+    // all are rejected, with a delta of 2^-40. Its formula results in less. 14 is 8 times the
+    // factor of pads, 13.19, rounded up.
     let forged = 14.0 * 96.0 * 2f64.powi(64 - 106);
     assert!((3.055e-10..3.056e-10).contains(&forged), "{forged:e}");
     let bound = poly1305::mac(1 << 64, 1 << 64, 1536, NonceKind::Counted).unwrap().value();
@@ -272,7 +273,7 @@ fn the_papers_numbers() {
     let rejected = 1.0 - 2f64.powi(-40) - forged;
     assert_eq!(format!("{rejected:.12}"), "0.999999999694");
     assert!(rejected < 0.999999999999998);
-    // PMAC, docs/design/theory.md: in whatever messages the blocks are.
+    // PMAC, docs/design/theory.md: for any distribution of the blocks over messages.
     for (n, blocks, shown) in [(128, 40, "2^-47.99"), (64, 20, "2^-23.99"), (64, 24, "2^-15.99")] {
         let bound = |q| pmac::prf(n, q, 1 << blocks).unwrap().to_string();
         for q in [1 << blocks, (1 << blocks) - 1, 1 << (blocks - 1)] {
@@ -280,7 +281,7 @@ fn the_papers_numbers() {
         }
     }
     assert!(pmac::prf(64, 1 << 32, 1 << 32).unwrap().log2() > 0.0);
-    // More blocks than can be counted are not taken for 2^128.
+    // More blocks than can be counted are not treated as 2^128.
     assert!(pmac::prf(256, 1, u128::MAX).unwrap().log2() >= 0.0);
     assert!(Theorem::Pmac { n: 256, t: 256 }.messages(1 << 40, 0.5).unwrap() < 1 << 111);
     // 128 messages of 1 MiB: 3 * 2^7 * 2^24 / 2^64.
@@ -322,7 +323,7 @@ fn bounds_grow() {
                 let [before, after] = [load, worse].map(|load| values(&load));
                 assert!(before[0] <= after[0] && before[1] <= after[1], "{theorem:?} {load:?}");
             }
-            // More trust, more messages; longer messages, fewer.
+            // A larger probability allows more messages; longer messages allow fewer.
             let probability = source.e().min(0.5) / 2.0;
             let messages = |length, probability| theorem.messages(length, probability).unwrap();
             assert!(messages(length, probability) <= messages(length, 2.0 * probability));
@@ -331,8 +332,8 @@ fn bounds_grow() {
             if numbers_suffice(&theorem) {
                 assert!(guesses(length, probability) <= guesses(length, 2.0 * probability));
             }
-            // Shorter messages are more, and an attempt passes with more after more of them: PMAC's meets
-            // one of their sums, and random nonces are shared.
+            // The limit for shorter messages is higher, and an attempt is more likely to pass after
+            // more messages: PMAC's meets one of their sums, and random nonces are shared.
             let grows = match theorem {
                 Theorem::Pmac { .. } => true,
                 Theorem::Umac1999(mac) => {
@@ -387,7 +388,7 @@ fn the_proof_for_cbc3_holds_for_blocks_of_three_bits() {
         let found = equal as f64 / all.len() as f64;
         let (d, l) = (one.len() - 1, other.len() - 1);
         let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
-        // As two inputs of a key, and as one and an attempt.
+        // As two inputs of a key, and as one input and an attempt.
         let both = (pairs(d + l) + 1.0) / (8 - d - l) as f64;
         let attempt = ((l * d) as f64 + pairs(l) + 1.0 + pairs(d)) / (8 - d - l) as f64;
         assert!(found <= both && found <= attempt, "{one:?} {other:?}: {found}");
@@ -398,7 +399,7 @@ fn the_proof_for_cbc3_holds_for_blocks_of_three_bits() {
 
 #[test]
 fn pads_of_a_permutation_end_in_a_cliff() {
-    // What an attempt passes with, against a hash's own 2^-120.
+    // The probability of an attempt, relative to the hash's own 2^-120.
     let factor =
         |log2: u32| umac::mac(128, 1 << log2, 1, NonceKind::Counted).unwrap().log2() + 120.0;
     let shown = [32, 63, 64, 65, 66, 67, 68].map(|log2| format!("{:.2}", factor(log2)));

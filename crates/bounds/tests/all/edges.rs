@@ -1,4 +1,4 @@
-//! Limits to the unit, names of primitives, and the words of errors.
+//! Exact limits, names of primitives, and messages of errors.
 
 use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{Bound, BoundError, NonceKind, Theorem, Workload};
@@ -60,7 +60,7 @@ fn guesses_and_tags_are_the_parts_of_a_forgery() {
             let load = Workload { messages, length: 64, attempts };
             let (all, guessing) =
                 (theorem.forgery(&load).unwrap(), theorem.guessing(&load).unwrap());
-            // PMAC has a second bound, which is the smaller one for a few attempts.
+            // PMAC has a second bound, which is smaller for a few attempts.
             let pmac = matches!(theorem, Theorem::Pmac { .. });
             assert!(pmac || guessing.value() <= all.value());
             let tags = Workload { attempts: 0, ..load };
@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_bound_is_said() {
         ),
         (
             BoundError::TooLong { limit: 7, found: 9 },
-            "expected a message of at most 7 bytes, found one of 9",
+            "expected a message of at most 7 bytes, found 9",
         ),
         (
             BoundError::Probability { found: 2.0 },
@@ -125,7 +125,7 @@ fn what_is_wrong_with_a_bound_is_said() {
         ),
         (
             BoundError::NonceBits { max: 0, found: 64 },
-            "expected nonces of a counter, found random ones of 64 bits",
+            "nonces must be counted, found random ones of 64 bits",
         ),
         (
             BoundError::NonceBits { max: 128, found: 129 },
@@ -139,7 +139,7 @@ fn what_is_wrong_with_a_bound_is_said() {
     }
 }
 
-/// Constants that the compiler holds: with others this does not build.
+/// These are evaluated at compile time: with other values this does not build.
 const _: () = {
     let each = 53.0 / 17_179_869_184.0;
     assert!(elimac::AES4 == each * each * each * each);

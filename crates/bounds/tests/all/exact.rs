@@ -1,4 +1,4 @@
-//! The formulas of the theorems in exact rational arithmetic, and numbers to try them with.
+//! The formulas of the theorems in exact rational arithmetic, and test values.
 
 use std::sync::OnceLock;
 
@@ -24,7 +24,7 @@ pub fn of_f64(x: f64) -> Exact {
     Exact::from_float(x).expect("finite")
 }
 
-/// The root, upward to 2^-600.
+/// The square root, rounded up to 2^-600.
 pub fn root(x: &Exact) -> Exact {
     let scaled = (x * two(1200)).ceil().to_integer();
     let root = scaled.sqrt();
@@ -32,7 +32,7 @@ pub fn root(x: &Exact) -> Exact {
     int(root + up) * two(-600)
 }
 
-/// The logarithm to base 2 in units of 2^-100, downward.
+/// The logarithm to base 2 in units of 2^-100, rounded downward.
 pub fn lg(x: &Exact) -> BigInt {
     const PLACES: u64 = 400;
     assert!(*x > int(0));
@@ -54,7 +54,8 @@ pub fn lg(x: &Exact) -> BigInt {
     log
 }
 
-/// Checks a bound against the exact value: never below it, over it by less than one part in 2^40.
+/// Compares a bound with the exact value: never below it, and above it by less than one part in
+/// 2^40.
 #[track_caller]
 pub fn agrees(bound: &Bound, exact: &Exact) {
     if *exact == int(0) {
@@ -95,7 +96,7 @@ impl Source {
         self.word() % n
     }
 
-    /// A number of up to `bits` bits; often next to a power of 2.
+    /// A number of up to `bits` bits, often next to a power of 2.
     pub fn number(&mut self, bits: u32) -> u128 {
         let most = u128::MAX >> (128 - bits);
         let wide = (self.word() as u128) << 64 | self.word() as u128;
@@ -107,7 +108,7 @@ impl Source {
         }
     }
 
-    /// As [`number`](Source::number), and not 0.
+    /// As [`number`](Source::number), but not 0.
     pub fn some(&mut self, bits: u32) -> u128 {
         self.number(bits).max(1)
     }
@@ -153,8 +154,8 @@ pub fn ceil_log(number: u128) -> u64 {
     (0..128).find(|a| number <= 1 << a).unwrap_or(128)
 }
 
-/// What q_v attempts add to PMAC's bound, from the formula in `docs/design/theory.md`; nothing where it is not
-/// proven, or where numbers have more than 128 bits.
+/// The term of q_v attempts in PMAC's bound, from the formula in `docs/design/theory.md`; `None`
+/// where it is not proven, or where numbers have more than 128 bits.
 pub fn pmac_attempts(n: u32, t: u32, (q, sigma): (u128, u128), v: u128, l: u128) -> Option<Exact> {
     let left = two(n.into()) - int(sigma.checked_add(l)?.checked_add(1)?);
     let ql = q.checked_mul(l)?;
@@ -193,7 +194,7 @@ pub fn pmac_exact(n: u32, t: u32, (q, sigma): (u128, u128), v: u128, l: u128) ->
     let queries = tags(int(all), int(blocks), blocks < u128::MAX) + int(v) * two(-i64::from(t));
     match pmac_attempts(n, t, (q, sigma), v, l) {
         Some(attempts) => queries.min(alone + attempts),
-        // Each attempt passes with 1 at most.
+        // Each attempt passes with a probability of at most 1.
         None => queries.min(alone + int(v)),
     }
 }
@@ -230,8 +231,8 @@ pub fn eli_mac(n: u32, t: u32, e: &Exact, q: u128, f: u128) -> Exact {
     pairs(q) * e + eli_attempts(n, t, e, q, f)
 }
 
-/// The sum of min(1, C(q, j + 1) / 2^(bits j)) over j < most; or q, or 8 q / 2^bits + 130, if that is less.
-/// Downward by less than 2^-300.
+/// The sum of min(1, C(q, j + 1) / 2^(bits j)) over j < most; or q, or 8 q / 2^bits + 130, if that
+/// is less. Rounded downward by less than 2^-300.
 pub fn multiplicity(q: u128, bits: u32, most: Option<u32>) -> Exact {
     let q = q.max(1);
     let simple = int(q).min(int(8) * int(q) * two(-(bits as i64)) + int(130));
@@ -254,11 +255,12 @@ pub fn multiplicity(q: u128, bits: u32, most: Option<u32>) -> Exact {
         let more = (BigInt::from(q) - BigInt::from(j + 1)).max(0.into());
         choose = choose * more / (j + 2);
     }
-    // Either there are no more, or nobody knows what they come to.
+    // Either these are all terms, or the rest of the sum is unknown.
     if most.is_some_and(|most| most <= 128) { sum.min(simple) } else { simple }
 }
 
-/// The factor of pads from a permutation after c tags, downward by less than one part in 2^300.
+/// The factor of pads from a permutation after c tags, rounded downward by less than one part in
+/// 2^300.
 pub fn pads(c: u128) -> Exact {
     // In units of 2^-500.
     const PLACES: usize = 500;
@@ -280,7 +282,7 @@ pub fn pads(c: u128) -> Exact {
     int(sum) * two(-(PLACES as i64))
 }
 
-/// The pairs of messages under one nonce.
+/// The expected number of pairs of messages under one nonce.
 pub fn equal_pairs(nonces: NonceKind, q: u128) -> Exact {
     match nonces {
         NonceKind::Counted => int(0),
@@ -288,7 +290,7 @@ pub fn equal_pairs(nonces: NonceKind, q: u128) -> Exact {
     }
 }
 
-/// The inner blocks of CBC3 for a message, and the bits of a block.
+/// The number of inner blocks of CBC3 for a message, and the length of a block in bits.
 pub fn inner(prf: Prf1999, length: u64) -> Option<(u128, u32)> {
     let Prf1999::Cbc3 { n, block_bytes, hash_bytes } = prf else { return None };
     let bytes = 10 + length.div_ceil(block_bytes.into()) as u128 * hash_bytes as u128;
@@ -329,7 +331,7 @@ pub fn aes4() -> Exact {
     int(53 * 53 * 53 * 53) * two(-136)
 }
 
-/// Theorems of all kinds, with the blocks, tags and nonces that MACs have, and with others.
+/// Theorems of all kinds, with the blocks, tags and nonces of the MACs, and with others.
 pub fn theorems() -> Vec<Theorem> {
     let random = |bits| NonceKind::Random { bits };
     let mut all = vec![
@@ -364,14 +366,14 @@ pub fn pads_of_all() -> &'static Exact {
     ALL.get_or_init(|| pads(1 << 64))
 }
 
-/// The exact largest of the bound on tags and that on forging with no attempt, and the exact bound
+/// The exact maximum of the bound on tags and that on forging without attempts, and the exact bound
 /// on guesses.
 pub fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
     let bits = 8 * length as u128;
     match theorem {
         Theorem::Pmac { n, t } => {
             let blocks = int(q) * int(bits.div_ceil(n.into()).max(1));
-            // More blocks than a u128 counts are as good as no bound.
+            // More blocks than a u128 counts have no useful bound.
             let known = blocks < int(u128::MAX);
             let each = (int(3) * int(q)).min(&blocks + int(1));
             let each = if known { each } else { &blocks + int(1) };
@@ -407,8 +409,8 @@ pub fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) 
 pub const STD: Umac1999 =
     Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces: NonceKind::Counted };
 
-/// Whether a theorem's numbers of blocks have 128 bits. Those of PMAC with blocks of 256 bits have more, and
-/// where they end there, no attempt is allowed.
+/// Returns whether a theorem's numbers of blocks fit in 128 bits. Those of PMAC with blocks of 256
+/// bits do not; where they overflow, no attempt is allowed.
 pub fn numbers_suffice(theorem: &Theorem) -> bool {
     !matches!(theorem, Theorem::Pmac { n: 256, .. })
 }

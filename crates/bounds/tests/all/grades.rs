@@ -1,4 +1,4 @@
-//! What words of a tag come to that are checked by grades, and tags without a nonce.
+//! The bounds for words of a tag that are checked by grades, and for tags without a nonce.
 
 use tagmac_bounds::umac::{self, Prf1999, Umac1999};
 use tagmac_bounds::{BoundError, NonceKind};
@@ -22,7 +22,7 @@ fn the_bound_by_grades_is_exact() {
         let bound = umac::graded(1, &attempts).expect("a message");
         agrees(&bound, &by_grade(&two(-30), &attempts));
         let word = Umac1999 { b, t: bits, prf: Prf1999::Named, nonces: NonceKind::Counted };
-        // What tells F from a random function is a term, whatever the messages.
+        // The advantage against F is a term, whatever the messages.
         for q in [0, 1] {
             let bound = umac::graded_1999(&word, 0, q, &longer).expect("an attempt");
             let each = two(-i64::from(b)) + two(-i64::from(bits));
@@ -35,7 +35,7 @@ fn the_bound_by_grades_is_exact() {
     }
 }
 
-/// What tells each stream's ciphers from random functions is in the value.
+/// The advantage against each stream's ciphers is in the value.
 #[test]
 fn a_prf_costs_as_often_as_there_are_streams() {
     let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 4 };
@@ -52,7 +52,7 @@ fn a_prf_costs_as_often_as_there_are_streams() {
     }
 }
 
-/// The most failures at each grade that keep to a probability, never a whole word's.
+/// The maximum number of failures at each grade within a probability, never a whole word's.
 #[test]
 fn failures_by_grades_keep_to_a_probability() {
     for log in 1..=40 {
@@ -68,7 +68,7 @@ fn failures_by_grades_keep_to_a_probability() {
     }
 }
 
-/// Section 8.3: a hash of 2^-32 lets fewer than 2^16 messages be authenticated without a nonce.
+/// Section 8.3: without a nonce, a hash with 2^-32 authenticates fewer than 2^16 messages.
 #[test]
 fn without_a_nonce_collisions_count_by_pairs() {
     let mut source = Source(9);
@@ -85,8 +85,9 @@ fn without_a_nonce_collisions_count_by_pairs() {
     assert!(umac::without_nonce(u32::MAX, 256, 1).is_ok());
 }
 
-/// Section 8.3 states its bound for every adversary. It is for one attempt: over all 16 functions F of a hash
-/// of two bits to a tag of one, which never collides, one attempt passes as the bound has it, and one of two always.
+/// Section 8.3 states its bound for every adversary, but it is for one attempt. Over all 16
+/// functions F from a hash of two bits to a tag of one bit, which never collides, one attempt
+/// passes with the probability of the bound, and one of two always passes.
 #[test]
 fn attempts_without_a_nonce_count_each() {
     let bound = umac::without_nonce(64, 1, 1).expect("a message").value();
@@ -103,20 +104,20 @@ fn attempts_without_a_nonce_count_each() {
 #[test]
 fn grades_bound_what_they_should() {
     let log = |attempts: [u128; 4]| umac::graded(1, &attempts).unwrap().log2();
-    // No lower grade: as UMAC-128 by itself.
+    // No lower grade: as UMAC-128 alone.
     assert!((log([0, 0, 0, 1 << 88]) + 32.0).abs() < 1e-9);
     let whole = umac::mac(128, 9, 7, NonceKind::Counted).unwrap();
     let grades = umac::graded(9, &[0, 0, 0, 7]).unwrap();
     assert!((grades.log2() - whole.log2()).abs() < 1e-9 && grades.terms() == whole.terms());
-    // One word alone: as UMAC-32 by itself, whatever the attempts at more words.
+    // Only one word: as UMAC-32 alone, for any number of attempts at more words.
     assert!((log([1 << 20, 0, 0, 0]) + 10.0).abs() < 1e-9);
     assert!((log([1 << 20; 4]) + 10.0).abs() < 1e-8);
-    // What pads from a permutation cost.
+    // The cost of pads from a permutation.
     let after = umac::graded(1 << 64, &[0, 0, 0, 1 << 88]).unwrap().value();
     assert!((after * 2f64.powi(32) - 0.5f64.exp()).abs() < 1e-9, "{after}");
-    // Where each word may be guessed, the bound says nothing.
+    // If each word may be guessed, the bound is useless.
     assert!(log([1 << 32, 0, 0, 0]) >= 0.0);
-    // More attempts at any grade never have less.
+    // More attempts at any grade never have a smaller bound.
     let before = log([100; 4]);
     for word in 0..4 {
         let mut more = [100; 4];

@@ -1,4 +1,4 @@
-//! How many messages and attempts a probability allows: the largest numbers, and what lowers them.
+//! The maximum numbers of messages and attempts for a probability, and changes that lower them.
 
 use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{BoundError, NonceKind, Theorem, Workload, per_key, umac};
@@ -8,7 +8,7 @@ use crate::exact::*;
 #[test]
 fn numbers_are_the_largest_within_the_probability() {
     let mut source = Source(6);
-    // The next number is over, or under by less than what is rounded.
+    // The next number exceeds the limit, or is below it by less than the rounding.
     let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-40));
     for theorem in theorems() {
         for _ in 0..60 {
@@ -40,7 +40,7 @@ fn numbers_are_the_largest_within_the_probability() {
                 agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, q, length, v).1);
             }
             assert!(exact(theorem, q, length, v).1 <= limit);
-            // No more can be counted.
+            // Larger numbers cannot be counted.
             if v < u128::MAX - 1 {
                 let (_, more) = exact(theorem, q, length, v + 1);
                 assert!(over(more, &limit), "{theorem:?} {length} {probability}: {v}");
@@ -112,7 +112,7 @@ fn elimac_is_limited_by_its_hash() {
     for t in 1..128 {
         assert_eq!(of(t).messages(1500, probability), Ok(messages), "{t}");
     }
-    // A tag of 64 bits is guessed with about 2^-64, whatever the hash does.
+    // A tag of 64 bits is guessed with about 2^-64, for any hash.
     let guesses = of(64).guesses(1500, probability).unwrap();
     assert!(guesses < 1 << 32 && guesses > (1 << 32) - (1 << 10), "{guesses}");
     assert_eq!(log2(of(128).guesses(1500, probability).unwrap()), "81.09");
@@ -125,7 +125,7 @@ fn limits_never_grow_where_they_should_fall() {
     theorems.retain(numbers_suffice);
     for round in 0..100_000usize {
         let mut theorem = theorems[round % theorems.len()];
-        // Nonces of whole bytes; those of UMAC of 1999 have eight.
+        // Nonces of whole bytes; those of UMAC 1999 have eight.
         let (least, bytes) = if matches!(theorem, Theorem::Umac1999(_)) { (8, 8) } else { (1, 16) };
         let mut nonces = || match source.below(3) {
             0 => NonceKind::Counted,
@@ -156,7 +156,7 @@ fn limits_never_grow_where_they_should_fall() {
         let context = format!("{theorem:?} {length} {probability:e}");
         let own = limits(theorem, probability);
 
-        // Exactly: each limit keeps to the probability, and both to twice of it.
+        // Exactly: each limit is within the probability, and both are within twice of it.
         let (tags, attempts) = exact(theorem, own[0], length, own[1]);
         let limit = of_f64(probability);
         assert!(own[0] == 0 || tags <= limit, "{context}: {own:?}");
@@ -178,7 +178,7 @@ fn limits_never_grow_where_they_should_fall() {
                 assert!(at_most(cut, own), "{context}: {t} {cut:?} {own:?}");
             }
             1 => {
-                // More keys, and still more.
+                // More keys, and then even more.
                 let keys = source.some(40);
                 let (few, many) = (source.some(20).min(keys), keys);
                 let each = |keys| per_key(probability, keys).unwrap();

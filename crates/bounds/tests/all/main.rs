@@ -1,4 +1,4 @@
-//! The tests from outside, in one program.
+//! The integration tests, in one program.
 
 mod bounds;
 mod edges;

@@ -1,4 +1,4 @@
-//! What no theorem speaks of is refused, with an error that says what was expected.
+//! Parameters without a theorem are refused, with an error that names the valid ones.
 
 use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{NonceKind, Theorem, Workload, per_key};
@@ -58,7 +58,8 @@ fn what_no_theorem_speaks_of_is_refused() {
         assert_eq!(lightmac::mac(128, 64, t, (1, 1), (0, 0)), Err(wrong));
         assert_eq!(elimac::aes_prf(t, elimac::AES4, 1), Err(wrong));
         assert_eq!(umac::mac(t, 1, 0, NonceKind::Counted), Err(wrong));
-        // The bound on tags as random bits has no length, that on forging has.
+        // The bound on tags as random bits does not depend on the tag's length; the bound on
+        // forging does.
         assert_eq!(Theorem::Pmac { n: 128, t }.messages(0, 0.5), Err(wrong));
         assert_eq!(Theorem::Pmac { n: 128, t }.guesses(0, 0.5), Err(wrong));
     }

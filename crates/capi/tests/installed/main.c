@@ -1,5 +1,5 @@
-/* What a user's first program does: the tag of a message under the key of a file, its check, and a
-   forgery. */
+/* A first program of a user: tags a message under a key file, verifies the tag, and checks that a
+   wrong tag is refused. */
 #include <stdio.h>
 #include <string.h>
 #include <tagmac.h>

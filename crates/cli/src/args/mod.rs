@@ -1,12 +1,17 @@
-//! The command line. clap is known here, in `main` and where its own pages are printed.
+//! The command line. Only this module, `main`, `help`, `completions` and `pages` use clap.
+//!
+//! The first paragraph of an option's comment is its line in `--help`. All paragraphs are in
+//! `tagmac help COMMAND` and in the manual page.
 
 mod seal;
 mod shared;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueHint};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{ArgAction, Args as Group, CommandFactory, Parser, Subcommand, ValueHint};
 use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
@@ -17,56 +22,65 @@ use shared::{AlgorithmParser, KeyArgs, KeyOnlyArgs, ListingArgs, Nonce, ReadingA
 
 /// The command line.
 #[derive(Parser)]
-#[command(name = "tagmac", version, about = "Tags files with a key and checks the tags")]
+#[command(name = "tagmac", version, about = "Tags files with a secret key, and checks the tags")]
 #[command(bin_name = "tagmac")]
-#[command(long_about = help::ABOUT, after_help = help::AFTER, max_term_width = 100)]
+#[command(after_help = help::overview(), after_long_help = help::overview_and_topics())]
+#[command(disable_help_flag = true, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Args {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
+    /// Print help
+    // The long help is that of `tagmac help COMMAND`.
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, display_order = 999)]
+    pub help: Option<bool>,
 }
 
-/// What to do.
+/// A command and its arguments.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a key
-    #[command(after_help = help::KEYGEN)]
+    /// Make a key file
+    #[command(after_help = help::KEYGEN.short(), after_long_help = help::KEYGEN.long())]
     Keygen(KeygenArgs),
     /// Tag files
-    #[command(after_help = help::TAG)]
+    #[command(after_help = help::TAG.short(), after_long_help = help::TAG.long())]
     Tag(TagArgs),
     /// Check files against the tags in a list
-    #[command(alias = "verify", after_help = help::CHECK)]
+    #[command(alias = "verify", after_help = help::CHECK.short(), after_long_help = help::CHECK.long())]
     Check(CheckArgs),
-    /// Write a manifest of a directory, closed by one tag; nothing is encrypted
-    #[command(after_help = help::SEAL)]
+    /// Write a manifest of a directory: its files, and a tag of each
+    #[command(after_help = help::SEAL.short(), after_long_help = help::SEAL.long())]
     Seal(SealArgs),
-    /// Check a directory against its manifest
-    #[command(after_help = help::AUDIT)]
+    /// Compare a directory with its manifest
+    #[command(after_help = help::AUDIT.short(), after_long_help = help::AUDIT.long())]
     Audit(AuditArgs),
-    /// Hash a range of an object into a small sealed file, on any machine
-    #[command(after_help = help::PART)]
+    /// Hash a range of an object into a partial, on any machine
+    #[command(after_help = help::PART.short(), after_long_help = help::PART.long())]
     Part(PartArgs),
-    /// Make an object's tag from the files that 'part' made
-    #[command(after_help = help::COMBINE)]
+    /// Make an object's tag from its partials
+    #[command(after_help = help::COMBINE.short(), after_long_help = help::COMBINE.long())]
     Combine(CombineArgs),
-    /// Update a large file's tag after an edit, without reading all of the file
-    #[command(after_help = help::UPDATE)]
+    /// Update a large file's tag after an edit, reading only the edit
+    #[command(after_help = help::UPDATE.short(), after_long_help = help::UPDATE.long())]
     Update(UpdateArgs),
-    /// Show the algorithms
-    #[command(after_help = help::LIST)]
+    /// List the algorithms
+    #[command(after_help = help::LIST.short(), after_long_help = help::LIST.long())]
     List(ListArgs),
     /// Show how much one key may authenticate
-    #[command(after_help = help::BOUNDS)]
+    #[command(after_help = help::BOUNDS.short(), after_long_help = help::BOUNDS.long())]
     Bounds(BoundsArgs),
-    /// Check this build and this machine against known answers
-    #[command(after_help = help::SELFTEST)]
+    /// Check this build on this machine against known answers
+    #[command(after_help = help::SELFTEST.short(), after_long_help = help::SELFTEST.long())]
     Selftest,
-    /// Print completions for a shell
+    /// Print a script that completes tagmac's command line in a shell
+    #[command(after_help = help::COMPLETIONS.short(), after_long_help = help::COMPLETIONS.long())]
     Completions(CompletionsArgs),
-    /// Print a manual page, or write all of them, in roff
-    #[command(after_help = help::MAN)]
+    /// Print a manual page in roff, or write all of them
+    #[command(after_help = help::MAN.short(), after_long_help = help::MAN.long())]
     Man(ManArgs),
+    /// Show the commands and topics, or all about one of them
+    #[command(after_help = help::HELP.short(), after_long_help = help::HELP.long())]
+    Help(HelpArgs),
 }
 
 /// `tagmac keygen`
@@ -87,41 +101,44 @@ pub struct TagArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Tag the files below each directory, in order of their names. Links inside are not followed;
-    /// what is skipped is named
+    /// Tag the files below each directory, in order of their names
+    ///
+    /// Links inside are not followed. Skipped entries are reported.
     #[arg(short, long, conflicts_with = "raw")]
     pub recursive: bool,
     /// End each line with a zero byte, and do not escape names
     #[arg(short, long)]
     pub zero: bool,
-    /// Write lines as sha256sum does: 'HEX  NAME'
+    /// Write lines like those of sha256sum: 'HEX  NAME'
     #[arg(long)]
     pub untagged: bool,
-    /// Write only the bytes of the tag, for one file
+    /// Write only the bytes of the tag of one file
     #[arg(long, conflicts_with_all = ["untagged", "zero"])]
     pub raw: bool,
     /// Write one JSON object per line
     #[arg(long, conflicts_with_all = ["untagged", "zero", "raw"])]
     pub json: bool,
-    /// The nonce of one file, if the algorithm takes nonces; by default a random one for each file.
-    /// Never use a nonce twice under one key
+    /// The nonce of one file; by default each file gets a random one
+    ///
+    /// Only for algorithms that need a nonce. Never use a nonce twice under one key.
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse, conflicts_with = "recursive")]
     pub nonce_hex: Option<Nonce>,
-    /// Save progress on one large file in CHECKPOINT, and resume from it if the previous run was
-    /// interrupted. CHECKPOINT is removed when the tag is written
+    /// Save progress on one large file, and resume from it
+    ///
+    /// CHECKPOINT is removed when the tag is written.
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "recursive")]
     pub checkpoint: Option<PathBuf>,
-    /// Save the checkpoint after each BYTES bytes; by default every 5 seconds
+    /// Save the checkpoint every BYTES bytes; by default every 5 seconds
     #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
     #[arg(overrides_with = "checkpoint_every")]
     pub checkpoint_every: Option<u64>,
-    /// How to read.
+    /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// How to list.
+    /// Listing.
     #[command(flatten)]
     pub listing: ListingArgs,
-    /// The files, or URLs of objects; '-' is standard input
+    /// Files, or URLs of objects; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub files: Vec<PathBuf>,
 }
@@ -132,44 +149,46 @@ pub struct CheckArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Do not print lines for files that verify
+    /// Print nothing for files that verify
     #[arg(long)]
     pub quiet: bool,
-    /// Print nothing for files; only the exit status reports the result
+    /// Print nothing for any file; the exit status is the result
     #[arg(long)]
     pub status: bool,
-    /// Accepted for compatibility with sha256sum; malformed lines always fail the check
+    /// Ignored, for compatibility with sha256sum: malformed lines always fail
     #[arg(long)]
     pub strict: bool,
-    /// Report every malformed line; by default only the first of each list
+    /// Report every malformed line, not only the first of each list
     #[arg(short, long)]
     pub warn: bool,
     /// Skip files that are missing
     #[arg(long)]
     pub ignore_missing: bool,
-    /// Also read devices and /dev/fd/N that a list names; by default they are refused
+    /// Allow lists to name devices and /dev/fd/N
     #[arg(long, conflicts_with = "raw_tag")]
     pub special: bool,
-    /// Also read the objects that a list names, if their URL is URL or below it, as below a folder;
-    /// by default no list makes requests. May be given several times
+    /// Allow lists to name the objects at or below URL; repeatable
+    ///
+    /// By default a list cannot cause requests. URL counts as a folder: s3://BUCKET/a allows
+    /// s3://BUCKET/a/b but not s3://BUCKET/ab.
     #[arg(long, value_name = "URL", conflicts_with = "raw_tag", value_hint = ValueHint::Url)]
     pub allow_url: Vec<OsString>,
-    /// The lists' lines end with a zero byte, and their names are not escaped
+    /// Read lists whose lines end with a zero byte, with names that are not escaped
     #[arg(short, long)]
     pub zero: bool,
     /// Write one JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// Check one FILE, or standard input, against a tag that 'tag --raw' wrote
+    /// Check one FILE, or standard input, against a tag from 'tag --raw'
     #[arg(long, value_name = "TAGFILE", conflicts_with_all = ["zero", "warn", "ignore_missing"])]
     pub raw_tag: Option<PathBuf>,
-    /// The nonce of a raw tag, or of a list's only line, if the algorithm takes nonces
+    /// The nonce of a raw tag, or of a list's only line
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub nonce_hex: Option<Nonce>,
-    /// How to read.
+    /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// The lists; '-' is standard input
+    /// Lists of tags; '-' is standard input
     #[arg(value_name = "LIST", default_value = "-")]
     pub lists: Vec<PathBuf>,
 }
@@ -180,32 +199,38 @@ pub struct PartArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyOnlyArgs,
-    /// Where the range starts in the object: a multiple of the algorithm's block, see 'tagmac list'
+    /// Start of the range in the object: a multiple of the block
+    ///
+    /// 'tagmac list' shows the length of each algorithm's block.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub start: u64,
-    /// The length of the range, also a multiple of the block unless it is the last. With --last the
-    /// default is the rest of FILE
+    /// Length of the range: a multiple of the block, unless --last
+    ///
+    /// With --last any length is allowed, and the default is the rest of FILE.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub length: Option<u64>,
-    /// The object ends with the range
+    /// The object ends with this range
     #[arg(long)]
     pub last: bool,
-    /// Where the range starts in FILE, by default as in the object; 0 for a FILE that has only the
-    /// range
+    /// Start of the range in FILE, by default --start
+    ///
+    /// 0 if FILE contains only the range.
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub at: Option<u64>,
-    /// The object's name: give each object, and each version of it, its own. That of a URL is by
-    /// default KEY@VERSION, with the ETag where there are no versions
+    /// Name of the object: each object and version needs its own
+    ///
+    /// The default for a URL is KEY@VERSION, with the ETag where there are no versions.
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
     /// The file to create
     #[arg(short, long, value_name = "PARTIAL")]
     pub output: PathBuf,
-    /// How to read.
+    /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// The object, or a file that has the range, see --at; '-' is standard input, which begins with
-    /// the range
+    /// The object, or with --at a file that has the range; '-' is standard input
+    ///
+    /// Standard input begins with the range.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -219,11 +244,14 @@ pub struct UpdateArgs {
     /// The edit.
     #[command(flatten)]
     pub edit: EditArgs,
-    /// The tag that the last update printed: refuse a file and sidecar that were rolled back
+    /// The tag that the last update printed: detects old copies
+    ///
+    /// It shows that FILE and its sidecar were not both replaced by older copies.
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub expect: Option<Nonce>,
-    /// Size of a leaf in the new sidecar, the unit that an edit reads: 64 KiB by default, at most
-    /// 64 MiB
+    /// Size of a leaf in a new sidecar: 64 KiB by default, at most 64 MiB
+    ///
+    /// An edit reads whole leaves.
     #[arg(long, value_name = "SIZE", value_parser = number::size, conflicts_with = "edit")]
     pub leaf: Option<u64>,
     /// End the line with a zero byte, and do not escape the name
@@ -232,7 +260,7 @@ pub struct UpdateArgs {
     /// Write a JSON object
     #[arg(long, conflicts_with = "zero")]
     pub json: bool,
-    /// How to read.
+    /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
     /// The file; its sidecar is FILE.tagmac
@@ -249,14 +277,15 @@ pub struct CombineArgs {
     /// Accept only partials of this object; by default of any one object
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
-    /// The name in the line; by default the object's
+    /// The name in the line, by default the object's
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub name: Option<OsString>,
     /// Write a JSON object
     #[arg(long)]
     pub json: bool,
-    /// The nonce, if the algorithm takes nonces; by default a random one. Never use a nonce twice
-    /// under one key
+    /// The nonce, by default a random one
+    ///
+    /// Only for algorithms that need a nonce. Never use a nonce twice under one key.
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub nonce_hex: Option<Nonce>,
     /// The partials, in any order
@@ -264,28 +293,31 @@ pub struct CombineArgs {
     pub partials: Vec<PathBuf>,
 }
 
-/// One edit, or none.
+/// At most one edit.
 #[derive(Group)]
 #[group(id = "edit", multiple = false)]
 pub struct EditArgs {
-    /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, if the leaves there have not
-    /// changed; '-' is standard input
+    /// Write PATCHFILE into FILE at byte OFFSET
+    ///
+    /// The leaves there must not have changed. '-' is standard input.
     #[arg(long, num_args = 2, value_names = ["OFFSET", "PATCHFILE"], help_heading = "Edit")]
     #[arg(value_hint = ValueHint::AnyPath)]
     pub patch: Option<Vec<OsString>>,
     /// Accept the bytes added at the end of FILE
     #[arg(long, help_heading = "Edit")]
     pub append: bool,
-    /// Shorten FILE to LENGTH bytes, if the bytes that it removes have not changed
+    /// Shorten FILE to LENGTH bytes
+    ///
+    /// The bytes that it removes must not have changed.
     #[arg(long, value_name = "LENGTH", value_parser = number::size, help_heading = "Edit")]
     pub truncate: Option<u64>,
-    /// Accept these bytes as they are now, and all others in their leaves
+    /// Accept the bytes of a range, and of the leaves that contain it
     #[arg(long, value_name = "OFFSET:LENGTH", value_parser = EditArgs::span, help_heading = "Edit")]
     pub range: Option<(u64, u64)>,
-    /// Finish an interrupted edit, and keep bytes that other programs wrote
+    /// Finish an interrupted edit; keeps bytes that other programs wrote
     #[arg(long, help_heading = "Edit")]
     pub finish: bool,
-    /// Undo an interrupted edit, and keep bytes that other programs wrote
+    /// Undo an interrupted edit; keeps bytes that other programs wrote
     #[arg(long, help_heading = "Edit")]
     pub undo: bool,
 }
@@ -297,7 +329,7 @@ impl EditArgs {
         Ok((number::size(offset)?, number::size(length)?))
     }
 
-    /// Where the patch goes, and the file that it is in.
+    /// Returns the offset and the file of `--patch`.
     pub fn patch(&self) -> Result<Option<(u64, PathBuf)>, Error> {
         let Some([offset, patch]) = self.patch.as_deref() else { return Ok(None) };
         let offset = offset.to_str().ok_or(number::NOT_A_SIZE);
@@ -319,27 +351,26 @@ pub struct ListArgs {
 /// `tagmac bounds`
 #[derive(Group)]
 pub struct BoundsArgs {
-    /// The algorithm, by default all. May be given several times
+    /// An algorithm, by default all; repeatable
     #[arg(short, long = "algorithm", value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true)]
     pub algorithms: Vec<Algorithm>,
-    /// Also show the bound after N messages
+    /// Also show the probability of a forgery after N messages
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub messages: Option<u128>,
-    /// The longest message: 1 MiB by default, or the algorithm's limit if that is shorter
+    /// The longest message: 1 MiB by default, or the algorithm's limit
     #[arg(long, value_name = "SIZE", value_parser = number::size)]
     pub length: Option<u64>,
-    /// The length of the tags in bits; by default the algorithm's longest
+    /// Length of the tags in bits, by default the algorithm's longest
     #[arg(long, value_name = "BITS", value_parser = number::bits)]
     pub tag_bits: Option<usize>,
-    /// The probability of a forgery that you accept; by default 2^-32
+    /// The probability of a forgery that you accept, by default 2^-32
     #[arg(short, long, value_name = "P", value_parser = number::probability)]
     pub probability: Option<f64>,
-    /// The number of keys that an attacker sees: devices, users, tenants. Each key then gets its share
-    /// of the probability
+    /// The number of keys, such as one for each device: they share the probability
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub keys: Option<u128>,
-    /// How the nonces are made: drawn at random with full length, as 'tagmac tag' does, or by a counter
+    /// Random nonces of full length, as 'tagmac tag' draws them, or a counter's
     #[arg(long, value_name = "KIND", value_enum)]
     pub nonces: Option<Nonces>,
     /// Write a JSON object for each algorithm
@@ -347,12 +378,12 @@ pub struct BoundsArgs {
     pub json: bool,
 }
 
-/// How nonces are made.
+/// The source of nonces.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Nonces {
-    /// Drawn at random, with full length
+    /// Random, with full length
     Random,
-    /// By a counter: none serves twice
+    /// From a counter, which never repeats
     Counter,
 }
 
@@ -366,11 +397,46 @@ pub struct CompletionsArgs {
 /// `tagmac man`
 #[derive(Group)]
 pub struct ManArgs {
-    /// The page of this command instead of the main one
+    /// Print the page of this command instead of the main page
     #[arg(value_name = "COMMAND", action = ArgAction::Set)]
     pub command: Option<String>,
-    /// Write all pages into DIR instead, as tagmac.1, tagmac-tag.1 and so on; existing ones are replaced
+    /// Write all pages into DIR, as tagmac.1, tagmac-tag.1 and so on
+    ///
+    /// Existing pages are replaced.
     #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
     #[arg(value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
+}
+
+/// `tagmac help`
+#[derive(Group)]
+pub struct HelpArgs {
+    /// A command or a topic; by default, the overview
+    #[arg(value_name = "TOPIC", action = ArgAction::Set, value_parser = TopicParser)]
+    #[arg(hide_possible_values = true)]
+    pub topic: Option<String>,
+}
+
+/// Accepts any name, so that `tagmac help` can report an unknown one. Completions offer the known
+/// names.
+#[derive(Clone)]
+struct TopicParser;
+
+impl TypedValueParser for TopicParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        static COMMAND: LazyLock<clap::Command> = LazyLock::new(Args::command);
+        let commands = COMMAND.get_subcommands().map(clap::Command::get_name);
+        Some(Box::new(help::topic_names().chain(commands).map(PossibleValue::new)))
+    }
 }

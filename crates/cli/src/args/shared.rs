@@ -1,4 +1,4 @@
-//! What several commands take: a key, a nonce, and how files are read.
+//! Options of several commands: the key, a nonce, reading and listing.
 
 use std::ffi::OsString;
 use std::ops::Deref;
@@ -14,22 +14,24 @@ use crate::mac;
 use crate::number;
 use crate::progress::When;
 
-/// The key and what is made with it.
+/// The key, and the length of its tags.
 #[derive(Group)]
 pub struct KeyArgs {
     /// The key.
     #[command(flatten)]
     pub only: KeyOnlyArgs,
-    /// The length of the tags in bits; by default the algorithm's longest
+    /// Length of the tags in bits, by default the algorithm's longest
     #[arg(long, value_name = "BITS", value_parser = number::bits, help_heading = "Key")]
     pub tag_bits: Option<usize>,
-    /// Allow tags shorter than 64 bits, as UMAC-32 needs; short tags are easier to guess
+    /// Allow tags shorter than 64 bits, as UMAC-32 needs
+    ///
+    /// Short tags are easier to guess.
     #[arg(long, help_heading = "Key")]
     pub allow_short: bool,
 }
 
 impl KeyArgs {
-    /// What that says of the MAC.
+    /// Returns the options of the MAC.
     pub fn options(&self) -> mac::MacOptions<'_> {
         let KeyArgs { ref only, tag_bits, allow_short } = *self;
         mac::MacOptions { key: only.options(), tag_bits, allow_short }
@@ -39,27 +41,29 @@ impl KeyArgs {
 /// The key.
 #[derive(Group)]
 pub struct KeyOnlyArgs {
-    /// Where it is.
+    /// Its source.
     #[command(flatten)]
     pub source: KeySourceArgs,
-    /// Format of the key: auto is a key file from 'tagmac keygen'; raw, hex and base64 are bare keys
-    /// and need -a. In hex and base64 the newline at the end is ignored, and lines of one length are
-    /// joined
+    /// Format of the key
+    ///
+    /// auto is a key file from 'tagmac keygen'. raw, hex and base64 are keys of other programs,
+    /// which need -a. hex and base64 ignore a newline at the end and join lines of equal length.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format())]
     #[arg(help_heading = "Key")]
     pub key_format: Format,
-    /// The algorithm; needed if the key is not a key file
+    /// The algorithm, if the key is not a key file
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, help_heading = "Key")]
     pub algorithm: Option<Algorithm>,
-    /// Allow keys shorter than 16 bytes, which HMAC takes and other programs make; anyone who has a tag
-    /// can guess them
+    /// Allow HMAC keys shorter than 16 bytes
+    ///
+    /// Some programs make such keys. Anyone who has a tag can search for them.
     #[arg(long, help_heading = "Key")]
     pub allow_short_key: bool,
 }
 
 impl KeyOnlyArgs {
-    /// What that says of the key.
+    /// Returns the options of the key.
     pub fn options(&self) -> key::KeyOptions<'_> {
         let KeySourceArgs { key_file, key_fd, key_env, key_cmd } = &self.source;
         let file = key_file.as_deref().map(|path| Source::File(path.into()));
@@ -76,21 +80,21 @@ impl KeyOnlyArgs {
     }
 }
 
-/// Where the key is: in one place.
+/// The source of the key: at most one.
 #[derive(Group)]
 #[group(multiple = false)]
 pub struct KeySourceArgs {
-    /// The key file
+    /// The key file, by default $TAGMAC_KEY_FILE
     #[arg(short, long, value_name = "FILE", help_heading = "Key")]
     pub key_file: Option<PathBuf>,
-    /// An open file descriptor to read the key from
+    /// Read the key from an open file descriptor
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..))]
     #[arg(help_heading = "Key")]
     pub key_fd: Option<i32>,
-    /// An environment variable that holds the key
+    /// Read the key from an environment variable
     #[arg(long, value_name = "VAR", help_heading = "Key")]
     pub key_env: Option<OsString>,
-    /// A command for 'sh -c' that writes the key to its standard output
+    /// Read the key from the output of 'sh -c CMD'
     #[arg(long, value_name = "CMD", help_heading = "Key")]
     #[arg(value_hint = ValueHint::CommandString)]
     pub key_cmd: Option<OsString>,
@@ -101,7 +105,7 @@ pub struct KeySourceArgs {
 pub struct Nonce(Vec<u8>);
 
 impl Nonce {
-    /// Reads it from hex.
+    /// Parses hex digits.
     pub fn parse(digits: &str) -> Result<Nonce, &'static str> {
         hex::decode(digits.as_bytes()).map(Nonce).ok_or("expected two hex digits for each byte")
     }
@@ -115,33 +119,39 @@ impl Deref for Nonce {
     }
 }
 
-/// How files are read.
+/// Reading.
 #[derive(Group)]
 pub struct ReadingArgs {
-    /// Threads for a large file; 0 for one per core
+    /// Threads for a large file; 0 is one per core
+    ///
+    /// For objects, the number of concurrent requests.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
     #[arg(overrides_with = "num_threads")]
     pub num_threads: usize,
-    /// Show progress of long work on standard error; auto does so on a terminal. json writes objects
-    /// with the phase, files, bytes, their totals if known, and seconds: two per second, and one at
-    /// the end
+    /// Show progress on standard error
+    ///
+    /// auto shows it if standard error is a terminal and the work is long. json writes objects with
+    /// the phase, files, bytes, their totals if known, and seconds: two per second, and one at the
+    /// end.
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
     #[arg(overrides_with = "progress")]
     pub progress: When,
 }
 
-/// How many objects a listing may have where no option says so: a store could make one without an end.
+/// The default of `--max-objects`. A store could send an endless listing.
 pub const MAX_OBJECTS: u64 = 100_000_000;
 
-/// How the objects below a URL are listed.
+/// Listing the objects below a URL.
 #[derive(Group)]
 pub struct ListingArgs {
-    /// Refuse a listing of a URL with more objects than this
+    /// Maximum number of objects below a URL
+    ///
+    /// More are an error.
     #[arg(long, value_name = "N", default_value_t = MAX_OBJECTS, help_heading = "Reading")]
     pub max_objects: u64,
 }
 
-/// Reads the name of a key's format.
+/// Parses the name of a key's format.
 fn format() -> impl TypedValueParser<Value = Format> {
     let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
     names.map(|name| Format::from_name(&name).expect("one of the names"))
@@ -162,7 +172,7 @@ impl ValueEnum for When {
     }
 }
 
-/// Reads the name of an algorithm, and tells the completions which there are.
+/// Parses the name of an algorithm, and offers all names to completions.
 #[derive(Clone)]
 pub struct AlgorithmParser;
 
@@ -189,14 +199,14 @@ impl TypedValueParser for AlgorithmParser {
     }
 }
 
-/// What is said of a name that no algorithm has.
+/// The message for an unknown algorithm.
 fn unknown(name: &str) -> String {
     let hint = nearest(name).map_or(String::new(), |near| format!("did you mean {near}? "));
     format!("unknown algorithm '{name}'; {hint}'tagmac list' shows all")
 }
 
-/// The algorithm that was probably meant: the same letters and digits, else the first that begins
-/// with the name, else the first whose words begin with those of the name, in any order.
+/// Returns the algorithm that was probably meant: one with the same letters and digits, else the
+/// first that begins with the name, else the first whose words begin with the name's, in any order.
 fn nearest(name: &str) -> Option<Algorithm> {
     let name = name.to_ascii_uppercase();
     let letters = |text: &str| text.replace(['-', '_'], "");

@@ -1,4 +1,4 @@
-//! The report of `--combined`: a line for each entry, as rclone writes it.
+//! The report of `--combined`: a line for each entry, in rclone's format.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ use tagmac_files::overwrite::Overwrite;
 use crate::args::AuditArgs;
 use crate::output;
 
-/// Where the report goes.
+/// The destination of the report.
 pub enum Combined {
-    /// There is none.
+    /// No report.
     Nowhere,
-    /// Standard output, which has nothing else then.
+    /// Standard output, which then contains only the report.
     Output,
-    /// A file, which appears when it is whole.
+    /// A file, which appears when it is complete.
     File(BufWriter<AtomicFile>, PathBuf),
 }
 
 impl Combined {
-    /// As the command line says.
+    /// Returns the destination that the command line names.
     pub fn new(args: &AuditArgs) -> Result<Combined, Error> {
         let Some(path) = &args.combined else { return Ok(Combined::Nowhere) };
         if path.as_os_str() == "-" {
@@ -35,15 +35,14 @@ impl Combined {
             }
             return Ok(Combined::Output);
         }
-        // Lines as those of a report stand in many a list of things to do, so what is there cannot
-        // be told to be one.
+        // An old report cannot be distinguished from a to-do list, so it is never overwritten.
         let over = Overwrite::Kind("an empty file", |_| Ok(false));
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| failed(path, &error))?;
         Ok(Combined::File(BufWriter::new(file), path.clone()))
     }
 
-    /// What is no part of the tree: the report, and its name until then if it has one.
+    /// Returns the files that do not belong to the tree: the report, and its temporary file.
     pub fn exclusions(&self) -> io::Result<Vec<Exclusion>> {
         match self {
             Combined::File(out, path) => {
@@ -54,7 +53,7 @@ impl Combined {
         }
     }
 
-    /// Whether standard output is taken.
+    /// Returns whether the report goes to standard output.
     pub fn is_output(&self) -> bool {
         matches!(self, Combined::Output)
     }
@@ -76,7 +75,7 @@ impl Combined {
         }
     }
 
-    /// Gives the report its name.
+    /// Completes the report and gives it its name.
     pub fn finish(self) -> Result<(), Error> {
         let Combined::File(out, path) = self else { return Ok(()) };
         let file = out.into_inner().map_err(io::IntoInnerError::into_error);

@@ -1,4 +1,4 @@
-//! `tagmac audit`: a tree, or the objects of a bucket, against the manifest.
+//! `tagmac audit`: compares a tree, or the objects of a bucket, with a manifest.
 
 mod combined;
 mod report;
@@ -18,12 +18,11 @@ use crate::progress::Progress;
 use combined::Combined;
 use report::Report;
 
-/// Audits a directory or a bucket. `Some(exit)` if not all is as it was sealed.
+/// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
 pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     if args.manifest.as_os_str() == "-" {
         return Err(Error::usage(
-            "expected the manifest's file, found '-': its tag is checked before any line is used, so \
-             it is read twice; save it in a file",
+            "the manifest is read twice, so it cannot come from standard input ('-'); save it in a file",
         ));
     }
     names::object(&args.manifest)?;
@@ -36,7 +35,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     }
     if is_url(&args.manifest) {
         return Err(Error::usage(format_args!(
-            "{}: expected the URL of objects, as the manifest has one, found a directory",
+            "{}: a directory, but a manifest at a URL describes objects; give their URL",
             Escaped::name(&args.directory)
         )));
     }

@@ -1,4 +1,4 @@
-//! Where the verdicts of an audit go.
+//! The output of an audit.
 
 use std::borrow::Cow;
 
@@ -16,19 +16,19 @@ use crate::exit::Exit;
 use crate::output;
 use crate::say;
 
-/// Where verdicts go.
+/// Collects the verdicts and writes them.
 pub struct Report<'a> {
     args: &'a AuditArgs,
     key: &'a OpenKey,
-    /// The tag that closes the manifest.
+    /// The tag of the whole manifest.
     seal: Tag,
     combined: Combined,
     counts: Counts,
-    /// Output failed. The verdicts are still worth an exit status.
+    /// Output failed. The verdicts still determine the exit status.
     lost: bool,
 }
 
-/// An entry as `--json` shows it.
+/// The JSON object of an entry.
 #[derive(Serialize)]
 struct EntryRecord<'a> {
     path: Cow<'a, str>,
@@ -63,14 +63,14 @@ impl<'a> ChangeRecord<'a> {
     }
 }
 
-/// How many entries have each verdict, and how many have none for what they are.
+/// The number of entries for each verdict, and of those skipped because of their kind.
 struct Sums {
     counts: Counts,
     skipped: u64,
 }
 
 impl Sums {
-    /// The words, each with its number.
+    /// Returns each word with its number.
     fn with_words(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.with_words().into_iter().chain([("skipped", self.skipped)])
     }
@@ -82,11 +82,11 @@ impl Serialize for Sums {
     }
 }
 
-/// The last object of `--json`.
+/// The last JSON object.
 #[derive(Serialize)]
 struct Summary<'a> {
     summary: Sums,
-    /// Whether all renamed files were looked for.
+    /// True if the search for renamed files was complete.
     renames_complete: bool,
     algorithm: &'a str,
     bits: usize,
@@ -96,12 +96,12 @@ struct Summary<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// A report on the standard output, and in the file of `--combined`.
+    /// Returns a report on standard output and in the file of `--combined`.
     pub fn new(args: &'a AuditArgs, key: &'a OpenKey, seal: Tag, combined: Combined) -> Report<'a> {
         Report { args, key, seal, combined, counts: Counts::default(), lost: false }
     }
 
-    /// Takes the verdict on an entry of a kind, which is a word.
+    /// Adds the verdict on an entry. `kind` is a word for its kind.
     pub fn put(&mut self, path: &[u8], kind: &'static str, status: Status<'_>) {
         let path = if path.is_empty() { b"." } else { path };
         self.counts.add(&status);
@@ -111,7 +111,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Notes whether output was taken.
+    /// Records whether the output was written.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
             diagnostic(say::line(&error));
@@ -182,8 +182,8 @@ impl<'a> Report<'a> {
         output::json(&record)
     }
 
-    /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
-    /// looked for or not.
+    /// Writes the summary and returns the exit code. `skipped` is the number of entries skipped
+    /// because of their kind; `all` is whether the search for renamed files was complete.
     pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
@@ -197,7 +197,7 @@ impl<'a> Report<'a> {
             _ => (Some(Exit::Mismatch), "changed"),
         };
         if !all {
-            diagnostic("not all renamed files were looked for: some may stand as new and missing");
+            diagnostic("too many candidates: some renamed files may be listed as new and missing");
         }
         if self.args.json && !self.lost {
             let told = output::json(&Summary {
@@ -211,7 +211,7 @@ impl<'a> Report<'a> {
             });
             self.taken(told);
         } else if !self.args.quiet || exit.is_some() {
-            // The last two are rare.
+            // These are rare, so omit them if they are 0.
             let is_told = |(word, count): &(&str, u64)| {
                 *count > 0 || !["unreadable", "skipped"].contains(word)
             };

@@ -1,87 +1,24 @@
 //! Completions for bash.
 //!
-//! clap's own script offers the names of files as words, and bash inserts words as they are: a file
-//! called `x;reboot` would become two commands. It also splits names at blanks, expands those that
-//! look like patterns, and offers folders without their slash. So this script offers no files at
-//! all. Where one is expected it offers nothing, and by `-o default` readline then completes the
-//! name itself: it knows what has been quoted so far and quotes the rest.
+//! clap's own script offers file names as words, and bash inserts words without quoting them: a
+//! file called `x;reboot` would become two commands. It also splits names at blanks, expands names
+//! that look like patterns, and offers folders without their slash.
+//!
+//! So this script offers no file names. Where one is expected it offers nothing, and `-o default`
+//! makes readline complete the name itself. Readline knows what has been quoted so far and quotes
+//! the rest.
 
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, ValueHint};
 
-/// The script. `kinds` are those of the values that the option before the cursor still takes, and
-/// `kind` is that of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
-const SCRIPT: &str = r#"# Completions of tagmac for bash
+/// The script.
+///
+/// `kinds` has the kinds of the values that the option before the cursor still needs. `kind` is the
+/// kind of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
+const SCRIPT: &str = include_str!("template.bash");
 
-_tagmac() {
-    local IFS=$' \t\n' command= kind= word= joined= plain= current=
-    local -a kinds=()
-    local -i i operands=0
-    for ((i = 1; i <= COMP_CWORD; i++)); do
-        word=${COMP_WORDS[i]} current=$word
-        if [[ $word == [=:]* ]]; then
-            # Bash cuts words here: after an option its value follows, else the same word goes on.
-            current=
-            if [[ $word == '=' && ${COMP_WORDS[i-1]} == --* ]] && ((${#kinds[@]})); then
-                kind=${kinds[0]}
-            else
-                joined=1
-            fi
-        elif [[ -n $joined ]]; then
-            joined=
-        elif ((${#kinds[@]})); then
-            kind=${kinds[0]}
-            kinds=("${kinds[@]:1}")
-        elif [[ -z $plain && $word == -* ]]; then
-            _tagmac_option "$command" "$word"
-            [[ $word != -- ]] || plain=1
-        elif [[ -z $command ]]; then
-            _tagmac_operand '' 0
-            command=$word
-        else
-            _tagmac_operand "$command" "$operands"
-            operands+=1
-        fi
-    done
-    COMPREPLY=()
-    case $kind in
-    files)
-        # Readline completes the name, by -o default.
-        return
-        ;;
-    folders)
-        compopt +o bashdefault +o default -o dirnames 2>/dev/null
-        return
-        ;;
-    nothing) kind= ;;
-    esac
-    # Bash 3 has no compopt, and offers files too.
-    compopt +o bashdefault +o default 2>/dev/null
-    for word in $kind; do
-        [[ $word != "$current"* ]] || COMPREPLY+=("$word")
-    done
-}
-
-# The options of a command, and the values that one of them takes.
-_tagmac_option() {
-    case $1 in
-OPTIONS    esac
-    case "$1 $2" in
-VALUES    esac
-}
-
-# What a command takes without an option, in this place.
-_tagmac_operand() {
-    case "$1 $2" in
-OPERANDS    *) kind=nothing ;;
-    esac
-}
-
-complete -o bashdefault -o default -F _tagmac tagmac
-"#;
-
-/// The script for a command line.
+/// Returns the script for a command line.
 pub fn script(command: &Command) -> String {
     let (mut options, mut values, mut operands) = (String::new(), String::new(), String::new());
     describe(command, "", &mut options, &mut values, &mut operands);
@@ -95,7 +32,7 @@ pub fn script(command: &Command) -> String {
     script.replace("OPERANDS", &operands)
 }
 
-/// Adds the lines of one command, which the line calls `name`.
+/// Adds the lines of one command. `name` is its name or an alias.
 fn describe(
     command: &Command,
     name: &str,
@@ -134,13 +71,13 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "    {line}").expect("a String takes all");
 }
 
-/// The words that an argument takes, if they are known.
+/// Returns the words that an argument accepts, if it accepts only certain words.
 pub fn words(arg: &Arg) -> Option<Vec<String>> {
     let words = arg.get_value_parser().possible_values()?;
     Some(words.map(|word| word.get_name().into()).collect())
 }
 
-/// What the values of an argument are.
+/// Returns the kind of an argument's values.
 fn kind(arg: &Arg) -> String {
     match (words(arg), arg.get_value_hint()) {
         (Some(words), _) => checked(words.join(" ")),
@@ -150,7 +87,7 @@ fn kind(arg: &Arg) -> String {
     }
 }
 
-/// Words that the script may leave unquoted: in them bash has nothing to expand.
+/// Asserts that bash has nothing to expand in the words: the script does not quote them.
 fn checked(words: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_. ".contains(c);
     assert!(words.chars().all(plain), "expected plain words, found {words}");

@@ -1,7 +1,7 @@
-//! `tagmac completions`: scripts that complete the command line, made from its own description.
+//! `tagmac completions`: scripts that complete the command line, generated from its description.
 //!
-//! Anyone may have chosen a file's name, so a script may only insert it quoted. zsh and fish quote
-//! what clap's scripts offer them. Bash does not, see [`bash`].
+//! Anyone may have chosen a file's name, so it must only be inserted quoted. zsh and fish quote
+//! what clap's scripts offer. Bash does not, see [`bash`].
 
 mod bash;
 
@@ -33,9 +33,9 @@ fn script(shell: Shell) -> Vec<u8> {
     text
 }
 
-/// The command line, in which every argument says what its values are.
+/// Returns the command line with a hint about the values of every argument.
 fn described() -> Command {
-    // Shells offer files where a description says nothing.
+    // Without a hint, shells offer files.
     let says = |arg: Arg| match arg.get_value_hint() {
         ValueHint::Unknown if arg.get_action().takes_values() => arg.value_hint(ValueHint::Other),
         _ => arg,
@@ -45,7 +45,7 @@ fn described() -> Command {
     command
 }
 
-/// What clap's script for fish leaves out: the words that commands take without an option.
+/// Returns what clap's script for fish omits: the words that commands accept as operands.
 fn fish_operands(command: &Command) -> String {
     let mut text = String::new();
     for command in command.get_subcommands() {
@@ -73,7 +73,7 @@ mod tests {
                 let hint = arg.get_value_hint();
                 let completed =
                     matches!(hint, ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
-                // These are paths besides something else.
+                // These accept paths, among other things.
                 let mixed = ["update patch", "combine name"].contains(&&*name);
                 let is_path = arg.get_value_parser().type_id() == path || mixed;
                 assert!(completed == is_path && hint != ValueHint::Unknown, "{name}: {hint:?}");

@@ -1,4 +1,4 @@
-//! No stores: this command was built without them.
+//! Replaces the stores in a build without the feature `objects`.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -14,12 +14,12 @@ use tagmac_files::{Error, ReadError};
 
 use crate::objects::is_url;
 
-/// The stores that the command line names, of which there are none.
+/// The stores that the command line names. A value cannot exist in this build.
 #[derive(Clone)]
 pub struct Stores(Infallible);
 
 impl Stores {
-    /// Refuses URLs.
+    /// Rejects URLs.
     pub fn open<'n>(
         mut names: impl Iterator<Item = &'n Path>,
         mut allowed: impl Iterator<Item = &'n Path>,
@@ -28,19 +28,19 @@ impl Stores {
         match names.find(|name| is_url(name)).or_else(|| allowed.next()) {
             None => Ok(None),
             Some(url) => Err(Error::usage(format_args!(
-                "{}: expected a file, found the URL of an object: this tagmac was built without object \
-                 stores (the feature 'objects')",
+                "{}: cannot read URLs: this tagmac was built without object stores (the feature \
+                 'objects')",
                 Escaped::name(url)
             ))),
         }
     }
 
-    /// Whether an object that a list names may be read.
+    /// Returns whether a list may name this object.
     pub fn allows(&self, _: &Path) -> bool {
         match self.0 {}
     }
 
-    /// The tag of an object.
+    /// Tags an object.
     pub fn tag(
         &self,
         _: &OpenKey,
@@ -51,12 +51,12 @@ impl Stores {
         match self.0 {}
     }
 
-    /// Where a manifest is kept.
+    /// Returns the place of a manifest.
     pub fn place(&self, _: &Path) -> Result<Box<dyn Place>, Error> {
         match self.0 {}
     }
 
-    /// Refuses a manifest among the objects that it is of.
+    /// Rejects a manifest below the prefix that it describes.
     pub fn check_outside(&self, _: &Path, _: &Path) -> Result<(), Error> {
         match self.0 {}
     }
@@ -85,7 +85,7 @@ impl Stores {
         match self.0 {}
     }
 
-    /// The partial of a range of an object.
+    /// Hashes a range of an object into a partial.
     pub fn partial(
         &self,
         _: &OpenKey,
@@ -95,7 +95,7 @@ impl Stores {
         match self.0 {}
     }
 
-    /// The tags of all objects below a URL.
+    /// Tags all objects below a URL.
     pub fn tag_below(
         &self,
         _: &OpenKey,

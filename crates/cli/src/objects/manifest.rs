@@ -1,4 +1,4 @@
-//! Objects and their manifest: sealed and audited.
+//! Seals and audits objects.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::objects::is_url;
 use crate::objects::stores::{Stores, parse};
 
 impl Stores {
-    /// Refuses a manifest among the objects that it is of: its files would be new ones.
+    /// Rejects a manifest below the prefix it describes: its files would show up as new.
     pub fn check_outside(&self, manifest: &Path, name: &Path) -> Result<(), Error> {
         let url = parse(name)?;
         let is_inside = match is_url(manifest) {
@@ -32,12 +32,12 @@ impl Stores {
         }
         let [manifest, name] = [manifest, name].map(|name| Escaped::name(name).to_string());
         Err(Error::usage(format_args!(
-            "{manifest}: expected a manifest outside of {name}, found one below it"
+            "{manifest}: a manifest cannot be below the objects that it describes ({name})"
         )))
     }
 
-    /// Seals all objects below a URL. The number of those that could not be read and are left out; if
-    /// they are not to be left out, the manifest is worth nothing unless it is 0.
+    /// Seals all objects below a URL. Returns the number of unreadable objects. Without
+    /// `skip_unreadable`, the manifest is only valid if that is 0.
     pub fn seal(
         &self,
         open_key: &OpenKey,
@@ -59,7 +59,7 @@ impl Stores {
             Ok(Some((nonce, tagged)))
         };
         let mut unreadable = 0;
-        // After a failure what is on its way is read, and nothing more is asked for.
+        // After a failure, finish the requests that are running and start no others.
         let goes_on = || !will_fail.load(Ordering::Relaxed);
         folder.read_all(goes_on, read, |listed, made: Result<_, ReadError>| {
             progress.file();
@@ -81,7 +81,7 @@ impl Stores {
         Ok(unreadable)
     }
 
-    /// Audits all objects below a URL. Whether all renamed ones were looked for.
+    /// Audits all objects below a URL. Returns whether the search for renamed objects was complete.
     pub fn audit(
         &self,
         open_key: &OpenKey,

@@ -1,8 +1,8 @@
 //! Objects in stores, which the command line names by URL.
 //!
-//! With the feature `objects` they are read by `tagmac-objects`; without it a URL is refused. A list
-//! comes from others and requests go out in the user's name, so of the URLs in a list only those are
-//! asked for that the user has allowed.
+//! With the feature `objects`, `tagmac-objects` reads them; without it, URLs are rejected. A list
+//! may come from someone else, but requests use the credentials of the user. So a list may only
+//! name URLs that the user has allowed.
 
 #[cfg(not(feature = "objects"))]
 mod absent;
@@ -24,16 +24,16 @@ pub use absent::Stores;
 #[cfg(feature = "objects")]
 pub use stores::Stores;
 
-/// Whether a name is that of an object, not of a file.
+/// Returns whether a name is the URL of an object.
 pub fn is_url(name: &Path) -> bool {
     url::is_url(name.as_os_str().as_bytes())
 }
 
-/// Why an object that a list names is not read.
+/// Returns the error for an object that a list may not name.
 pub fn not_allowed() -> ReadError {
     ReadError::Io(io::Error::other(if cfg!(feature = "objects") {
-        "expected a file, found the URL of an object; --allow-url reads those below a URL"
+        "the list names a URL; use --allow-url to allow it"
     } else {
-        "expected a file, found the URL of an object, and this tagmac was built without object stores"
+        "the list names a URL, but this tagmac was built without object stores"
     }))
 }

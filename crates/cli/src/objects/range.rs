@@ -1,4 +1,4 @@
-//! A range of an object, as a partial.
+//! Hashes a range of an object into a partial.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use tagmac_objects::{ObjectVersion, read};
 use crate::objects::stores::Stores;
 
 impl Stores {
-    /// The partial of a range of the object at the URL `range.file`. If `range.object` is empty, the
-    /// object is called by its key and version.
+    /// Hashes a range of the object at the URL `range.file` into a partial. If `range.object` is
+    /// empty, the name is the object's key and version.
     pub fn partial(
         &self,
         open_key: &OpenKey,
@@ -32,11 +32,11 @@ impl Stores {
             return Err(failed(ReadError::Short { expected, found }).into());
         }
         let object = match range.object {
-            // The bytes of another place of the object are another object's.
+            // With --at, the partial describes an object that differs from the one in the store.
             [] if range.at.is_some_and(|at| at != range.start) => {
                 return Err(Error::usage(
-                    "--object <ID>: expected a name for what --at and --start make of the object, \
-                     found none",
+                    "--at differs from --start, so the range is not of the object at the URL; name its \
+                     object with --object",
                 ));
             }
             [] => name(range.file, &key, &facts)?,
@@ -55,12 +55,12 @@ impl Stores {
     }
 }
 
-/// What the partials of an object's content are called, on whatever machine they are made.
+/// Returns the name of the object in its partials, which is the same on every machine.
 fn name(url: &Path, key: &str, facts: &ObjectVersion) -> Result<Vec<u8>, Error> {
     match facts.version_name() {
         Some(version) => Ok(versioned(key.as_bytes(), version.as_bytes())?),
         None => Err(Error::usage(format_args!(
-            "{}: expected a version or an ETag from the store, found none; give --object",
+            "{}: the store reports no version and no ETag; use --object",
             tagmac_files::escaped::Escaped::name(url)
         ))),
     }

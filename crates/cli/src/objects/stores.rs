@@ -23,14 +23,14 @@ use crate::say;
 #[derive(Clone)]
 pub struct Stores {
     objects: Objects,
-    /// What lists may name.
+    /// The URLs that lists may name.
     allowed: Vec<Url>,
 }
 
 impl Stores {
-    /// The stores of those names that are URLs, and of those that lists may name, with their settings
-    /// and keys looked up. Nothing is asked of them yet. `requests` may be under way at once, 0 for
-    /// the usual number, and a listing may have `objects` objects.
+    /// Opens the stores of all URLs in `names` and `allowed`, and reads their settings and
+    /// credentials. Sends no request yet. `requests` is the maximum number of concurrent requests,
+    /// 0 for the default; `objects` is the maximum number of objects in a listing.
     pub fn open<'n>(
         names: impl Iterator<Item = &'n Path>,
         allowed: impl Iterator<Item = &'n Path>,
@@ -47,12 +47,12 @@ impl Stores {
         Ok(Some(Stores { objects, allowed }))
     }
 
-    /// Whether an object that a list names may be read.
+    /// Returns whether a list may name this object.
     pub fn allows(&self, name: &Path) -> bool {
         parse(name).is_ok_and(|url| self.allowed.iter().any(|allowed| allowed.contains(&url)))
     }
 
-    /// The tag of an object.
+    /// Tags an object.
     pub fn tag(
         &self,
         open_key: &OpenKey,
@@ -70,7 +70,7 @@ impl Stores {
         ObjectReader::new(open_key, progress).tag(&bucket, &url.key, &facts, nonce)
     }
 
-    /// The tags of all objects below a URL, each under a nonce of its own, in byte order of the keys.
+    /// Tags all objects below a URL, in byte order of their keys. Each gets its own random nonce.
     pub fn tag_below(
         &self,
         open_key: &OpenKey,
@@ -88,7 +88,7 @@ impl Stores {
         folder.read_all(|| true, read, |listed, made| each(&folder.path(&listed.key), made))
     }
 
-    /// Where a manifest is kept: below a URL, or in a folder of this machine.
+    /// Returns the place of a manifest: a prefix in a store, or a local folder.
     pub fn place(&self, name: &Path) -> Result<Box<dyn Place>, Error> {
         if !is_url(name) {
             return Ok(Box::new(objects::Folder::new(name)));
@@ -97,20 +97,20 @@ impl Stores {
         Ok(Box::new(Prefix::new(bucket, prefix)))
     }
 
-    /// The objects below a URL.
+    /// Returns the objects below a URL.
     pub fn folder(&self, name: &Path) -> Result<Folder, Error> {
         let url = parse(name)?;
         let (bucket, prefix) = (self.objects.bucket(&url)?, url.folder());
         Ok(Folder { url, bucket, prefix })
     }
 
-    /// An object.
+    /// Returns the bucket and the key of an object.
     pub fn object(&self, name: &Path) -> Result<(Bucket, String), Error> {
         let url = parse(name)?;
         Ok((self.objects.bucket(&url)?, url.key))
     }
 
-    /// How many requests may be under way at once.
+    /// Returns the maximum number of concurrent requests.
     pub fn requests(&self) -> usize {
         self.objects.requests()
     }
@@ -122,13 +122,13 @@ pub struct Folder {
     pub url: Url,
     /// The bucket.
     pub bucket: Bucket,
-    /// What their keys begin with.
+    /// The prefix of their keys.
     pub prefix: String,
 }
 
 impl Folder {
-    /// Reads all objects by `read`, as long as it `goes_on`, and calls `done` with each. There has to
-    /// be one: an empty prefix looks like one with a mistake in it.
+    /// Calls `read` for all objects while `goes_on` returns true, and calls `done` with each
+    /// result. An empty prefix is an error, because it is probably misspelt.
     pub fn read_all<M: Send>(
         &self,
         goes_on: impl Fn() -> bool,
@@ -146,16 +146,16 @@ impl Folder {
         }
         let url = self.url.to_string();
         let name = Escaped::bytes(url.as_bytes());
-        Err(Error::io(format_args!("{name}: expected objects below it, found none")))
+        Err(Error::io(format_args!("{name}: no objects below this URL")))
     }
 
-    /// The name of an object on the command line and in lists.
+    /// Returns the name of an object on the command line and in lists.
     pub fn path(&self, key: &str) -> PathBuf {
         OsString::from(self.url.with_key(key).to_string()).into()
     }
 }
 
-/// The URL of a name.
+/// Parses the URL of an object.
 pub fn parse(name: &Path) -> Result<Url, Error> {
     Url::parse(name.as_os_str().as_bytes()).map_err(|error| {
         let what = match error {

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, and what kills leave of them.
+//! Output files appear complete or not at all. Also tests the leftovers of killed runs.
 
 use std::fs::{self, File};
 #[cfg(all(feature = "fault-injection", debug_assertions))]
@@ -10,13 +10,13 @@ use crate::common::Place;
 use crate::common::{Ran, at, leftovers};
 use sha2::{Digest, Sha256};
 
-/// The name that a file of this name has until it is whole.
+/// Returns the temporary name of a file, before it is complete.
 fn draft(name: &str, slot: u32) -> String {
     let hash = Sha256::digest(name.as_bytes());
     format!(".tagmac-{}-{slot}", base16ct::lower::encode_string(&hash[..8]))
 }
 
-/// A folder without a key, and how each command that writes a file writes "o.svg".
+/// Returns a folder without a key, and for each command the arguments to write "o.svg".
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn writers() -> (Place, [Vec<&'static str>; 5]) {
     let place = Place::new();
@@ -34,7 +34,7 @@ fn writers() -> (Place, [Vec<&'static str>; 5]) {
     (place, writers)
 }
 
-/// Nothing takes the place of anything here, so no kill leaves anything.
+/// No file is replaced here, so no kill leaves anything.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_kill_at_any_call_leaves_nothing_or_all() {
@@ -62,13 +62,13 @@ fn a_kill_at_any_call_leaves_nothing_or_all() {
     }
 }
 
-/// A disk that is full, and one that fails: the name stays free, or what has it stays.
+/// A full disk, and a disk that fails: the name stays free, or its file is kept.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_failure_at_any_call_leaves_nothing() {
     const EIO: i32 = 5;
     let (place, writers) = writers();
-    // An update has failures of its own, and tests of them.
+    // `update` fails differently and has its own tests.
     for args in writers.into_iter().filter(|args| args[0] != "update") {
         let output = "o.svg";
         for kind in ["make", "write", "sync", "name"] {
@@ -83,7 +83,7 @@ fn a_failure_at_any_call_leaves_nothing() {
     }
 }
 
-/// The file is synced first, and then the folder that has its name.
+/// The file is synced first, then the folder that contains its name.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_name_that_may_not_last_is_an_error() {
@@ -103,8 +103,8 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     for name in &left {
         place.file(name, "a key, or half of one");
     }
-    // What no run leaves: a link, a directory, a pipe, another file's draft, and such that a run
-    // holds that is still at work.
+    // Not leftovers of a run: a link, a directory, a pipe, another file's draft, and a draft that a
+    // running command holds.
     let stays = [1, 3, 4, 5].map(|slot| draft("k", slot));
     symlink("elsewhere", place.path(&stays[0])).unwrap();
     place.file("elsewhere", "text");
@@ -134,8 +134,8 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     place.keyed("tag", &["f"]).exits(0);
 }
 
-/// What a killed run left is this run's from the look to the removal, and if that fails the run goes
-/// on.
+/// A leftover belongs to this run from its check to its removal. If the removal fails, the run
+/// continues.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn what_was_left_and_others_at_the_same_time() {
@@ -152,25 +152,23 @@ fn what_was_left_and_others_at_the_same_time() {
         ran
     };
     let removed = format!("{left}: removed: a run that was killed left it\n");
-    // Another run looks at it meanwhile.
+    // Another run checks the leftover at the same time.
     let second = "unset TAGMAC_FAULT; $T seal -k k t -o o > out 2> err";
     seal(&format!("run={second}")).says(&[&removed]);
     let said = fs::read_to_string(place.path("err")).unwrap();
     assert_eq!(said, "tagmac: sealed in o: 0 files, 0 directories, 0 links, 0 bytes\n");
     assert!(!place.path(&left).exists());
-    // It goes, and something else comes.
+    // The leftover is removed, and another file gets its name.
     seal(&format!("run=rm {left}")).says(&[&removed]);
     let ran = seal(&format!("run=rm {left}; printf new > {left}"));
-    ran.says(&[&format!(
-        "warning: ./{left}: expected the file that this run holds, found another"
-    )]);
+    ran.says(&[&format!("warning: ./{left}: the file was replaced while this run was using it")]);
     assert_eq!(fs::read_to_string(place.path(&left)).unwrap(), "new");
     let ran = seal("fail=5");
     ran.says(&[&format!("warning: ./{left}: Input/output error: not removed\n")]);
     assert!(place.path(&left).exists());
 }
 
-/// Where no file can do without a name, as it is without /proc, if this may unmount it for a while.
+/// Without /proc a file needs a name from the start. Skipped if mounting is forbidden.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn without_nameless_files() {
@@ -207,7 +205,7 @@ fn without_nameless_files() {
         assert!(leftovers(&place, "").is_empty());
     }
     assert!(seen >= 3, "{seen}");
-    // Nor is anything replaced, or left where it fails.
+    // A failure replaces nothing and leaves nothing.
     let old = fs::metadata(place.path("n")).unwrap().ino();
     bare("none:1:kill", keygen).exits(4).says(&["n: the file exists"]);
     assert_eq!(fs::metadata(place.path("n")).unwrap().ino(), old);
@@ -216,7 +214,7 @@ fn without_nameless_files() {
         bare(&format!("{kind}:1:fail=5"), keygen).exits(4);
         assert!(leftovers(&place, "").is_empty() && !place.path("n").exists());
     }
-    // In the place of another.
+    // Replacing a file.
     let checkpoint = "$T tag -k k --checkpoint s f";
     bare("remove:1:kill", checkpoint);
     assert!(place.path("s").exists());
@@ -229,10 +227,14 @@ fn names_that_are_no_files() {
     let place = Place::bare();
     for name in ["..", "/", "none/.."] {
         let ran = place.run(&["keygen", "-o", name]).exits(4);
-        assert!(ran.err.starts_with(&format!("tagmac: {name}: expected ")), "{}", ran.err);
+        assert!(
+            ran.err.starts_with(&format!("tagmac: {name}: the path does not name a file")),
+            "{}",
+            ran.err
+        );
     }
     place.run(&["keygen", "-o", "none/k"]).exits(4).says(&["none/k: No such file or directory"]);
-    // As long as a name can be.
+    // The longest name that a file can have.
     let long = "n".repeat(255);
     place.run(&["keygen", "-o", &long]).exits(0);
     assert_eq!(fs::metadata(place.path(&long)).unwrap().permissions().mode() & 0o777, 0o600);

@@ -1,4 +1,4 @@
-//! `tagmac audit`: what it finds and how it tells.
+//! `tagmac audit`: verdicts and their forms.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -32,7 +32,7 @@ fn every_difference_is_found() {
             audit(&place, &[]).exits(0).prints("");
         };
         let time = |name: &str| fs::metadata(path(name)).unwrap().modified().unwrap();
-        // Whatever is done to a file's content, its time is put back.
+        // Changes the content and restores the time.
         let write = |name: &str, text: &str| {
             let time = time(name);
             fs::write(path(name), text).unwrap();
@@ -59,7 +59,7 @@ fn every_difference_is_found() {
         let rename = |from: &str, to: &str| fs::rename(path(from), path(to)).unwrap();
         one(&|| rename("a/b/g", "z"), "z: renamed: it was a/b/g\n", &|| rename("z", "a/b/g"));
         one(&|| rename("h", "../h"), "h: missing\n", &|| rename("../h", "h"));
-        // Each file is still there, under the other's name.
+        // Each of the two files now has the other's name.
         rename("h", "x");
         rename("a/f", "h");
         rename("x", "a/f");
@@ -156,17 +156,17 @@ fn the_forms_of_a_report() {
     assert_eq!(of("h")["changes"][0]["expected"], "1");
     assert_eq!((&of("z\n")["from"], &of("z\n")["status"]), (&"a/f".into(), &"renamed".into()));
     assert_eq!(of("\u{fffd}")["path_hex"], "ff");
-    // The tag that a file has now is nobody's business: it could be a second one under a nonce.
+    // A new tag of a file must not be shown: it could be a second tag under one nonce.
     assert!(!ran.out.contains("\"tag\""));
 
     let quiet = audit(&place, &["--json", "--quiet"]).exits(1);
     assert_eq!(quiet.out.lines().count(), 5);
-    // Alone on standard output.
+    // Only the report is on standard output.
     let alone = audit(&place, &["--combined", "-"]).exits(1);
     assert_eq!(alone.bytes, fs::read(place.path("c")).unwrap());
     alone.says(&["tagmac: 4 unchanged, "]);
     audit(&place, &["--combined", "no/c"]).exits(4).says(&["--combined: no/c: No such file"]);
-    // Its own report is not new.
+    // The report itself is not new.
     audit(&place, &["--combined", "t/c"]).exits(1).says(&[" 1 new, "]);
     fs::remove_file(place.path("t/c")).unwrap();
     place.file("t/c", "");
@@ -174,7 +174,7 @@ fn the_forms_of_a_report() {
     let both = audit(&place, &["--combined", "-", "--json"]).exits(2).prints("");
     both.says(&["--combined: standard output is already used for --json"]);
     let full = place.shell("$T audit -k k --combined - m t > /dev/full");
-    // What differs is known whatever became of the report.
+    // A difference counts even if the report fails.
     full.exits(1).says(&["standard output: No space left on device"]);
     let full =
         place.shell("trap '' XFSZ; ulimit -f 0; $T audit -k k --combined big m t > /dev/null");
@@ -188,14 +188,13 @@ fn a_report_takes_the_place_of_nothing() {
     let place = sealed(&[], &[]);
     symlink("elsewhere", place.path("link")).unwrap();
     symlink("k", place.path("key")).unwrap();
-    // What looks like a report.
+    // A file that looks like a report.
     place.file("text", "- milk\n- eggs\n");
     place.shell("mkfifo pipe").exits(0);
     fs::hard_link(place.path("m"), place.path("l")).unwrap();
     for name in ["m", "l", "k", "key", "link", "text", "t/a/f", "t", "pipe", "/dev/null"] {
         let old = place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap());
-        let said =
-            format!("--combined: {name}: expected an empty file or no file, found something else");
+        let said = format!("--combined: {name}: the file exists and is not an empty file");
         audit(&place, &["--combined", name]).exits(4).prints("").says(&[&said]);
         assert_eq!(old, place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap()));
     }
@@ -206,7 +205,7 @@ fn a_report_takes_the_place_of_nothing() {
     assert_eq!(fs::read_to_string(place.path("c")).unwrap().lines().count(), 7);
     assert_eq!(fs::metadata(place.path("c")).unwrap().permissions().mode() & 0o777, 0o600);
     audit(&place, &["--combined", "c"]).exits(4).prints("");
-    // An audit that comes to no end writes none.
+    // An audit that fails writes no report.
     place.shell("$T audit -k k --combined d m t > /dev/full").exits(0);
     fs::remove_file(place.path("d")).unwrap();
     place.file("t/new", "");
@@ -238,17 +237,17 @@ fn renamed_files_are_those_with_the_same_content() {
     for key in [&[][..], &["-a", "UMAC-96"]] {
         let place = sealed(key, &[]);
         let out = |place: &Place| audit(place, &[]).exits(1).out;
-        // Of two copies one is the missing file. They are taken in order.
+        // The first of two copies, in byte order, is the missing file.
         fs::copy(place.path("t/a/f"), place.path("t/x")).unwrap();
         fs::rename(place.path("t/a/f"), place.path("t/y")).unwrap();
         assert_eq!(out(&place), "x: renamed: it was a/f\ny: new\n");
-        // The size alone does not make it.
+        // Equal sizes are not enough.
         place.file("t/x", "teXt");
         assert_eq!(out(&place), "x: new\ny: renamed: it was a/f\n");
         place.file("t/y", "Text");
         assert_eq!(out(&place), "x: new\ny: new\na/f: missing\n");
         place.keyed("seal", &["t", "-o", "m"]).exits(0);
-        // A folder's name, with all that is in it.
+        // A renamed folder with many files.
         for i in 0..100 {
             place.file(format!("t/a/b/{i}"), format!("{i:4}"));
         }
@@ -264,7 +263,7 @@ fn renamed_files_are_those_with_the_same_content() {
 
 #[test]
 fn more_new_and_missing_names_than_are_kept() {
-    // Names of 250 bytes in folders of as many: a few files have many bytes of names.
+    // Names of 250 bytes in folders with names of 250 bytes: few files have many bytes of names.
     let place = Place::new();
     let long = |c: &str| c.repeat(250);
     let folder = [long("a"), long("b"), long("c"), long("d"), long("e"), long("f")].join("/");
@@ -279,7 +278,7 @@ fn more_new_and_missing_names_than_are_kept() {
     fs::rename(place.path(&folder), place.path(folder.with_file_name("z"))).unwrap();
     let ran = audit(&place, &["--json"]).exits(1);
     let ran =
-        ran.says(&["not all renamed files were looked for: some may stand as new and missing\n"]);
+        ran.says(&["too many candidates: some renamed files may be listed as new and missing\n"]);
     let objects = objects(&ran);
     let mut counts = BTreeMap::new();
     for object in &objects {

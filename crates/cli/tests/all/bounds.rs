@@ -1,4 +1,4 @@
-//! `tagmac bounds`, and what other commands say of a key's budget.
+//! `tagmac bounds`, and what other commands print about a key's limits.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ fn bounds(args: &[&str]) -> Ran {
     Place::bare().run(&[&["bounds"], args].concat())
 }
 
-/// The cells of an algorithm's row.
+/// Returns the cells of an algorithm's row.
 fn row(ran: &Ran, name: &str) -> Vec<String> {
     let line = ran.out.lines().find(|line| line.split(' ').next() == Some(name));
     let cells = line.unwrap_or_else(|| panic!("no {name} in {}", ran.out)).split("  ");
@@ -56,23 +56,23 @@ fn algorithms_lengths_messages_and_probabilities() {
     let light = row(&ran, "LIGHTMAC-PRESENT128-S16");
     assert_eq!(light[2..], ["65535", "93.74 MiB", "2^31.99", "2^-23.99"]);
     assert!(ran.out.contains("Adv^prp_E1(2^27.97) + Adv^prp_E2(2^20)"));
-    // The same by other spellings.
+    // The same numbers in other notations.
     let same =
         bounds(&[&names[..], &["--length", "1500B", "-m", "1048576", "-p", "2^-32"]].concat());
     assert_eq!(same.exits(0).out, ran.out);
 
-    // Where no length is given, it is the MAC's limit at most.
+    // The default length is at most the MAC's limit.
     let ran = bounds(&["-a", "LIGHTMAC-PRESENT128-S8"]).exits(0);
     assert_eq!(row(&ran, "LIGHTMAC-PRESENT128-S8")[1], "1.75 KiB");
     let ran = bounds(&["--length", "1GiB", "-p", "0.5"]).exits(0);
     assert!(ran.out.contains("a forgery has a probability of at most 2^-1:"));
     assert_eq!(row(&ran, "LIGHTMAC-AES128-S8..S64")[1], "3.75 KiB..1 GiB");
     let ran = bounds(&["-p", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
-    // 0.3 * 2^30 / 1.65, and nonces of which two are equal.
+    // 0.3 * 2^30 / 1.65; two of 2^64 random nonces are equal with a probability of 2^-1.
     assert_eq!(row(&ran, "UMAC-32")[4..], ["2^27.54", "2^-1"]);
     let ran = bounds(&["-p", "0.3", "-a", "UMAC-32", "-m", "2^64", "--nonces", "counter"]).exits(0);
     assert_eq!(row(&ran, "UMAC-32")[4..], ["2^27.54", "0"]);
-    assert!(ran.out.contains("Nonces are made by a counter"));
+    assert!(ran.out.contains("Nonces come from a counter"));
     assert!(ran.out.contains("a forgery has a probability of at most 0.3:"));
     let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
     assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
@@ -84,15 +84,15 @@ fn tags_that_are_cut() {
     assert!(all.out.starts_with(
         "What one key may authenticate with tags of 64 bits while a forgery has a probability of at most 2^-32:"
     ));
-    // 2^-32 / (2^-64 and a little), and as many messages as with whole tags.
+    // 2^-32 / (2^-64 and a little); as many messages as with full-length tags.
     assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^31.99"]);
     assert_eq!(row(&all, "LIGHTMAC-AES128-S8..S64")[4], "2^31.99");
-    // 2^-32 / (2^-64 and a little), and no more messages than with whole tags.
+    // 2^-32 / (2^-64 and a little); no more messages than with full-length tags.
     assert_eq!(row(&all, "ELIMAC-AES128")[2], "2^41.04");
     assert_eq!(row(&all, "ELIMAC-AES128")[4], "2^31.99");
     let cut = bounds(&["--tag-bits", "96", "-a", "ELIMAC-AES128"]).exits(0);
     assert_eq!(row(&cut, "ELIMAC-AES128")[2], "2^41.04");
-    // Those that have tags of 64 bits and no other.
+    // Algorithms whose only tags have 64 bits.
     assert_eq!(row(&all, "UMAC-64")[4], "2^27.27");
     for name in ["UMAC-32", "UMAC-128", "POLY1305-AES"] {
         assert!(!all.out.contains(&format!("\n{name} ")), "{name}");
@@ -101,7 +101,7 @@ fn tags_that_are_cut() {
         bounds(&["--tag-bits", "8", "--json", "-a", "PMAC-AES256", "-p", "2^-4"]).exits(0).out;
     let object: Value = serde_json::from_str(&objects).unwrap();
     assert_eq!((&object["tag_bits"], &object["guesses"]), (&8.into(), &15.into()));
-    // Whole tags, asked for by their length.
+    // Full-length tags, requested by their length.
     let whole = bounds(&["-a", "PMAC-AES128", "--tag-bits", "128"]).exits(0);
     let same = bounds(&["-a", "PMAC-AES128"]).exits(0);
     assert_eq!(row(&whole, "PMAC-AES128"), row(&same, "PMAC-AES128"));
@@ -119,7 +119,7 @@ fn many_keys_share_the_probability() {
     let search = |name| row(&ran, name)[5].clone();
     assert_eq!([search("POLY1305-AES"), search("UMAC-64")], ["2^108", "2^108"]);
     assert_eq!(search("PMAC-PRESENT80"), "2^60");
-    assert!(ran.out.contains("KEY SEARCH is how many keys"));
+    assert!(ran.out.contains("KEY SEARCH is the number of keys"));
     // The same probability for each key.
     let each = bounds(&["-p", "2^-52", "-a", "UMAC99-MMX-60"]).exits(0);
     let all = bounds(&["--keys", "2^20", "-a", "UMAC99-MMX-60"]).exits(0);
@@ -137,7 +137,7 @@ fn objects() {
     let listed = Place::bare().run(&["list", "--json"]).exits(0).out;
     let listed: Vec<Value> =
         listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // All but CMAC three times, and HMAC.
+    // All algorithms except three CMACs and HMAC.
     assert_eq!(objects.len() + 4, listed.len());
     for object in &objects {
         let same = listed.iter().find(|listed| listed["algorithm"] == object["algorithm"]);
@@ -246,19 +246,20 @@ fn keygen_says_what_the_key_may_do() {
 fn check_warns_of_guesses() {
     let place = Place::bare();
     for (algorithm, length, warning) in [
-        // 2^-30 and a little after as many messages as random nonces allow; 2^-8 and a little for tags of 8 bits, rounded up.
+        // A little over 2^-30 after the maximum of messages for random nonces, and a little over
+        // 2^-8 for tags of 8 bits, rounded up.
         (
             "UMAC-32",
             "32",
             Some(
-                "1 wrong tag of 32 bits: one of that many guesses passes with a probability of up to 2^-29.99,",
+                "1 wrong tag of 32 bits: if they are guesses, one passes with a probability of up to 2^-29.99,",
             ),
         ),
         (
             "PMAC-AES128",
             "8",
             Some(
-                "1 wrong tag of 8 bits: one of that many guesses passes with a probability of up to 2^-7.99,",
+                "1 wrong tag of 8 bits: if they are guesses, one passes with a probability of up to 2^-7.99,",
             ),
         ),
         ("PMAC-PRESENT128", "64", None),
@@ -274,7 +275,7 @@ fn check_warns_of_guesses() {
         place.file("list", &list);
         let check = |more: &[&str]| place.keyed("check", &[&short, more, &["list"]].concat());
         check(&[]).exits(0).in_silence();
-        // Another tag and not another file: of 256 files one has the same tag of 8 bits.
+        // Change the tag, not the file: one of 256 files has the same tag of 8 bits.
         let list = list.trim_end();
         let (most, last) = list.split_at(list.len() - 1);
         place.file("list", format!("{most}{}\n", if last == "0" { '1' } else { '0' }));
@@ -295,6 +296,6 @@ fn check_warns_of_guesses() {
     place.file("a", "other");
     let ran = place.run(&[&["check"], &short[..], &["list", "list"]].concat()).exits(1);
     ran.says(&[
-        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a probability of up to 2^-28.99,",
+        "WARNING: 2 wrong tags of 32 bits: if they are guesses, one passes with a probability of up to 2^-28.99,",
     ]);
 }

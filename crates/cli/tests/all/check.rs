@@ -1,10 +1,10 @@
-//! `tagmac check`: verdicts, summaries, exit codes; `lists.rs` has the lines of lists.
+//! `tagmac check`: verdicts, summaries, exit codes. `lists.rs` tests the lines of lists.
 
 use std::fs;
 
 use crate::common::{Place, Ran};
 
-/// A folder with the files `a` and `b` and their `list`.
+/// Returns a folder with the files `a` and `b` and their `list`.
 pub fn listed() -> Place {
     let place = Place::new();
     place.file("a", "one");
@@ -33,7 +33,7 @@ fn all_good() {
     let text = list(&place);
     let fed = place.feed(&["check", "-k", "k"], text.as_bytes()).exits(0);
     fed.in_silence().prints("a: OK\nb: OK\n");
-    // No line feed at the end, hex in upper case, comments, empty lines, another case of letters.
+    // No line feed at the end, hex in upper case, comments, empty lines, mixed case.
     let odd = text.trim_end().replace("PMAC-AES128", "pmac-Aes128");
     let hex = odd.rsplit(' ').next().unwrap();
     let odd = format!("# tags\n\n{}", odd.replace(hex, &hex.to_uppercase()));
@@ -56,7 +56,7 @@ fn a_mismatch() {
         "tagmac: list: no tag matches: check that key ",
         " made this list\n",
     ]);
-    // The tag that would be right is not for who has the wrong file.
+    // The right tag of the file must not be shown to somebody who forges one.
     let json = check(&place, &["--json", "list"]).exits(1).out;
     let right = place.keyed("tag", &["a"]).exits(0).out;
     assert!(!json.contains(right.trim().rsplit(' ').next().unwrap()));
@@ -113,7 +113,7 @@ fn a_key_may_come_by_standard_input() {
     ran.prints("a: OK\nb: OK\n");
     let ran = place.feed(&["check", "--key-fd", "0"], &key).exits(2).prints("");
     ran.says(&["standard input"]);
-    // A pipe has no folder in which others could replace it.
+    // Nobody can replace a pipe through its folder.
     let ran = place.shell("cat k | $T check -k /dev/fd/0 list").exits(0).in_silence();
     ran.prints("a: OK\nb: OK\n");
 }
@@ -133,18 +133,15 @@ fn the_list_does_not_choose_the_algorithm() {
     let text = list(&place);
     let tag = text.lines().next().unwrap().rsplit(' ').next().unwrap();
     let cases = [
-        (
-            format!("PMAC-AES256 (a) = {tag}"),
-            "expected a tag of PMAC-AES128, found one of PMAC-AES256",
-        ),
-        (format!("SHA256 (a) = {tag}{tag}"), "found one of SHA256"),
+        (format!("PMAC-AES256 (a) = {tag}"), "expected algorithm PMAC-AES128, found PMAC-AES256"),
+        (format!("SHA256 (a) = {tag}{tag}"), "found SHA256"),
         (
             format!("PMAC-AES128 (a) = {}", &tag[..30]),
-            "expected a tag of 16 bytes (128 bits), found one of 15",
+            "expected a tag of 16 bytes (128 bits), found 15",
         ),
-        (format!("PMAC-AES128 (a) = {tag}00"), "found one of 17"),
-        (format!("{}  a", &tag[..2]), "found one of 1"),
-        (format!("{tag}{tag}{tag}  a"), "found one of 48"),
+        (format!("PMAC-AES128 (a) = {tag}00"), "bits), found 17"),
+        (format!("{}  a", &tag[..2]), "bits), found 1\n"),
+        (format!("{tag}{tag}{tag}  a"), "bits), found 48"),
     ];
     for (line, why) in cases {
         place.file("one", line);
@@ -152,7 +149,7 @@ fn the_list_does_not_choose_the_algorithm() {
         assert!(!ran.err.contains("improperly"));
         check(&place, &["--ignore-missing", "one"]).exits(1);
     }
-    // Without --tag-bits, shorter tags are of another length even where they are right.
+    // Without --tag-bits, a correct shorter tag has the wrong length.
     place.shell("$T tag -k k --tag-bits 64 a > short").exits(0);
     check(&place, &["short"]).exits(1).prints("a: FAILED\n");
     check(&place, &["--tag-bits", "64", "short"]).exits(0).prints("a: OK\n");
@@ -169,7 +166,7 @@ fn short_tags_and_unused_bits() {
     let ran = check(&place, &["--tag-bits", "12", "--allow-short", "short"])
         .exits(1)
         .prints("a: FAILED\n");
-    ran.says(&["a: expected a tag of 12 bits, found one with bits set after them\n"]);
+    ran.says(&["a: the tag has bits set after its 12 bits\n"]);
 }
 
 #[test]
@@ -207,7 +204,7 @@ fn objects() {
     assert_eq!(rows[0]["bytes"], 3);
     assert_eq!(rows[4]["line"], 3);
     assert_eq!(rows[4]["list"], "more");
-    // Its name as it is, as that of a file.
+    // The list's name is escaped like a file's.
     place.file("a\nlist", "bogus\n");
     let ran = check(&place, &["--json", "a\nlist"]).exits(1).says(&["$'a\\nlist': line 1: "]);
     let row: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
@@ -256,17 +253,17 @@ fn the_status_alone_whatever_is_wrong() {
     };
     let text = list(&place);
     place.file("foreign", text.replace("PMAC-AES128", "LIGHTMAC-AES128-S8"));
-    fails(&["foreign"], "expected a tag of PMAC-AES128, found one of LIGHTMAC-AES128-S8");
+    fails(&["foreign"], "expected algorithm PMAC-AES128, found LIGHTMAC-AES128-S8");
     place.file("gone", text.replace("(a)", "(x)").replace("(b)", "(y)"));
     fails(&["--ignore-missing", "gone"], "no file was verified");
     place.file("a", "other");
     place.file("b", "other");
     fails(&["list"], "no tag matches");
-    // One tag that matches is enough to know that the key is right.
+    // One matching tag shows that the key is right.
     place.file("c", "three");
     place.shell("cp list most; $T tag -k k c >> most").exits(0);
     assert!(!check(&place, &["most"]).exits(1).err.contains("no tag matches"));
-    // A bar counts the files of proper lines.
+    // The bar counts only the files of well-formed lines.
     place.file("most", "no line\n".to_string() + &list(&place));
     let ran = check(&place, &["--progress", "always", "most"]);
     assert!(ran.code == Some(1) && ran.err.contains("improperly formatted"), "{}", ran.err);
@@ -285,17 +282,17 @@ fn a_terminal_sees_what_a_name_holds() {
         assert!(ran.out.contains("\\b: OK\\u{1b}[8m: FAILED open or read"), "{}", ran.out);
         assert!(!ran.out.contains('\u{1b}'));
     }
-    // Elsewhere the bytes are those of the name, as GNU's tools write them.
+    // Elsewhere names are printed unchanged, as GNU's tools print them.
     check(&place, &["odd"]).exits(1).prints("a: OK\nb: OK\u{1b}[8m: FAILED open or read\n");
 }
 
-/// Nobody writes to the pipe, and the devices have no end.
+/// Nobody writes to the pipe, and the devices never end.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_name_that_stands_for_something_without_end() {
     let place = listed();
     place.shell("mkfifo p; ln -s p l; $T tag -k k --raw a > raw").exits(0);
-    let pipe = "expected a file, found a named pipe; '< PIPE' gives it as standard input\n";
+    let pipe = "expected a file, found a named pipe; use '< PIPE' to read it\n";
     for name in ["p", "l"] {
         let said = format!("tagmac: {name}: {pipe}");
         check(&place, &[name]).exits(4).prints("").says(&[&said]);
@@ -310,7 +307,7 @@ fn a_name_that_stands_for_something_without_end() {
             .says(&[&format!("{name}: expected")]);
         check(&place, &["--raw-tag", "raw", name]).exits(4).says(&[&said]);
     }
-    // What a list names has to be a file.
+    // A name in a list must be that of a regular file.
     for name in ["p", "l", "/dev/zero", "/dev/tty"] {
         place.shell(&format!("sed 's:(a):({name}):' list > other")).exits(0);
         let found = match name.starts_with('/') {
@@ -323,13 +320,11 @@ fn a_name_that_stands_for_something_without_end() {
     }
     place.shell("sed 's:(a):(/dev/null):' list > other").exits(0);
     check(&place, &["--special", "other"]).exits(1).prints("/dev/null: FAILED\nb: OK\n");
-    // A list and a tag end.
+    // Reading a list or a tag stops at a limit.
     let ran = check(&place, &["/dev/zero"]).exits(1).prints("");
-    assert_eq!(ran.err, "tagmac: /dev/zero: expected lines, found one of more than 1 MiB\n");
+    assert_eq!(ran.err, "tagmac: /dev/zero: a line is longer than 1 MiB\n");
     let ran = check(&place, &["/dev/urandom"]).exits(1).prints("");
-    ran.says(&[
-        "tagmac: /dev/urandom: expected lines of tags, found none in 1 MiB: not read further\n",
-    ]);
+    ran.says(&["tagmac: /dev/urandom: 1 MiB without the line of a tag: the rest was not read\n"]);
     check(&place, &["--raw-tag", "/dev/zero", "a"]).exits(1).prints("a: FAILED\n").says(&[
         "/dev/zero: expected a raw tag of 16 bytes (128 bits), found more than 32 bytes\n",
     ]);

@@ -1,5 +1,5 @@
-//! `tagmac tag --checkpoint`: interrupted at any moment, the tag is right in the end; a checkpoint of another
-//! run is refused.
+//! `tagmac tag --checkpoint`: the tag is right after interruptions at any moment, and checkpoints
+//! of other runs are rejected.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -13,7 +13,7 @@ use crate::common::{at, leftovers};
 
 pub const MIB: usize = 1 << 20;
 
-/// A file of so many MiB with holes, and data that is nowhere the same.
+/// Writes a file of `mib` MiB with holes, whose data does not repeat.
 pub fn large(place: &Place, name: &str, mib: usize) {
     let mut file = File::create(place.path(name)).unwrap();
     file.set_len((mib * MIB) as u64 + 5).unwrap();
@@ -23,9 +23,9 @@ pub fn large(place: &Place, name: &str, mib: usize) {
     }
 }
 
-/// Makes the tag of "f", and fails to print it: the checkpoint "s" is left.
+/// Computes the tag of "f" and fails to print it, which leaves the checkpoint "s".
 pub fn interrupted(place: &Place) -> Vec<u8> {
-    // One thread saves when so many bytes are read; with more it depends on who comes first.
+    // A single thread saves after a fixed number of bytes; with several it depends on their order.
     let line = "$T tag -k k --checkpoint s --checkpoint-every 1MiB --num-threads 1 f > /dev/full";
     let ran = place.shell(line).exits(4);
     ran.says(&["standard output: No space left"]);
@@ -36,7 +36,7 @@ pub fn resume(place: &Place) -> Ran {
     place.keyed("tag", &["--checkpoint", "s", "f"])
 }
 
-/// The byte that a run went on from.
+/// Returns the byte at which a run resumed.
 fn resumed_at(err: &str) -> Option<u64> {
     let (_, rest) = err.split_once("resumed at byte ")?;
     rest.split(' ').next()?.parse().ok()
@@ -68,7 +68,7 @@ fn it_goes_on_where_it_was() {
         place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
         large(&place, "f", 40);
         interrupted(&place);
-        // On another level, by another number of threads, again and again.
+        // On another level, with another number of threads, repeatedly.
         let mut list = String::new();
         for (level, threads) in [("portable", "1"), ("", "3")] {
             let mut command = place.command(&["tag", "-k", "k", "--checkpoint", "s", "f"]);
@@ -93,7 +93,7 @@ fn it_goes_on_where_it_was() {
     }
 }
 
-/// Also where no file is as long as the bytes between two saves.
+/// Also for files shorter than the bytes between two saves.
 #[test]
 fn a_resumed_run_saves_as_often_as_it_is_asked_to() {
     let place = Place::new();
@@ -149,13 +149,13 @@ fn killed_at_every_call() {
             }
             assert_eq!(ran.code, None);
             killed += 1;
-            // The kill may come when the line is out and the checkpoint is still there.
+            // The kill may come after the line was printed and before the checkpoint was removed.
             if !ran.out.is_empty() {
                 right(&ran.out);
             }
             assert!(leftovers(&place, "").len() <= 1);
             left += leftovers(&place, "").len();
-            // It is gone if the kill came at the very end.
+            // A kill at the very end comes after the removal.
             let kept = place.path("s").exists();
             let ran = resume(&place).exits(0);
             right(&ran.out);
@@ -167,13 +167,13 @@ fn killed_at_every_call() {
             furthest = furthest.max(byte);
             assert!(leftovers(&place, "").is_empty() && !place.path("s").exists());
         }
-        // Saves end with a name for the new checkpoint and its rename over the old one.
+        // A save ends with a name for the new checkpoint and its rename over the old one.
         assert!(killed > 30 && left > 2, "{algorithm}: {killed} calls, {left} leftovers");
         assert!(furthest > MIB as u64, "{algorithm}: {furthest}");
     }
 }
 
-/// As Ctrl-C does, where whoever started these tests did not have it ignored.
+/// Ctrl-C, unless the process that started the tests ignores it.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_signal_keeps_the_checkpoint() {
@@ -217,7 +217,7 @@ fn every_altered_byte_is_refused() {
     resume(&place).exits(0);
 }
 
-/// Refused before the file is read, because no save could succeed.
+/// Rejected before the file is read, because no save could succeed.
 #[test]
 fn a_checkpoint_below_a_file() {
     let place = Place::new();
@@ -235,25 +235,25 @@ fn checkpoints_of_others() {
     place.run(&["keygen", "-o", "k2"]).exits(0);
     let ran = place.run(&["tag", "-k", "k2", "--checkpoint", "s", "f"]).exits(3).prints("");
     ran.says(&[
-        "tagmac: f: s: expected a checkpoint sealed under this key (id ",
-        "), found one sealed under the key with id ",
+        "tagmac: f: s: the checkpoint is sealed under another key: expected key id ",
+        ", found ",
     ]);
     fs::copy(place.path("f"), place.path("g")).unwrap();
     let ran = place.keyed("tag", &["--checkpoint", "s", "g"]).exits(1).prints("");
-    ran.says(&["tagmac: g: s: expected a checkpoint of /", "/g, found one of /", "/f\n"]);
+    ran.says(&["tagmac: g: s: the checkpoint is for /", "/f, not for /", "/g\n"]);
     // The same file by another name of the command line.
     let ran = place.keyed("tag", &["--checkpoint", "s", "./f"]).exits(0);
     assert!(resumed_at(&ran.err) > Some(0));
     // A list, and the file itself.
     for text in ["text", ""] {
         place.file("s", text);
-        resume(&place).exits(1).says(&["tagmac: f: s: expected a checkpoint of this version"]);
+        resume(&place).exits(1).says(&["tagmac: f: s: not a checkpoint of this version"]);
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
     }
     place
         .keyed("tag", &["--checkpoint", "f", "f"])
         .exits(1)
-        .says(&["f: f: expected a checkpoint of this"]);
+        .says(&["f: f: not a checkpoint of this version"]);
     place.file("s", good);
 }
 
@@ -262,11 +262,11 @@ fn a_disk_that_is_full() {
     let place = Place::bare();
     place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
     large(&place, "f", 40);
-    // From the start: the run ends before it has begun.
+    // Saving fails at the start, so the run fails before it reads.
     let full = "trap '' XFSZ; ulimit -f 0; $T tag -k k --checkpoint s f";
     place.shell(full).exits(4).prints("").says(&["tagmac: f: s: File too large\n"]);
     assert!(!place.path("s").exists());
-    // Later: this checkpoint grows with the file. The tag is made all the same.
+    // Saving fails later, because this checkpoint grows with the file. The tag is computed anyway.
     let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --checkpoint s --checkpoint-every 1MiB f";
     let ran = place.shell(full).exits(0);
     assert_eq!(
@@ -300,8 +300,8 @@ fn wrong_command_lines() {
     ran.says(&["tagmac: /dev/null: expected a regular file, found a device\n"]);
     place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
     let ran = place.run(&["tag", "-k", "h", "--checkpoint", "s", "f"]).exits(2);
-    ran.says(&["tagmac: HMAC-SHA256 cannot hash ranges; 'tagmac list' marks"]);
-    // A pipe that nobody writes to, as the file and as the checkpoint.
+    ran.says(&["tagmac: HMAC-SHA256 cannot hash ranges; 'tagmac list' shows"]);
+    // A pipe without a writer, as the file and as the checkpoint.
     place.shell("mkfifo pipe").exits(0);
     let ran = place.keyed("tag", &["--checkpoint", "s", "pipe"]).exits(4);
     ran.says(&["tagmac: pipe: expected a regular file, found a named pipe\n"]);
@@ -319,7 +319,7 @@ fn nothing_beside_the_checkpoint_is_touched() {
     resume(&place).exits(0);
     assert_eq!(fs::read_to_string(place.path("s.new")).unwrap(), "a file of the user");
     symlink("nowhere", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(!place.path("nowhere").exists());
 }
 
@@ -328,7 +328,7 @@ fn nothing_beside_the_checkpoint_is_touched() {
 fn one_run_at_a_time() {
     let place = Place::new();
     large(&place, "f", 3);
-    // A second run at every call of the first one, from the first checkpoint on.
+    // A second run at every call of the first one after its first checkpoint.
     let second = "unset TAGMAC_FAULT; $T tag -k k --checkpoint s f > out 2> err; echo $? > code";
     for call in ["read:1", "read:6", "sync:4", "name:3", "name:4"] {
         let mut first = slowly(&place);
@@ -343,7 +343,7 @@ fn one_run_at_a_time() {
     }
 }
 
-/// Whatever has the checkpoint's name by then, at whichever call it came: it stays.
+/// Another file that has the checkpoint's name is kept, whenever it appears.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn what_takes_the_checkpoints_name_stays() {
@@ -365,27 +365,27 @@ fn what_takes_the_checkpoints_name_stays() {
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), "a photo", "{call}: {}", ran.err);
         calls += 1;
         if ran.code == Some(0) && ran.err.is_empty() {
-            // The checkpoint had gone by then.
+            // The checkpoint was already removed.
             after += 1;
         } else if ran.code == Some(0) {
             tagged += 1;
-            let held = "warning: s: expected the file that this run holds, found another: ";
+            let held = "warning: s: the file was replaced while this run was using it: ";
             ran.prints(&whole).says(&[held, "another: not removed\n"]);
         } else {
             ran.prints("");
         }
     }
     assert!(calls > 20 && tagged > 10 && after <= 1, "{calls} calls, {tagged} tags, {after} after");
-    // One that is gone is not made again, and needs no removal.
+    // A removed checkpoint is not written again, and needs no removal.
     let ran: Ran = at(&mut slowly(&place), "read:2", "run=rm s").output().unwrap().into();
     let ran = ran.exits(0).prints(&whole);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     ran.says(&["warning: s: No such file or directory: the checkpoint is not saved"]);
-    // A link is no checkpoint, also where it leads to one.
+    // A link is rejected, even if its target is a checkpoint.
     interrupted(&place);
     fs::rename(place.path("s"), place.path("t")).unwrap();
     symlink("t", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    resume(&place).exits(4).says(&["f: s: this is a symbolic link; name the file itself"]);
     assert!(place.path("t").exists());
 }
 
@@ -408,5 +408,5 @@ fn a_checkpoint_is_not_read_further_than_it_can_go() {
     checkpoint.set_len(1 << 40).unwrap();
     resume(&place).exits(1).says(&["the checkpoint is damaged"]);
     sparse(&place, "s", 1 << 40);
-    resume(&place).exits(1).says(&["found something else"]);
+    resume(&place).exits(1).says(&["not a checkpoint of this version"]);
 }

@@ -1,4 +1,5 @@
-//! `tagmac tag --checkpoint`: a file that has changed since it was saved, or that changes while it is read.
+//! `tagmac tag --checkpoint`: a file that has changed since the checkpoint, or changes while it is
+//! read.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -51,7 +52,7 @@ fn a_file_that_changes_while_it_is_read() {
     let change = "run=printf x 1<> f";
     let ran: Ran = at(&mut slowly(&place), "read:7", change).output().unwrap().into();
     ran.exits(4).prints("").says(&["the file changed while it was read"]);
-    // Its bytes and their time are the same.
+    // The same bytes with the same time of modification.
     let place = Place::new();
     large(&place, "f", 3);
     let ran: Ran = at(&mut slowly(&place), "read:7", "run=chmod 400 f").output().unwrap().into();
@@ -70,15 +71,15 @@ fn a_file_that_cannot_be_read_again() {
     assert_eq!(fs::read(place.path("s")).unwrap(), saved);
 }
 
-/// What a program can do that has the file mapped: it writes to a page, and again later. The system
-/// notes the first write, and the second one only if the page was put on disk between the two.
+/// A program that has the file mapped writes to a page twice. The system notes the first write, and
+/// the second one only if the page was written to disk between the two.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_mapped_file_that_changed_since() {
-    // Large enough that the page is in a piece that is likely not read again.
+    // Large enough that the page is probably not in a piece that is read again.
     for (folder, mib, what) in [
         (env!("CARGO_TARGET_TMPDIR"), 256, "it was written to; remove"),
-        // No times of mapped writes here, but each piece is read again.
+        // This file system does not note mapped writes, but each piece is read again.
         ("/dev/shm", 3, " differ; remove the checkpoint"),
     ] {
         let place = Place::new_in(folder);
@@ -96,7 +97,7 @@ fn a_mapped_file_that_changed_since() {
     }
 }
 
-/// The same while a run reads: its first read of the file is past the page.
+/// The same during a run, whose first read is past the page.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_mapped_file_that_changes_while_it_is_read() {

@@ -1,4 +1,4 @@
-//! A folder with a key, in which the command runs.
+//! A folder with a key in which the command runs.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -13,25 +13,25 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::TempDir;
 use vmap::MapMut;
 
-/// A key that is the same in every run, and in hex.
+/// A fixed key, in hex.
 pub const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f";
 
-/// The two places of a sidecar's header.
+/// The two copies of a sidecar's header.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 pub const HEADERS: [std::ops::Range<usize>; 2] = [4096..12_288, 12_288..20_480];
-/// The first byte of the first node page.
+/// Offset of the first node page.
 pub const PAGES: usize = 20_480;
 
-/// A folder of its own for one test, with the key file `k`.
+/// A temporary folder for one test, with the key file `k`.
 pub struct Place(TempDir);
 
-/// What a run gave.
+/// The result of a run.
 pub struct Ran {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// Standard output.
     pub out: String,
-    /// Standard output, as it is.
+    /// Standard output, unchanged.
     pub bytes: Vec<u8>,
     /// Standard error.
     pub err: String,
@@ -49,7 +49,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Checks the exit code, and that no message is spread over lines of its own.
+    /// Asserts the exit code, and that every line on standard error is a message.
     #[track_caller]
     pub fn exits(self, code: i32) -> Ran {
         assert_eq!(self.code, Some(code), "out: {}\nerr: {}", self.out, self.err);
@@ -59,7 +59,7 @@ impl Ran {
         self
     }
 
-    /// Checks that standard error says all of it.
+    /// Asserts that standard error contains all of the texts.
     #[track_caller]
     pub fn says(self, texts: &[&str]) -> Ran {
         for text in texts {
@@ -68,14 +68,14 @@ impl Ran {
         self
     }
 
-    /// Checks standard output.
+    /// Asserts standard output.
     #[track_caller]
     pub fn prints(self, out: &str) -> Ran {
         assert_eq!(self.out, out, "err: {}", self.err);
         self
     }
 
-    /// Checks that standard error is empty.
+    /// Asserts that standard error is empty.
     #[track_caller]
     pub fn in_silence(self) -> Ran {
         assert_eq!(self.err, "");
@@ -84,24 +84,24 @@ impl Ran {
 }
 
 impl Place {
-    /// A folder with a key file for PMAC-AES128.
+    /// Returns a folder with a key file for PMAC-AES128.
     pub fn new() -> Place {
         Place::new_in(env!("CARGO_TARGET_TMPDIR"))
     }
 
-    /// The same in another directory.
+    /// Like [`Place::new`], in another directory.
     pub fn new_in(folder: impl AsRef<Path>) -> Place {
         let place = Place(TempDir::new_in(folder).unwrap());
         place.run(&["keygen", "-o", "k"]).exits(0);
         place
     }
 
-    /// A folder with nothing in it.
+    /// Returns an empty folder.
     pub fn bare() -> Place {
         Place(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
-    /// A name in the folder.
+    /// Returns the path of a name in the folder.
     pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().join(name)
     }
@@ -116,7 +116,7 @@ impl Place {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// The command, in the folder, with a clean environment.
+    /// Returns the command, to run in the folder with a clean environment.
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac"));
         command.args(args).current_dir(&self.0).stdin(Stdio::null());
@@ -154,7 +154,7 @@ impl Place {
     pub fn feed<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Ran {
         let mut child = self.spawn(args);
         let mut stdin = child.stdin.take().unwrap();
-        // The command may end before it has read all.
+        // The command may end before it has read everything.
         let _ = stdin.write_all(input);
         drop(stdin);
         child.wait_with_output().unwrap().into()
@@ -170,8 +170,7 @@ impl Place {
     }
 }
 
-/// A terminal: the side that shows what is written to it and takes what is typed, and the name of the
-/// side that a program has.
+/// Opens a terminal. Returns its controlling side and the name of the side for a program.
 pub fn terminal() -> (fs::File, PathBuf) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
@@ -180,16 +179,16 @@ pub fn terminal() -> (fs::File, PathBuf) {
     (terminal.into(), OsStr::from_bytes(name.as_bytes()).into())
 }
 
-/// Opens the side of a terminal that a program has.
+/// Opens the program's side of a terminal.
 pub fn open_terminal(name: &Path) -> fs::File {
     OpenOptions::new().read(true).write(true).open(name).unwrap()
 }
 
-/// What runs a command without the rights that let root read everything.
+/// Runs a command without the right of root to read everything.
 pub const UNPRIVILEGED: &str = "setpriv \
     --bounding-set=-dac_override,-dac_read_search --inh-caps=-all --ambient-caps=-all";
 
-/// A file of so many bytes, all of them holes.
+/// Creates a sparse file of `bytes` bytes.
 pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
     let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
     let file = file.unwrap();
@@ -197,7 +196,8 @@ pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
     file
 }
 
-/// Whether the file system sets a file's times when a page is written to that is on disk.
+/// Returns whether the file system updates a file's times when a mapped page that is already on
+/// disk is written.
 pub fn notes_mapped_writes(place: &Place) -> bool {
     let (mut map, file) = MapMut::with_options()
         .len(4096)
@@ -212,15 +212,14 @@ pub fn notes_mapped_writes(place: &Place) -> bool {
     file.metadata().unwrap().modified().unwrap() != UNIX_EPOCH
 }
 
-/// What lets a line of shell run at a call of the command, or kills the command there: see
+/// Runs a line of shell at a call of the command, or kills the command there, see
 /// `crates/files/src/faults.rs`. The command's process is `$PPID`.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 pub fn at<'a>(command: &'a mut Command, call: &str, what: &str) -> &'a mut Command {
     command.env("TAGMAC_FAULT", format!("{call}:{what}"))
 }
 
-/// Runs to the end. The most memory that the command held, in KiB, as it says itself when all is
-/// done, and what it gave.
+/// Runs the command. Returns its peak memory in KiB, which it measures at its end, and its result.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 pub fn peak(command: &mut Command) -> (u64, Ran) {
     let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -231,14 +230,14 @@ pub fn peak(command: &mut Command) -> (u64, Ran) {
     (text.split_whitespace().nth(1).unwrap().parse().unwrap(), ran)
 }
 
-/// What runs leave in a folder that were killed.
+/// Returns the leftovers of killed runs in a folder.
 pub fn leftovers(place: &Place, folder: &str) -> Vec<String> {
     let names = fs::read_dir(place.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap_or_default());
     names.filter(|name| name.starts_with(".tagmac-")).collect()
 }
 
-/// A place with a folder `t` with files in folders, an empty file, links and odd names.
+/// Returns a place with a folder `t` that has nested files, an empty file, links and odd names.
 pub fn tree() -> Place {
     let place = Place::new();
     for folder in ["t/a/b", "t/a-b", "t/empty"] {
@@ -253,7 +252,7 @@ pub fn tree() -> Place {
     place
 }
 
-/// A place with a folder `t` and its manifest `m`.
+/// Returns a place with a folder `t` and its manifest `m`.
 pub fn sealed(key: &[&str], options: &[&str]) -> Place {
     let place = Place::bare();
     place.run(&[&["keygen", "-o", "k"], key].concat()).exits(0);
@@ -266,17 +265,17 @@ pub fn sealed(key: &[&str], options: &[&str]) -> Place {
     place
 }
 
-/// Numbers that look random and are the same in every run.
+/// Reproducible pseudo-random numbers.
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number from 0 to `most`.
+    /// Returns a number from 0 to `most`.
     pub fn below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 24) % (most + 1)
     }
 
-    /// So many bytes.
+    /// Returns `n` bytes.
     pub fn bytes(&mut self, n: u64) -> Vec<u8> {
         (0..n).map(|_| self.below(255) as u8).collect()
     }

@@ -1,5 +1,5 @@
-//! Completion as users have it: each shell runs on a terminal, keys are typed there, and a program in
-//! the place of the command notes the arguments that the shell gives it.
+//! Completion in real shells: each runs on a terminal where the tests type keys. A substitute for
+//! the command records the arguments that the shell passes to it.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -15,12 +15,12 @@ use crate::common::{Place, open_terminal, terminal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Notes its arguments, each ended by a zero byte, and says so.
+/// Records its arguments, each ended by a zero byte, and prints a mark.
 const NOTES: &str = "#!/bin/sh\nprintf '%s\\0' \"$@\" > \"$NOTED\"\necho '<no''ted>'\n";
 const NOTED: &[u8] = b"<noted>";
 const PROMPT: &[u8] = b"<ready>";
 
-/// A shell, how it is started, and what it reads first.
+/// A shell, its command line, and its first input.
 struct Shell {
     name: &'static str,
     args: &'static [&'static str],
@@ -44,24 +44,25 @@ const FISH: Shell = Shell {
     setup: "set fish_greeting; function fish_prompt; echo -n '<rea''dy>'; end; source script",
 };
 
-/// A shell on a terminal, in a folder of its own.
+/// A shell on a terminal, in its own folder.
 struct Session {
     place: Place,
     terminal: File,
     child: Child,
-    /// What the terminal showed and nobody has waited for yet.
+    /// Output of the terminal that [`Session::until`] has not consumed.
     shown: Vec<u8>,
 }
 
-/// Where a program is.
+/// Returns the path of a program.
 fn installed(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 impl Session {
-    /// Starts a shell in a folder with these files and folders; a folder's name ends in a slash. `None`
-    /// if the machine lacks the shell, which one that tests everything does not.
+    /// Starts a shell in a folder with these files and folders; a folder's name ends in a slash.
+    /// Returns `None` if the shell is not installed, which is an error on a machine that must run
+    /// all tests.
     fn start(shell: &Shell, files: &[&[u8]]) -> Option<Session> {
         let Some(program) = installed(shell.name) else {
             let all = env::var_os("TAGMAC_ALL_SHELLS").is_some();
@@ -89,7 +90,7 @@ impl Session {
         let mut path = place.path("bin").into_os_string();
         path.push(":");
         path.push(env::var_os("PATH").unwrap());
-        // The terminal has to be the shell's own.
+        // The shell needs its own terminal.
         let child = Command::new("setsid")
             .arg("--ctty")
             .arg(program)
@@ -112,7 +113,7 @@ impl Session {
         Some(session)
     }
 
-    /// Waits until the terminal shows a text, and forgets all up to it.
+    /// Waits until the terminal shows a text, and discards everything up to it.
     fn until(&mut self, text: &[u8]) {
         let mut all = Vec::new();
         loop {
@@ -121,7 +122,7 @@ impl Session {
                 self.shown = all.split_off(at + text.len());
                 return;
             }
-            // Only a shell that hangs takes so long, however slow the machine.
+            // Only a shell that hangs takes this long, even on a slow machine.
             let limit = Timespec { tv_sec: 300, tv_nsec: 0 };
             let mut ready = [PollFd::new(&self.terminal, PollFlags::IN)];
             let ready = poll(&mut ready, Some(&limit)).unwrap();
@@ -133,12 +134,12 @@ impl Session {
         }
     }
 
-    /// Types a line with a tab at its end and enters it. The arguments that the command got.
+    /// Types a line with a tab at its end and enters it. Returns the arguments of the command.
     fn completes(&mut self, typed: &str) -> Vec<String> {
         self.enters(&format!("tagmac {typed}\t"))
     }
 
-    /// Types a line and enters it. The arguments that the command got.
+    /// Types a line and enters it. Returns the arguments of the command.
     fn enters(&mut self, typed: &str) -> Vec<String> {
         self.terminal.write_all(format!("{typed}\r").as_bytes()).unwrap();
         self.until(NOTED);
@@ -150,7 +151,7 @@ impl Session {
         args
     }
 
-    /// The names in the folder in which the shell runs.
+    /// Returns the names in the shell's folder.
     fn names(&self) -> BTreeSet<Vec<u8>> {
         let entries = fs::read_dir(self.place.path("files")).unwrap();
         entries.map(|entry| entry.unwrap().file_name().as_bytes().to_vec()).collect()
@@ -164,7 +165,7 @@ impl Drop for Session {
     }
 }
 
-/// Names that do something where a shell reads them unquoted, each with a first letter of its own.
+/// Names with an effect in a shell that reads them unquoted. Their first letters differ.
 const NAMES: [&str; 17] = [
     "a;touch${IFS}pwned",
     "b c  d",
@@ -187,7 +188,7 @@ const NAMES: [&str; 17] = [
 const FOLDER: &str = "folder $x/";
 const INSIDE: &str = "folder $x/inner; file";
 
-/// A shell in a folder with the names.
+/// Starts a shell in a folder with the names.
 fn with_names(shell: &Shell) -> Option<Session> {
     let files = NAMES.iter().copied().chain([FOLDER, INSIDE]).map(str::as_bytes);
     Session::start(shell, &files.collect::<Vec<_>>())
@@ -198,7 +199,7 @@ fn names_are_quoted(shell: &Shell) {
     let Some(mut session) = with_names(shell) else { return };
     let names = session.names();
     for name in NAMES {
-        // fish itself takes what comes after a tab for a remark.
+        // fish treats the text after a tab as a description.
         let expected = if shell.name == "fish" { name.split('\t').next().unwrap() } else { name };
         let start = &name[..1];
         assert_eq!(session.completes(&format!("tag {start}")), ["tag", expected]);
@@ -207,15 +208,14 @@ fn names_are_quoted(shell: &Shell) {
         assert_eq!(session.completes(&format!("tag --key-file={start}")), ["tag", &joined]);
         assert_eq!(session.completes(&format!("tag -- {start}")), ["tag", "--", expected]);
     }
-    // The start may be quoted already.
+    // The typed start may already be quoted.
     for start in ["b\\ c\\ ", "'b c ", "\"b c "] {
         assert_eq!(session.completes(&format!("tag -k {start}")), ["tag", "-k", "b c  d"]);
     }
     assert_eq!(session.names(), names, "a name was run");
 }
 
-/// What the values of options and operands are called in the help: those that are paths of any kind,
-/// those that are folders, and the rest.
+/// The names of values in the help: paths of any kind, folders, and others.
 const PATHS: [&str; 7] =
     ["FILE", "FILE.svg", "TAGFILE", "CHECKPOINT", "MANIFEST", "PARTIAL", "OFFSET> <PATCHFILE"];
 const FOLDERS: [&str; 1] = ["DIR"];
@@ -238,7 +238,7 @@ const OTHERS: [&str; 16] = [
     "WHEN",
 ];
 
-/// The options of a command that take a path, and whether only a folder will do.
+/// Returns the options of a command with a path, and whether it must be a folder.
 fn path_options(help: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
@@ -273,7 +273,7 @@ fn every_path_is_completed(shell: &Shell) {
             let found = session.completes(&format!("{before} {typed}"));
             let found: Vec<&str> = found.iter().map(|arg| arg.trim_end_matches('/')).collect();
             assert_eq!(found, all, "{before}");
-            // A folder gets a slash and no blank, so that its names can follow.
+            // A folder gets a slash and no blank, so that a name in it can follow.
             if !folder {
                 *all.last_mut().unwrap() = INSIDE;
                 assert_eq!(session.completes(&format!("{before} fol\tin")), all, "{before}");
@@ -308,8 +308,9 @@ fn words_are_completed(shell: &Shell) {
         ("bounds --algorithm UMAC-12", &["bounds", "--algorithm", "UMAC-128"]),
         ("tag --progress nev", &["tag", "--progress", "never"]),
         ("completions zs", &["completions", "zsh"]),
+        ("help exi", &["help", "exit-status"]),
         ("update --patch 0 raw\\ file --exp", &["update", "--patch", "0", "raw file", "--expect"]),
-        // A number is no file.
+        // Numbers are not completed to file names.
         ("tag --num-threads r", &["tag", "--num-threads", "r"]),
         ("tag --nonce-hex=r", &["tag", "--nonce-hex=r"]),
     ] {
@@ -317,7 +318,7 @@ fn words_are_completed(shell: &Shell) {
     }
 }
 
-/// Bash cuts words at colons and equal signs.
+/// Bash splits words at colons and equal signs.
 #[test]
 fn bash_counts_operands() {
     let Some(mut session) = Session::start(&BASH, &[b"PMAC-file", b"folder/"]) else { return };
@@ -333,6 +334,7 @@ fn bash_counts_operands() {
         ("update --range 1:2 --trunc", &["update", "--range", "1:2", "--truncate"]),
         ("verify --allow-u", &["verify", "--allow-url"]),
         ("help keyg", &["help", "keygen"]),
+        ("help exi", &["help", "exit-status"]),
         ("--vers", &["--version"]),
     ] {
         assert_eq!(session.completes(typed), expected, "{typed}");

@@ -1,5 +1,5 @@
-//! What goes wrong while a tree is sealed or audited: nothing is lost, and nothing passes for what it
-//! is not.
+//! Failures while a tree is sealed or audited: all data is kept, and a failure never looks like
+//! success.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::common::{Place, Ran, at, sparse};
 use crate::common::{UNPRIVILEGED, leftovers, sealed, tree};
 
-/// What is no whole manifest, but may be replaced by one.
+/// The start of an incomplete manifest, which a new one may replace.
 const OLD: &str = "tagmac-manifest-old";
 
 #[test]
@@ -35,7 +35,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written() {
     for name in ["t/a/f", "t/a-b"] {
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // Nothing passes for sealed that was not.
+    // An unsealed file is reported as new.
     let new = "a-b/link: new\na/f: new\na-b/h: new\n";
     place.keyed("audit", &["m", "t"]).exits(1).prints(new);
 }
@@ -56,7 +56,7 @@ fn no_verdict_on_what_cannot_be_read() {
     ]);
     let combined = fs::read_to_string(place.path("c")).unwrap();
     assert_eq!(combined, "= a\n! a/b\n! a/b/g\n= a/f\n= a/link\n= a.c\n! h\n");
-    // A difference is one, whatever else could not be read.
+    // A difference counts even if other files cannot be read.
     place.file("t/a/f", "");
     audit("").exits(1);
     fs::set_permissions(place.path("t"), fs::Permissions::from_mode(0o300)).unwrap();
@@ -64,7 +64,7 @@ fn no_verdict_on_what_cannot_be_read() {
     for name in ["t", "t/a/b", "t/h"] {
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // Nor is a sealed mode that changed lost.
+    // So does a sealed mode that changed.
     place.keyed("seal", &["--mode", "t", "-o", "m"]).exits(0);
     fs::set_permissions(place.path("t/a/b"), fs::Permissions::from_mode(0o000)).unwrap();
     let lines = "a/b: changed: mode: expected 0755, found 0000\n\
@@ -74,8 +74,8 @@ fn no_verdict_on_what_cannot_be_read() {
     place.keyed("audit", &["m", "no"]).exits(4).says(&["no: No such file or directory"]);
 }
 
-/// Runs the command on one thread, where a file is opened when the one before it is done, with a line
-/// of shell at a call.
+/// Runs the command with a line of shell at a call. With one thread it opens a file after it has
+/// finished the previous one.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn run_at(place: &Place, call: &str, line: &str, args: &[&str]) -> Ran {
     let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1"]].concat());
@@ -88,7 +88,7 @@ fn an_open_that_a_signal_interrupts_is_made_again() {
     const EINTR: u32 = 4;
     let place = tree();
     let audit = |place: &Place| place.keyed("audit", &["--quiet", "m", "t"]).exits(0).in_silence();
-    // Each of the first ones: of the manifest in the making, of directories and of files.
+    // The first calls are for the manifest's draft, directories and files.
     for number in 1..12 {
         let mut seal = place.command(&["seal", "-k", "k", "--num-threads", "1", "-o", "m", "t"]);
         let ran: Ran = at(&mut seal, &format!("open:{number}"), &format!("fail={EINTR}"))
@@ -98,7 +98,7 @@ fn an_open_that_a_signal_interrupts_is_made_again() {
         ran.exits(0);
         audit(&place);
     }
-    // Another error ends it.
+    // Any other error ends the run.
     let mut seal = place.command(&["seal", "-k", "k", "--num-threads", "1", "-o", "m", "t"]);
     let ran: Ran = at(&mut seal, "open:2", "fail=5").output().unwrap().into();
     ran.exits(4).says(&["Input/output error"]);
@@ -114,7 +114,7 @@ fn a_name_in_a_folder_that_cannot_be_read_is_synced_too() {
         place.shell(&format!("{fault} {UNPRIVILEGED} $T keygen -o d/{name}"))
     };
     keygen("", "k").exits(0);
-    // The first sync is the file's, the second one its name's.
+    // The first sync is of the file, the second one of its name.
     for sync in ["sync:1", "sync:2"] {
         let ran = keygen(&format!("TAGMAC_FAULT={sync}:fail=5"), "k2").exits(4);
         ran.says(&["tagmac: d/k2: Input/output error"]);
@@ -129,7 +129,7 @@ fn files_that_do_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
     place.file("m", OLD);
-    // Its first read is the first of all, and the tree is not listed again.
+    // The read of this file comes first, and the tree is not listed again.
     sparse(&place, "t/0", 1 << 20);
     place.file("t/z", "text");
     fs::create_dir(place.path("t/zz")).unwrap();
@@ -169,7 +169,7 @@ fn a_tree_or_a_manifest_that_does_not_stay() {
     fs::create_dir(place.path("t/zz")).unwrap();
     let why = "0: unreadable: the file changed while it was read\n";
     run("touch -d 2001-02-03 t/0").exits(4).prints(why);
-    // Changed once the seal was checked, where it was not yet read for the second time.
+    // Changed after the seal was checked and before the second read.
     let text = fs::read_to_string(place.path("m")).unwrap();
     let at = text.find("\tz4998").unwrap() - 32;
     let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
@@ -186,12 +186,12 @@ fn a_full_disk_leaves_the_old_manifest() {
         place.file(format!("t/empty/{i}"), "");
     }
     place.file("m", OLD);
-    // The limit is the file's, so that the test needs no disk of its own.
+    // The limit on the file's size replaces a full disk.
     let ran = place.shell("trap '' XFSZ; ulimit -f 100; exec $T seal -k k t -o m");
     ran.exits(4).prints("").says(&["tagmac: m: File too large\n"]);
     assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
     assert!(leftovers(&place, "").is_empty());
-    // Where this may mount, a disk that is full.
+    // If this test may mount, also a disk that is full.
     let script = "mkdir d && mount -t tmpfs -o size=100k none d && echo tagmac-manifest-old > d/m && \
                   ($T seal -k k t -o d/m; echo $?; cat d/m; ls -A d)";
     let ran = place.shell(&format!("unshare -rm sh -c '{script}'"));
@@ -208,7 +208,7 @@ fn what_has_come_to_the_name_meanwhile_stays() {
     sparse(&place, "t/0", 1 << 20);
     // While a file is read, and just before the manifest gets its name.
     for (call, code, says) in [
-        ("read:1", 4, "tagmac: m: expected a manifest or no file, found something else\n"),
+        ("read:1", 4, "tagmac: m: the file exists and is not a manifest\n"),
         ("name:1", 4, "tagmac: m: "),
     ] {
         let ran = run_at(&place, call, "printf 'a photo' > m", &["seal", "t", "-o", "m"]);
@@ -239,7 +239,7 @@ fn a_kill_at_any_call_leaves_a_whole_manifest() {
         assert!(found == old || found == new, "call {call}");
         kept += u32::from(found == old);
         named += u32::from(found == new);
-        // What is left is whole.
+        // The draft that a kill leaves is complete.
         let left = leftovers(&place, "");
         for name in &left {
             assert_eq!(fs::read(place.path(name)).unwrap(), new, "{name}");
@@ -263,20 +263,20 @@ fn a_kill_at_any_call_leaves_a_whole_manifest() {
 fn what_a_kill_leaves_in_the_tree_is_not_sealed() {
     let place = tree();
     place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
-    // Between the two names that a manifest in the place of another has.
+    // Between the two names of a manifest that replaces another.
     let mut command = place.command(&["seal", "-k", "k", "t", "-o", "t/m"]);
     at(&mut command, "name:2", "kill").output().unwrap();
     let left = leftovers(&place, "t");
     assert_eq!(left.len(), 1);
-    // Whoever gives a file such a name hides nothing.
+    // A file with a draft's name is not hidden from an audit.
     place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
     let said = format!("tagmac: t/{}: removed: a run that was killed left it\n", left[0]);
     place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
     place.keyed("audit", &["t/m", "t"]).exits(0);
-    // What is no file of a run stays, and is left out.
+    // A file that no run made is kept and left out.
     fs::create_dir(place.path("t").join(&left[0])).unwrap();
     let said =
-        format!("tagmac: t/{}: left out: it has the name of a manifest in the making\n", left[0]);
+        format!("tagmac: t/{}: left out: it has the name of an unfinished manifest\n", left[0]);
     place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
     place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
 }

@@ -1,6 +1,7 @@
-//! Files of an older build, in `vectors/formats`: what any later one writes or reads has to agree with them.
+//! Files from an older build, in `vectors/formats`. Every later build must read them and write the
+//! same.
 //!
-//! `TAGMAC_WRITE_FORMATS=1` makes those anew that are not there. Do so only for a format with a new version.
+//! `TAGMAC_WRITE_FORMATS=1` writes missing ones. Do so only for a new version of a format.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,14 +22,14 @@ const NAMES: [&str; 8] = [
     "CMAC-AES128",
     "HMAC-SHA256",
 ];
-/// Those that have parts.
+/// Algorithms with parts.
 const PARTS: [&str; 5] =
     ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"];
-/// Bytes of the tagged file, and of its first part.
+/// Length of the tagged file, and of its first part.
 const BYTES: usize = 200_003;
 const FIRST: usize = 122_880;
 
-/// The tagged file.
+/// Returns the tagged file.
 fn text() -> Vec<u8> {
     (0..BYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
@@ -37,7 +38,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/formats").join(name)
 }
 
-/// A place with the tagged file, a tree, and what an older build wrote.
+/// Returns a place with the tagged file, a tree, and the files from an older build.
 fn place(name: &str) -> Place {
     let place = Place::bare();
     place.file("f", text());
@@ -50,12 +51,12 @@ fn place(name: &str) -> Place {
     }
     for entry in fs::read_dir(folder(name)).into_iter().flatten() {
         let entry = entry.unwrap();
-        // `bucket` is for the tests of object stores.
+        // The tests of object stores use `bucket`.
         if entry.file_type().unwrap().is_file() {
             fs::copy(entry.path(), place.path(entry.file_name())).unwrap();
         }
     }
-    // A key that others can write to is refused, and some clone so.
+    // A key that others can write to is rejected, and a clone may have such modes.
     let key = place.path("k");
     if key.exists() {
         fs::set_permissions(key, fs::Permissions::from_mode(0o600)).unwrap();
@@ -72,13 +73,13 @@ fn mac(place: &Place) -> AnyMac {
     AnyMac::new(key.algorithm(), key.key()).unwrap()
 }
 
-/// The first nonce of a session, and that of a stream.
+/// Returns the first nonce of a session, and of a stream.
 fn zeros(mac: &AnyMac) -> Vec<u8> {
     let (min, max) = mac.algorithm().nonce_bytes().into_inner();
     vec![0; 8.clamp(min, max)]
 }
 
-/// Makes the files of an algorithm that are not there.
+/// Writes the missing files of an algorithm.
 fn write(name: &str) {
     fs::create_dir_all(folder(name)).unwrap();
     let place = place(name);
@@ -93,7 +94,7 @@ fn write(name: &str) {
         place.keyed("seal", &["--mtime", "tree", "-o", "manifest"]).exits(0);
     }
     if !is_there("checkpoint") && PARTS.contains(&name) {
-        // A checkpoint has the file's path.
+        // A checkpoint contains the file's path.
         let elsewhere = Place::new_in(std::env::temp_dir());
         elsewhere.file("f", text());
         elsewhere.file("k", place.read("k"));
@@ -143,7 +144,7 @@ fn files_of_an_older_build_open() {
         place.keyed("audit", &["manifest", "tree"]).exits(0);
         let takes_nonce = mac(&place).algorithm().takes_nonce();
         if !takes_nonce {
-            // What is written is the same.
+            // This build writes the same.
             place.shell("$T tag -k k f | cmp - list").exits(0);
             place.keyed("seal", &["--mtime", "tree", "-o", "again"]).exits(0);
             assert!(place.read("again") == place.read("manifest"), "{name}");
@@ -172,9 +173,9 @@ fn files_of_an_older_build_open() {
         let mut stream = mac.restore(&key(&place).sealer(), &place.read("stream")).unwrap();
         stream.update(&text()[FIRST + 5..]);
         assert!(stream.tag().unwrap() == mac.tag(&zeros(&mac), &text()).unwrap(), "{name}");
-        // It was opened, and has another file's path.
+        // The key opens it, but it has another file's path.
         let resumed = place.keyed("tag", &["--checkpoint", "checkpoint", "f"]).exits(1);
-        resumed.says(&["checkpoint: expected a checkpoint of ", "/f, found one of "]);
+        resumed.says(&["checkpoint: the checkpoint is for ", ", not for ", "/f"]);
 
         fs::rename(place.path("sidecar"), place.path("f.tagmac")).unwrap();
         place.file("p", "patched");

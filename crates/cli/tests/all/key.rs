@@ -1,4 +1,4 @@
-//! Keys: where they come from, and what is refused.
+//! Keys: their sources, and which keys are rejected.
 
 use std::fs;
 use std::io::Write;
@@ -37,7 +37,7 @@ fn keygen_never_overwrites() {
         ran.says(&["the file exists"]);
     }
     let ran = place.run(&["keygen", "-o", "."]).exits(4).prints("");
-    ran.says(&[".: expected the name of a file, found none"]);
+    ran.says(&[".: the path does not name a file"]);
     assert_eq!(fs::read(place.path("k")).unwrap(), before);
     place
         .run(&["keygen", "-o", "no/k"])
@@ -92,7 +92,7 @@ fn our_own_file_by_every_source() {
         "KEY=\"$(cat k)\n\" $T tag --key-env KEY f",
         "$T tag --key-cmd 'cat k' f",
         "$T tag --key-fd 0 f < k",
-        // As a shell fills a variable, and as what keeps secrets gives them.
+        // As a shell fills a variable, and as password managers print keys.
         "KEY=\"$(cat k)\" $T tag --key-env KEY f",
         "$T tag --key-cmd 'printf %s \"$(cat k)\"' f",
         "printf %s \"$(cat k)\" | $T tag --key-fd 0 f",
@@ -103,7 +103,7 @@ fn our_own_file_by_every_source() {
     place.shell("TAGMAC_KEY_FILE=missing $T tag f").exits(3);
 }
 
-/// A run with a key in `foreign`, which is no file of ours.
+/// Runs the command with a key in `foreign`, which is not a key file.
 fn foreign(key: &[u8], flags: &[&str]) -> Ran {
     let place = Place::bare();
     place.file("f", "text");
@@ -118,19 +118,19 @@ fn foreign(key: &[u8], flags: &[&str]) -> Ran {
 fn foreign_keys_need_their_format_and_algorithm() {
     let hex = |length: usize| "c0ffee00".repeat(length / 4).into_bytes();
     let ran = foreign(&hex(16), &PMAC).exits(3).prints("");
-    ran.says(&["key file foreign: expected a key file made by 'tagmac keygen'", "--key-format"]);
-    foreign(b"", &PMAC).exits(3).says(&["found nothing"]);
+    ran.says(&["key file foreign: not a key file from 'tagmac keygen'", "--key-format"]);
+    foreign(b"", &PMAC).exits(3).says(&["empty; expected a key file"]);
     foreign(&hex(16), &["--key-format", "hex"]).exits(2);
     foreign(&hex(16), &["--key-format", "hex", "-a", "pmac-aes128"]).exits(0).in_silence();
     let wrong = [
         ("hex", hex(20), "expected a key of 16 bytes, found 20"),
-        ("hex", b"c0ffee0".to_vec(), "expected an even number of hex digits"),
-        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected lines of one length"),
+        ("hex", b"c0ffee0".to_vec(), "not hex: expected an even number of hex digits"),
+        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "the lines of the key differ in length"),
         ("hex", [b"\xef\xbb\xbf".to_vec(), hex(16)].concat(), "found a byte order mark (BOM)"),
-        ("base64", b"c0ffee0".to_vec(), "expected base64 with padding"),
+        ("base64", b"c0ffee0".to_vec(), "not base64 with padding"),
         ("base64", b"\xff\xfec\x000\x00".to_vec(), "found a text in UTF-16"),
         ("raw", b"c0ffee\n".to_vec(), "expected a key of 16 bytes, found 7"),
-        ("raw", vec![7; 70_000], "expected at most 64 KiB, found more"),
+        ("raw", vec![7; 70_000], "longer than 64 KiB"),
         ("raw", vec![], "expected a key of 16 bytes, found 0"),
     ];
     for (format, key, text) in wrong {
@@ -147,7 +147,7 @@ fn a_mark_before_a_key_file_is_named() {
     place.keyed("tag", &["f"]).exits(3).says(&["found a byte order mark (BOM)"]);
 }
 
-/// `base64` and `openssl base64` begin a new line after 76 or 64 digits, `xxd -p` after 60.
+/// `base64` breaks lines after 76 digits, `openssl base64` after 64, `xxd -p` after 60.
 #[test]
 fn keys_in_several_lines() {
     let place = Place::bare();
@@ -167,9 +167,9 @@ fn keys_in_several_lines() {
     }
     place.shell("od -An -v -tx1 key | tr -d ' \n' | fold -w 60 > h").exits(0);
     tag("h", "hex").exits(0).in_silence().prints(&expected);
-    // Two keys are none.
+    // Two keys in one file are an error.
     place.shell("base64 -w 64 key > b; cat b b > two").exits(0);
-    tag("two", "base64").exits(3).prints("").says(&["expected lines of one length"]);
+    tag("two", "base64").exits(3).prints("").says(&["the lines of the key differ in length"]);
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn a_newline_after_a_text_is_part_of_the_key_and_remarked_on() {
         .shell(&format!("K='fifteen letters\n'; export K; {line}"))
         .exits(0)
         .says(&["--key-env K: the key is a text"]);
-    // Where nothing is printed, this is not.
+    // --status also suppresses this warning.
     let line = line.replace("tag ", "check --status ").replace("f > list", "list");
     place.shell(&format!("K='fifteen letters\n'; export K; {line}")).exits(0).in_silence();
 }
 
-/// RFC 4231, test cases 2 and 6: a short key needs its option, a long one is hashed.
+/// RFC 4231, test cases 2 and 6: a short key needs its option, a long key is hashed.
 #[test]
 fn keys_of_hmac_have_any_length() {
     const HMAC: [&str; 4] = ["--key-format", "raw", "-a", "hmac-sha256"];
@@ -225,7 +225,7 @@ fn keys_of_hmac_have_any_length() {
         ran.says(&[&format!("expected a key of 1 to 16384 bytes, found {length}")]);
     }
 
-    // A key file may hold a short key too, and every one needs the option.
+    // A key file may also contain a short key, which needs the option too.
     let algorithm = Algorithm::from_name("HMAC-SHA256").unwrap();
     let text = KeyFile::new(algorithm, short, SystemTime::UNIX_EPOCH).unwrap().to_text();
     place.file("f", "what do ya want for nothing?");
@@ -233,7 +233,7 @@ fn keys_of_hmac_have_any_length() {
     fs::set_permissions(place.path("k"), fs::Permissions::from_mode(0o600)).unwrap();
     place.run(&["tag", "-k", "k", "f"]).exits(3).says(&["--allow-short-key permits"]);
     place.run(&["tag", "-k", "k", "--allow-short-key", "f"]).exits(0).prints(&list);
-    // Keys of PRESENT80 have 10 bytes, all of which are random.
+    // Keys of PRESENT80 have 10 random bytes.
     place.run(&["keygen", "-a", "pmac-present80", "-o", "p"]).exits(0);
     place.run(&["tag", "-k", "p", "f"]).exits(0);
 }
@@ -250,7 +250,7 @@ fn damaged_key_files() {
             text.trim_end().to_string(),
             "line 6: expected 'checksum: ' and 16 hex digits, found the end",
         ),
-        (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
+        (text.replace("created: 2", "created: 3"), "line 6: the checksum does not match"),
         (
             text.replace("key-2", "key-1"),
             "line 1: expected 'tagmac-key-2', found version '1', which is",
@@ -332,13 +332,13 @@ fn a_key_that_others_can_write() {
         place.keyed("check", &["--status", "f"]).exits(3).says(&[&what]);
     }
     mode("k", 0o600);
-    // Where others can put another file in its place.
+    // Others can replace the file.
     fs::create_dir(place.path("d")).unwrap();
     fs::rename(place.path("k"), place.path("d/k")).unwrap();
     let tag = || place.shell("ln -sf d/k link; $T tag -k link f");
     mode("d", 0o777);
     tag().exits(3).prints("").says(&["key file link: others can put another key into the folder"]);
-    // Where they can put another link, or another folder.
+    // Others can replace a link or a folder.
     place
         .shell("mkdir -p w g/h; ln -s ../k w/link; cp -p d/k k; cp -p k g/h/k; chmod 777 w g")
         .exits(0);
@@ -346,15 +346,15 @@ fn a_key_that_others_can_write() {
         let ran = place.run(&["tag", "-k", name, "f"]).exits(3).prints("");
         ran.says(&[": others can put another key into the folder "]);
     }
-    // Where they can put another link half-way.
+    // Others can replace a link on the way.
     place.shell("ln -s ../d/k w/half; ln -s w/half half; chmod 755 d").exits(0);
     place.run(&["tag", "-k", "half", "f"]).exits(3).prints("").says(&["w (mode 0777)"]);
-    // In such a one they cannot.
+    // With these modes they cannot.
     for right in [0o1777, 0o755] {
         mode("d", right);
         tag().exits(0).prints(&expected).in_silence();
     }
-    // What was opened by others is theirs to judge.
+    // A file that another program opened is not checked.
     mode("d", 0o777);
     place.shell("$T tag --key-fd 0 f < d/k").exits(0).prints(&expected);
 }
@@ -371,7 +371,8 @@ fn a_key_of_somebody_else() {
     let ran = place.keyed("tag", &["f"]).exits(3).prints("");
     ran.says(&["key file k: it belongs to user 12345", "to use it anyway: '--key-fd 0 < FILE'"]);
     place.shell("$T tag --key-fd 0 f < k").exits(0).prints(&expected);
-    // In a folder of theirs they can put a link to another file of yours, and know what is in it.
+    // In a folder of theirs, others could put a link to another file of yours, and so learn what it
+    // contains.
     place.shell("chown 0 k; mkdir d; mv k d/k; chown 12345 d").exits(0);
     let ran = place.run(&["tag", "-k", "d/k", "f"]).exits(3).prints("");
     ran.says(&["key file d/k: the folder ", "/d belongs to user 12345", "'--key-fd 0 < FILE'"]);
@@ -387,8 +388,8 @@ fn a_way_to_a_key_that_cannot_be_checked() {
     ran.exits(3).prints("").says(&["key file ../k: cannot check the folders that lead to it: "]);
 }
 
-/// The soft limit of a process, and whose files about it the system says that they are: they are
-/// root's where the process cannot be dumped.
+/// Returns the soft core limit of a process, and the owner of its files in /proc: root, if the
+/// process cannot be dumped.
 #[cfg(target_os = "linux")]
 fn core_limit(id: u32) -> (String, u32) {
     use std::os::unix::fs::MetadataExt;
@@ -408,7 +409,7 @@ fn no_core_has_a_key() {
     let line = "ulimit -S -c $(ulimit -H -c); exec \"$T\" tag --key-env KEY";
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", line]).env("KEY", key).env("T", env!("CARGO_BIN_EXE_tagmac"));
-    // What belongs to root whatever it does shows nothing.
+    // A process of root proves nothing: its files belong to root anyway.
     let root = fs::metadata(place.path("k")).unwrap().uid() == 0;
     if root {
         shell.uid(65534);
@@ -416,16 +417,16 @@ fn no_core_has_a_key() {
     let child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than a pipe holds: when it is written, the command reads, and has its key.
+    // More than a pipe holds, so the command is reading and has its key once this is written.
     let fed = stdin.write_all(&vec![0; 2 << 20]);
-    // Nobody else may run the command where only root can come to it.
+    // Only run where other users can reach the command.
     if fed.is_ok() {
         assert_eq!(core_limit(child.id()), ("0".into(), 0));
     }
     drop(stdin);
     let ran: Ran = child.wait_with_output().unwrap().into();
     assert!(ran.code == Some(0) || root && fed.is_err(), "{}", ran.err);
-    // Limits are given back to those who work for it.
+    // Child processes get the original limits.
     let before = place.shell("ulimit -c").out;
     place.shell("$T tag --key-cmd 'ulimit -c > limit; cat k' < k").exits(0);
     assert_eq!(fs::read_to_string(place.path("limit")).unwrap(), before);
@@ -437,13 +438,13 @@ fn a_descriptor_is_read_as_it_is() {
     place.file("f", [0, 1, 2]);
     let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
     let options = ["tag", "--key-fd", "0", "--key-format", "hex", "-a", "pmac-aes128", "f"];
-    // A socket, as Node makes for its children.
+    // Node gives its children a socket.
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     ours.write_all(KEY_HEX.as_bytes()).unwrap();
     drop(ours);
     let stdin = Stdio::from(OwnedFd::from(theirs));
     Ran::from(place.command(&options).stdin(stdin).output().unwrap()).exits(0).prints(expected);
-    // A file from where it is read by now, and one that could not be opened again.
+    // A file is read from its current position, and need not be openable again.
     place.file("keys", format!("the second line\n{KEY_HEX}\n"));
     let line = "exec 5< keys; read -r line <&5; rm keys; $T tag --key-fd 5 --key-format hex \
                 -a pmac-aes128 f";
@@ -472,8 +473,8 @@ fn sources_that_fail() {
         ("$T tag --key-fd 1 f >&-", "--key-fd 1: Bad file descriptor"),
         ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: the command failed: "),
         ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: the command failed: "),
-        ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),
-        ("$T tag --key-cmd true f", "--key-cmd: expected a key file made by"),
+        ("$T tag --key-cmd 'yes' f", "--key-cmd: longer than 64 KiB"),
+        ("$T tag --key-cmd true f", "--key-cmd: empty; expected a key file from"),
         ("$T check -k missing list", "key file missing: No such file or directory"),
     ];
     for (line, text) in cases {

@@ -1,5 +1,5 @@
-//! Files that come from elsewhere cost no more memory than their kind can have, however large they
-//! are, until their seal is checked.
+//! Files from others need no more memory than their kind can have, whatever their size, until their
+//! seal is verified.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -12,12 +12,12 @@ use tagmac_any::{KeyFile, Partial};
 
 const TIB: u64 = 1 << 40;
 
-/// Runs the command with 256 MiB of address space, threads and libraries included.
+/// Runs the command with 256 MiB of address space, including threads and libraries.
 fn within(place: &Place, line: &str) -> Ran {
     place.shell(&format!("ulimit -v 262144; exec $T {line}"))
 }
 
-/// Makes a file that is whole as long as a disk.
+/// Creates a complete file that is as long as a disk.
 fn stretch(place: &Place, name: &str, bytes: u64) {
     OpenOptions::new().write(true).open(place.path(name)).unwrap().set_len(bytes).unwrap();
 }
@@ -34,17 +34,17 @@ fn partials() {
         stretch(&place, "p", TIB);
         let altered = "tagmac: p: the partial is damaged, or was not sealed under this key";
         within(&place, "combine -k k p").exits(1).prints("").says(&[altered]);
-        // A header that says nothing of the kind.
+        // Not the header of a partial.
         sparse(&place, "p", TIB);
-        within(&place, "combine -k k p").exits(1).says(&["p: expected a partial made by"]);
+        within(&place, "combine -k k p").exits(1).says(&["p: not a partial from"]);
         for name in ["k", "p"] {
             fs::remove_file(place.path(name)).unwrap();
         }
     }
 }
 
-/// With the UMAC of 1999 a partial may be as long as its range allows. What the header says of it is
-/// believed under its seal alone, and even then not beyond what there is.
+/// A partial of UMAC99 may be as long as its range allows. The header's length is used only after
+/// its seal is verified, and then only up to the length of the file.
 #[test]
 fn a_partial_that_claims_a_long_range() {
     let place = Place::bare();
@@ -53,14 +53,14 @@ fn a_partial_that_claims_a_long_range() {
     place.keyed("part", &["--object", "o", "--start", "0", "--last", "f", "-o", "p"]).exits(0);
     let good = fs::read(place.path("p")).unwrap();
     let file = OpenOptions::new().write(true).open(place.path("p")).unwrap();
-    // The header's end. A 256th of it is more than the file has.
+    // The end of the range in the header. A 256th of it is more than the file's length.
     file.write_all_at(&(2 * TIB).to_le_bytes(), 32).unwrap();
     stretch(&place, "p", 6 << 30);
     let altered = "tagmac: p: the partial is damaged, or was not sealed under this key\n";
     let ran = within(&place, "combine -k k p").exits(1).prints("");
     assert_eq!(ran.err, altered);
 
-    // The same from somebody with the key.
+    // The same, sealed with the right key.
     let sealer = KeyFile::parse(&fs::read(place.path("k")).unwrap()).unwrap().sealer();
     let seal = Partial::parse(&good).unwrap().header_len() - Sealer::OVERHEAD;
     let mut header = good[..seal].to_vec();
@@ -69,7 +69,7 @@ fn a_partial_that_claims_a_long_range() {
     file.write_all_at(&sealed, seal as u64).unwrap();
     let ran = within(&place, "combine -k k p").exits(4).prints("");
     assert_eq!(ran.err, "tagmac: p: out of memory\n");
-    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["an overlap"]);
+    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["they overlap"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn keys() {
     place.file("f", "text");
     for bytes in [(64 << 10) + 1, TIB] {
         stretch(&place, "k", bytes);
-        within(&place, "tag -k k f").exits(3).says(&["k: expected at most 64 KiB, found more"]);
+        within(&place, "tag -k k f").exits(3).says(&["k: longer than 64 KiB"]);
     }
 }
 
@@ -131,7 +131,7 @@ fn manifests_lists_and_tags() {
     fs::create_dir(place.path("t")).unwrap();
     // A line without an end.
     sparse(&place, "m", 1 << 30);
-    let what = "m: expected lines, found one of more than 1 MiB";
+    let what = "m: a line is longer than 1 MiB";
     within(&place, "audit -k k --num-threads 1 m t").exits(1).says(&[what]);
     within(&place, "check -k k --num-threads 1 m").exits(1).says(&[what]);
     sparse(&place, "raw", TIB);

@@ -1,4 +1,4 @@
-//! `tagmac check`: the lists that it reads, their lines, ends of lines and names.
+//! `tagmac check`: the lists that it reads, with their lines, line ends and names.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -50,7 +50,7 @@ fn a_missing_file_with_the_name_of_a_url_has_a_hint() {
     let place = listed();
     place.file("urls", list(&place).replace("(a)", "(s3n://b/k)").replace("(b)", "(https://h/k)"));
     check(&place, &["urls"]).exits(1).says(&[
-        "s3n://b/k: No such file or directory; expected s3://BUCKET/KEY",
+        "s3n://b/k: No such file or directory; write this URL as s3://BUCKET/KEY",
         "https://h/k: No such file or directory; expected a file, or s3://",
     ]);
 }
@@ -94,13 +94,13 @@ fn malformed_lines() {
         .exits(1)
         .says(&["found '\\u{1b}[1mx'", "WARNING: 1 line is improperly"]);
     for (name, why) in
-        [("", "expected a name, found none"), ("a\0b", "expected a name without zero bytes")]
+        [("", "expected a name that is not empty"), ("a\0b", "expected a name without zero bytes")]
     {
         place.file("mixed", format!("{text}PMAC-AES128 ({name}) = 00\n"));
         check(&place, &["mixed"]).exits(1).says(&[&format!("line 3: {why}")]);
     }
     place.file("zero", format!("{}\0PMAC-AES128 () = 00\0", text.lines().next().unwrap()));
-    check(&place, &["-z", "zero"]).exits(1).says(&["line 2: expected a name, found none"]);
+    check(&place, &["-z", "zero"]).exits(1).says(&["line 2: expected a name that is not empty"]);
     let long = [text.as_bytes(), &vec![b'x'; 70_000], b"\n"].concat();
     place.file("mixed", long);
     check(&place, &["mixed"]).exits(1).prints("a: OK\nb: OK\n").says(&["at most 64 KiB"]);
@@ -126,10 +126,10 @@ fn lists_with_carriage_returns() {
     place.file("crlf", format!("# tags\n\n{text}").replace('\n', "\r\n"));
     let ran = check(&place, &["crlf"]).exits(0).in_silence();
     ran.prints("a: OK\n\\c\\r: OK\nb: OK\n\\c\\r: OK\n");
-    // One is of the line's end, two are not.
+    // Only one carriage return belongs to the line end.
     place.file("crlf", text.replace('\n', "\r\r\n"));
     check(&place, &["crlf"]).exits(1).says(&["found 'PMAC-AES128 (a) = ", "\\r'"]);
-    // With -z a line has another end.
+    // With -z a line ends differently.
     let zero = place.keyed("tag", &["-z", "a"]).exits(0).out.replace('\0', "\r\0");
     place.feed(&["check", "-k", "k", "-z"], zero.as_bytes()).exits(1).prints("");
 }
@@ -206,7 +206,7 @@ fn a_list_in_a_pipe_is_read_once() {
         let ran = place.shell(&line).prints("a: OK\nb: OK\n");
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
-    // A pipe that has ended before it is opened, and one that nobody ever wrote to.
+    // A pipe that ended before it was opened, and one without a writer.
     place
         .shell(": | { read x; $T check -k k /dev/fd/0; }")
         .exits(1)

@@ -1,4 +1,4 @@
-//! The command's tests, in one program: all of them run the same command, and it links soonest.
+//! The tests of the command. They are one program because that links fastest.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The format of manifests: as the guide has it, and nothing else passes.
+//! The format of manifests: the page describes it, and nothing else is accepted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,14 +10,14 @@ use tagmac_any::{Algorithm, AnyMac};
 const GUIDE: &str = include_str!("../../docs/formats/manifest.md");
 const KEY_GUIDE: &str = include_str!("../../docs/formats/key-file.md");
 
-/// The first block of a kind in a guide.
+/// Returns the first block of a kind in a page.
 fn block(guide: &str, kind: &str) -> String {
     let start = format!("```{kind}\n");
     let text = &guide[guide.find(&start).unwrap() + start.len()..];
     text[..text.find("```").unwrap()].into()
 }
 
-/// A manifest by the reference, which was written from the guide.
+/// Writes a manifest with the reference implementation, which follows the page.
 fn reference(place: &Place, key: &str, manifest: &str, folder: &str) -> Vec<u8> {
     let program = format!("{}/reference/manifest.py", env!("CARGO_MANIFEST_DIR"));
     let names = [key, manifest, folder].map(|name| place.path(name));
@@ -77,7 +77,7 @@ fn another_implementation_agrees() {
 
 #[test]
 fn a_file_that_looks_like_a_manifest_has_no_seal() {
-    // The derivation is HMAC-SHA256, and so is the MAC of the files: the worst case.
+    // The worst case: HMAC-SHA256 is both the derivation and the MAC of the files.
     let place = tree();
     let key = ["--key-env", "KEY", "--key-format", "hex", "-a", "HMAC-SHA256"];
     let run = |what: &str, more: &[&str]| -> Ran {
@@ -116,13 +116,12 @@ fn another_key_or_algorithm_is_refused_by_name() {
         text.lines().nth(2).unwrap().strip_prefix("id: ").unwrap().to_string()
     };
     let ids = format!(
-        "m: expected a manifest sealed under this key (id {}), found one sealed under the key with \
-         id {}\n",
+        "m: the manifest is sealed under another key: expected key id {}, found {}\n",
         id("other"),
         id("k")
     );
     run("other", &[]).exits(3).says(&[&ids]);
-    let algorithms = "m: expected a manifest of HMAC-SHA256, found one of PMAC-AES128";
+    let algorithms = "m: the manifest is for PMAC-AES128; expected HMAC-SHA256";
     run("hmac", &[]).exits(3).says(&[algorithms]);
     run("k", &["--tag-bits", "64"])
         .exits(2)
@@ -130,7 +129,7 @@ fn another_key_or_algorithm_is_refused_by_name() {
     place.keyed("seal", &["--tag-bits", "64", "t", "-o", "m"]).exits(0);
     run("k", &["--tag-bits", "64"]).exits(0);
     run("k", &[]).exits(2);
-    // A manifest cannot say that it is of the key in use: the seal tells.
+    // The seal, not the id in the manifest, decides which key it is from.
     let text = fs::read_to_string(place.path("m")).unwrap();
     place.file("m", text.replace(&id("k"), &id("other")));
     run("other", &["--tag-bits", "64"]).exits(1).says(&["m: the seal does not match"]);
@@ -178,18 +177,15 @@ fn what_is_no_manifest() {
         place.file("m", text);
         audit(&place, &[]).exits(1).prints("").says(&[&format!("tagmac: m: {expected}")]);
     };
-    says(
-        "",
-        "expected a manifest made by 'tagmac seal', found the end of the file in its header\n",
-    );
-    says(
-        "PMAC-AES128 (f) = 00\n",
-        "expected a manifest made by 'tagmac seal', found something else",
-    );
+    says("", "the manifest is cut off in its header\n");
+    says("PMAC-AES128 (f) = 00\n", "not a manifest from 'tagmac seal'");
     let one = manifest.replacen("manifest-2", "manifest-1", 1);
     says(&one, "expected tagmac-manifest-2, found tagmac-manifest-1");
-    says(&manifest.replacen("bits: ", "bit: ", 1), "line 3: expected 'bits: ', found another line");
-    says(&manifest[..manifest.len() - 1], "expected 'seal: ' and 64 hex digits on the last line");
+    says(
+        &manifest.replacen("bits: ", "bit: ", 1),
+        "line 3: expected a line that begins with 'bits: '",
+    );
+    says(&manifest[..manifest.len() - 1], "the last line is not 'seal: ' and 64 hex digits");
     says(
         &manifest.replacen("text", "", 1).replacen("\t4\t", "\t5\t", 1),
         "the seal does not match",
@@ -199,14 +195,15 @@ fn what_is_no_manifest() {
     place
         .keyed("audit", &["t", "t"])
         .exits(4)
-        .says(&["t: expected a manifest, found a directory; usage: audit"]);
-    place.keyed("audit", &["-", "t"]).exits(2).says(&["expected the manifest's file, found '-'"]);
+        .says(&["t: this is a directory, not a manifest; usage: audit"]);
+    place.keyed("audit", &["-", "t"]).exits(2).says(&["cannot come from standard input"]);
     place.shell("mkfifo pipe").exits(0);
     place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a regular file, found"]);
     place.keyed("audit", &["m"]).exits(2);
 }
 
-/// A manifest with a right seal, whatever is in it: by who has the key and another program.
+/// Returns a manifest with a valid seal and any content, as another program with the key could
+/// write it.
 fn with_seal(body: &str) -> Vec<u8> {
     let hmac = |key: &[u8], text: &[u8]| {
         let mac = AnyMac::new(Algorithm::from_name("HMAC-SHA256").unwrap(), key).unwrap();
@@ -242,59 +239,59 @@ fn a_sealed_manifest_is_read_strictly_all_the_same() {
         let ran = run("none", entries, &end).exits(1);
         ran.says(&[&format!("tagmac: m: line {line}: {why}")]);
     };
-    let after = "expected a path after the last, found";
     wrong(
         &["file 3 TAG b", "dir - - a", "file 3 TAG a/f"],
         7,
-        &format!("{after} one that is before"),
+        "the path is before that of the previous entry",
     );
-    wrong(&["dir - - a", "dir - - a"], 7, &format!("{after} the same path"));
-    // Where '/' was an ordinary byte this would be the order.
-    wrong(&["dir - - a", "dir - - a-", "file 3 TAG a/f"], 8, after);
-    let parent = "expected the path's directory before it, found none";
+    wrong(&["dir - - a", "dir - - a"], 7, "the path is the same as that of the previous entry");
+    // The order if '/' were an ordinary byte.
+    wrong(&["dir - - a", "dir - - a-", "file 3 TAG a/f"], 8, "the path is before");
+    let parent = "the path's directory is not listed before it";
     wrong(&["file 3 TAG a/f"], 6, parent);
     wrong(&["file 3 TAG a", "file 3 TAG a/f"], 7, parent);
     wrong(&["dir - - a", "file 3 TAG a/f/g"], 7, parent);
     wrong(&["dir - - a", "dir - - a/b", "file 3 TAG a/c/g"], 8, parent);
-    let below = "expected a path below the directory";
-    wrong(&["file 3 TAG /etc/passwd"], 6, &format!("{below}, found an absolute one"));
-    wrong(&["file 3 TAG .."], 6, &format!("{below}, found one with '..'"));
+    let below = "the path contains '..'; expected one below the directory";
+    let absolute = "the path is absolute; expected one below the directory";
+    wrong(&["file 3 TAG /etc/passwd"], 6, absolute);
+    wrong(&["file 3 TAG .."], 6, below);
     wrong(&["dir - - a", "file 3 TAG a/../../x"], 7, below);
     for path in ["", ".", "a//f", "./a", "a/", "a/."] {
-        let name = "expected a name between slashes, found none or '.'";
+        let name = "the path contains an empty name or '.'";
         wrong(&["dir - - 0", &format!("dir - - {path}")], 7, name);
     }
-    wrong(&["dir - - a\0b"], 6, "expected a path without zero bytes");
+    wrong(&["dir - - a\0b"], 6, "the path contains a zero byte");
     let long = format!("dir - - {}", "x".repeat(4097));
-    wrong(&[&long], 6, "expected a path of at most 4096 bytes, found a longer one");
+    wrong(&[&long], 6, "the path is longer than 4096 bytes");
     wrong(&["door - - a"], 6, "expected a kind of entry");
-    wrong(&["pipe - - a"], 6, "expected a file, directory or link without the option special");
+    wrong(&["pipe - - a"], 6, "expected a file, directory or link: the options lack 'special'");
     wrong(&["dir - -"], 6, "expected more columns");
     wrong(&["dir - - a b"], 6, "expected fewer columns");
     wrong(&["link - - a"], 6, "expected more columns");
     wrong(&["link - - a "], 6, "expected a link's target");
-    wrong(&["dir 0 - a"], 6, "expected '-' in a column that is for other kinds");
-    wrong(&["file - TAG a"], 6, "expected no '-' in a column of this kind");
+    wrong(&["dir 0 - a"], 6, "expected '-' in a column that this kind does not use");
+    wrong(&["file - TAG a"], 6, "expected a value, found '-'");
     wrong(&["file x TAG a"], 6, "expected a size in bytes");
     wrong(&["file 18446744073709551616 TAG a"], 6, "expected a size in bytes");
     for tag in ["25", &tag.to_uppercase(), "", &format!("{tag}00")] {
         wrong(&[&format!("file 3 {tag} a")], 6, "expected a tag in hex digits");
     }
-    let form = "expected numbers and names in their one form";
+    let form = "expected numbers and names in canonical form";
     for line in ["file 03 TAG a", "file +3 TAG a", "dir - - a\r"] {
         wrong(&[line], 6, form);
     }
     wrong(&["dir - - a\\x"], 6, "expected '\\\\', '\\t', '\\n' or '\\r' after \\");
     wrong(&["dir - - a\\"], 6, "expected '\\\\', '\\t', '\\n' or '\\r' after \\");
-    wrong(&[&format!("dir - - {}", "x".repeat(1 << 16))], 6, "expected a shorter line");
+    wrong(&[&format!("dir - - {}", "x".repeat(1 << 16))], 6, "the line is too long");
     for (end, why) in [
-        ("entries: 4\nbytes: 6\n", "line 9: expected 'entries: 3', found another number"),
-        ("entries: 3\nbytes: 5\n", "line 10: expected 'bytes: 6' and the end"),
+        ("entries: 4\nbytes: 6\n", "line 9: expected 'entries: 3'"),
+        ("entries: 3\nbytes: 5\n", "line 10: expected 'bytes: 6' and then the end"),
         ("entries: 3\nbytes: 6", "expected 'entries: ' and 'bytes: ' before the seal"),
         ("bytes: 6\n", "expected 'entries: ' and 'bytes: ' before the seal"),
         (
             "entries: 3\nbytes: 6\nentries: 3\nbytes: 6\n",
-            "line 10: expected 'bytes: 6' and the end",
+            "line 10: expected 'bytes: 6' and then the end",
         ),
     ] {
         run("none", &good, end).exits(1).says(&[&format!("tagmac: m: {why}")]);
@@ -306,7 +303,7 @@ fn a_sealed_manifest_is_read_strictly_all_the_same() {
         ("dir 755 - - a", form),
         ("dir 0o755 - - a", "expected a mode in octal digits"),
         ("dir +0755 - - a", form),
-        ("dir - - - a", "expected no '-'"),
+        ("dir - - - a", "expected a value, found '-'"),
         ("link 0777 - - a b", "expected '-' in a column"),
     ] {
         let ran = run("mode", &[line], "entries: 1\nbytes: 0\n").exits(1);

@@ -1,4 +1,4 @@
-//! The memory that `seal` and `audit` take: little, and no more for more files.
+//! `seal` and `audit` use little memory, and not more for more files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::common::{Place, Ran, peak};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 
-/// So many files, a thousand in each directory.
+/// Creates `files` files, a thousand in each directory.
 fn fill(root: &Path, files: usize) {
     for folder in 0..files / 1000 {
         let folder = root.join(format!("folder {folder}"));
@@ -21,7 +21,7 @@ fn fill(root: &Path, files: usize) {
     }
 }
 
-/// The most KiB that a run took, and what it gave.
+/// Returns the peak memory of a run in KiB, and its result.
 fn run(place: &Place, args: &[&str]) -> (u64, Ran) {
     let mut command = place.command(args);
     let (peak, ran) = peak(command.stdout(Stdio::null()));
@@ -34,7 +34,7 @@ fn memory_does_not_grow_with_the_tree() {
     let peaks = [2000, 20_000].map(|files| {
         let place = Place::new();
         fill(&place.path("t"), files);
-        // One thread: how many get work, and so a buffer, is the system's to say.
+        // One thread: with more, the system decides how many of them get work, and so a buffer.
         let one = ["-k", "k", "--num-threads", "1"];
         let (seal, ran) = run(&place, &[&["seal", "t", "-o", "m"], &one[..]].concat());
         ran.exits(0).says(&[&format!("{files} files, ")]);
@@ -48,8 +48,8 @@ fn memory_does_not_grow_with_the_tree() {
     }
 }
 
-/// A chain of so many directories with names of 255 bytes, each with a link in it, and the lowest five
-/// with so many more.
+/// Creates `levels` nested directories with names of 255 bytes. Each has a link in it, and the
+/// lowest five have `more` links.
 fn dig(root: &Path, levels: usize, more: usize) {
     let name = "d".repeat(255);
     fs::create_dir(root).unwrap();
@@ -71,7 +71,7 @@ fn any_tree_in_less_than_64_mib() {
     let place = Place::new_in("/dev/shm");
     fs::create_dir(place.path("none")).unwrap();
     place.keyed("seal", &["none", "-o", "empty"]).exits(0);
-    // Links, since they are made and read soonest.
+    // Links are made and read fastest.
     fs::create_dir(place.path("wide")).unwrap();
     for number in 0..250_000 {
         symlink("nowhere", place.path(format!("wide/{number:0240}"))).unwrap();
@@ -79,7 +79,7 @@ fn any_tree_in_less_than_64_mib() {
     dig(&place.path("deep"), 4000, 0);
     dig(&place.path("both"), 15, 40_000);
     let small = |args: &[&str], code: i32, says: &str| {
-        // As many threads as there can be, each with files ahead of the results.
+        // The maximum of threads, each with files ahead of the results.
         let (peak, ran) = run(&place, &[args, &["-k", "k", "--num-threads", "64"]].concat());
         ran.exits(code).says(&[says]);
         assert!(peak < MOST, "{args:?}: {peak} KiB");
@@ -88,7 +88,7 @@ fn any_tree_in_less_than_64_mib() {
     small(&["audit", "m", "wide"], 0, "250000 unchanged");
     small(&["audit", "empty", "wide"], 1, " 250000 new, ");
     small(&["audit", "m", "none"], 1, " 250000 missing, ");
-    let said = "expected paths of at most 4096 bytes, found 2 longer in it";
+    let said = "paths in it that are longer than 4096 bytes: 2";
     small(&["seal", "--skip-unreadable", "deep", "-o", "m"], 4, said);
     small(&["audit", "m", "deep"], 4, "31 unchanged, 0 changed, 0 new, ");
     small(&["audit", "empty", "deep"], 1, " 32 new, 0 missing, 0 renamed, 1 unreadable");
@@ -96,7 +96,7 @@ fn any_tree_in_less_than_64_mib() {
     small(&["seal", "both", "-o", "m"], 0, " 200015 links, ");
     small(&["audit", "m", "both"], 0, "200030 unchanged");
     small(&["audit", "empty", "both"], 1, " 200030 new, ");
-    // Deeper than what `remove_dir_all` could hold open.
+    // Too deep for `remove_dir_all`, which holds each level open.
     place.shell("rm -r deep").exits(0);
 }
 
@@ -114,11 +114,11 @@ fn a_million_files_in_less_than_64_mib() {
     };
     small(&["seal", "-k", "k", "t", "-o", "m"], 0, "1000000 files, 1000 directories, ");
     small(&["audit", "-k", "k", "m", "t"], 0, "1001000 unchanged, 0 changed");
-    // The worst: every file is missing, and new elsewhere.
+    // The worst case: every file is missing, and new elsewhere.
     fs::create_dir(place.path("u")).unwrap();
     fs::rename(place.path("t"), place.path("u/t")).unwrap();
     small(&["audit", "-k", "k", "m", "u"], 1, "0 unchanged, 0 changed, ");
-    // All in one directory, whose names have to be sorted.
+    // All in one directory, whose names must be sorted.
     fs::create_dir(place.path("flat")).unwrap();
     for (number, folder) in fs::read_dir(place.path("u/t")).unwrap().enumerate() {
         for file in fs::read_dir(folder.unwrap().path()).unwrap() {

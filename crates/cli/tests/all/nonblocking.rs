@@ -1,5 +1,4 @@
-//! Standard input and output whose other users have set O_NONBLOCK, as some programs leave them: the
-//! command waits, as it does without.
+//! Standard input and output on which another process has set O_NONBLOCK: the command still waits.
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -11,7 +10,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::ioctl_fionread;
 use rustix::pipe::fcntl_setpipe_size;
 
-/// A pipe, one end of which does not wait.
+/// Returns a pipe with one non-blocking end.
 fn pipe(reads: bool) -> (PipeReader, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     let end = if reads { reader.as_fd() } else { writer.as_fd() };
@@ -19,12 +18,13 @@ fn pipe(reads: bool) -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// Whether a child has ended.
+/// Returns whether a child has ended.
 fn ended(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Writes byte by byte, each after the last was read. A reader that does not wait finds nothing.
+/// Writes byte by byte, each after the previous one was read. A reader that does not wait would
+/// fail.
 fn feed(child: &mut Child, mut writer: PipeWriter, probe: PipeReader, bytes: &[u8]) {
     for byte in bytes {
         while ioctl_fionread(&probe).unwrap() > 0 && !ended(child) {
@@ -92,7 +92,7 @@ fn output_is_waited_for() {
         };
         let mut child = command.spawn().unwrap();
         drop(command);
-        // Nothing is read before the pipe is full, so the command has to wait.
+        // Reading starts when the pipe is full, so the command must wait.
         while ioctl_fionread(&reader).unwrap() < 4000 && !ended(&mut child) {
             std::thread::yield_now();
         }

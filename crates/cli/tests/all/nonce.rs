@@ -1,4 +1,4 @@
-//! Algorithms that take a nonce: it is random, it stands in the line, and nothing goes without it.
+//! Algorithms with nonces: a nonce is random, its line contains it, and no tag is made without one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,10 +7,10 @@ use crate::common::{Place, Ran};
 use tagmac_any::{AnyMac, KeyFile};
 
 const ALGORITHMS: [&str; 5] = ["POLY1305-AES", "UMAC-32", "UMAC-64", "UMAC-96", "UMAC-128"];
-/// A nonce of 16 bytes.
+/// A nonce of 16 bytes, in hex.
 const NONCE: &str = "000102030405060708090a0b0c0d0e0f";
 
-/// A folder with a key file for the algorithm and the files `a` and `b`.
+/// Returns a folder with a key file for the algorithm and the files `a` and `b`.
 fn place(algorithm: &str) -> Place {
     let place = Place::bare();
     place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
@@ -19,12 +19,12 @@ fn place(algorithm: &str) -> Place {
     place
 }
 
-/// The nonces of a list.
+/// Returns the nonces of a list.
 fn nonces(list: &str) -> Vec<&str> {
     list.lines().map(|line| line.split_once(".n=").unwrap().1.split(' ').next().unwrap()).collect()
 }
 
-/// Checks a list that comes by standard input.
+/// Checks a list on standard input.
 fn check(place: &Place, list: &str, more: &[&str]) -> Ran {
     place.feed(&[&["check", "-k", "k"], more].concat(), list.as_bytes())
 }
@@ -63,7 +63,7 @@ fn each_file_has_a_nonce_of_its_own() {
 fn known_answers() {
     let place = Place::bare();
     place.file("f", "");
-    // vectors/poly1305-aes.json and vectors/umac.json, the rows of Bernstein and of the RFC.
+    // vectors/poly1305-aes.json and vectors/umac.json: the rows of Bernstein and of the RFC.
     let poly = "75deaa25c09f208e1dc4ce6b5cad3fbfa0f3080000f46400d0c7e9076c834403";
     let umac = "6162636465666768696a6b6c6d6e6f70";
     let run = |key: &str, algorithm: &str, nonce: &str, more: &[&str]| {
@@ -99,7 +99,7 @@ fn another_nonce_fails() {
     let flipped = if one.starts_with('0') { "1" } else { "0" };
     let flipped = list.replace(one, &format!("{flipped}{}", &one[1..]));
     check(&place, &flipped, &[]).exits(1).prints("a: FAILED\nb: OK\n");
-    // It is the same in upper case, as tags are.
+    // Upper case is accepted, as in tags.
     let upper = list.replace(one, &one.to_uppercase());
     check(&place, &upper, &[]).exits(0).prints("a: OK\nb: OK\n");
     let json = check(&place, &list, &["--json"]).exits(0).out;
@@ -146,12 +146,12 @@ fn a_line_with_a_wrong_nonce_is_malformed() {
             ran.says(&["standard input: no properly formatted checksum lines found\n"]);
         }
     }
-    // An untagged line has no nonce either, and a line of another algorithm is what it was.
+    // An untagged line has no nonce; a line of another algorithm is unchanged.
     let place = place("UMAC-64");
     check(&place, "0011223344556677  a\n", &[]).exits(1).prints("").says(&[some]);
     for line in ["PMAC-AES128 (a) = 00\n", "UMAC-128.n=00 (a) = 00\n", "UMAC-32 (a) = 00\n"] {
         let ran = check(&place, line, &[]).exits(1).prints("a: FAILED\n");
-        ran.says(&["a: expected a tag of UMAC-64, found one of "]);
+        ran.says(&["a: expected algorithm UMAC-64, found "]);
     }
 }
 
@@ -170,12 +170,15 @@ fn a_given_nonce_is_for_one_input_of_an_algorithm_that_takes_it() {
         ("tag -k u --nonce-hex 0 a", "expected two hex digits for each byte"),
         ("tag -k u --nonce-hex 0g a", "expected two hex digits for each byte"),
         ("tag -k u --nonce-hex= a", "expected two hex digits for each byte"),
-        ("tag -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: expected no nonce, found one"),
-        ("tag -k k --raw a", "--raw: expected --nonce-hex with the nonce that POLY1305-AES takes"),
-        ("tag -k u --untagged a", "--untagged: expected --nonce-hex with the nonce that UMAC-128"),
-        ("check -k k --raw-tag b a", "--raw-tag: expected --nonce-hex with the nonce that POLY13"),
+        ("tag -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: this MAC does not use a nonce"),
+        ("tag -k k --raw a", "--raw: POLY1305-AES needs a nonce; use --nonce-hex"),
+        ("tag -k u --untagged a", "--untagged: UMAC-128 needs a nonce; use --nonce-hex"),
+        ("check -k k --raw-tag b a", "--raw-tag: POLY1305-AES needs a nonce; use --nonce-hex"),
         ("check -k k --nonce-hex NONCE a b", "--nonce-hex: expected one list, found 2"),
-        ("check -k p --nonce-hex NONCE a", "--nonce-hex: PMAC-AES128: expected no nonce, found"),
+        (
+            "check -k p --nonce-hex NONCE a",
+            "--nonce-hex: PMAC-AES128: this MAC does not use a nonce",
+        ),
     ];
     for (line, text) in cases {
         let line = line.replace("NONCE", NONCE).replace("LONG", &long);
@@ -205,9 +208,9 @@ fn raw_and_untagged_tags() {
         given(&format!("# one\n\n{list}"), nonce).exits(0).in_silence().prints("a: OK\n");
         given(&list, other).exits(1).prints("a: FAILED\n");
         given(&list.replace("  a", "  b"), nonce).exits(1).prints("b: FAILED\n");
-        // One nonce is for one line.
+        // One nonce serves one line.
         let ran = given(&list.repeat(2), nonce).exits(1).prints("a: OK\n");
-        ran.says(&["line 2: expected no second line, as --nonce-hex is one nonce, found '"]);
+        ran.says(&["line 2: expected no second line with --nonce-hex, found '"]);
     }
 }
 
@@ -235,10 +238,10 @@ fn tags_have_the_algorithms_own_length() {
                 ran.prints("").says(&[&why, &format!("found {other}\n")]);
             }
         }
-        // A tag that was cut is none, even where its bytes are right.
+        // A truncated tag is rejected, even if its bytes are right.
         let cut = &list[..list.len() - 9];
         let ran = check(&place, cut, &[]).exits(1).prints("a: FAILED\n");
-        ran.says(&[&format!("({bits} bits), found one of ")]);
+        ran.says(&[&format!("({bits} bits), found ")]);
     }
 }
 
@@ -254,7 +257,7 @@ fn tags_of_32_bits_have_to_be_allowed() {
         let allowed = [&["--allow-short"], more, &["list"]].concat();
         place.keyed("check", &allowed).exits(0).in_silence().prints("a: OK\n");
     }
-    // Without a key, where -a says it all.
+    // -a already decides, so the key is not read.
     place.run(&["tag", "-k", "missing", "-a", "umac-32", "a"]).exits(2).says(&["UMAC-32: ", why]);
 }
 
@@ -274,8 +277,8 @@ fn standard_input() {
 
 #[test]
 fn a_file_on_all_cores_has_the_tag_of_its_bytes() {
-    // Over 2^24 bytes, where UMAC goes on in another field. The period is prime to every length
-    // that matters, so that no two pieces are alike.
+    // Above 2^24 bytes UMAC changes to another field. The period is coprime to every relevant
+    // length, so all pieces differ.
     let period: Vec<u8> = (0..1_000_003u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();
     let text: Vec<u8> = period.into_iter().cycle().take((40 << 20) + 1234).collect();
     let bare = Place::bare();

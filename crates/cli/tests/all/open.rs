@@ -1,5 +1,5 @@
-//! What is in the place of a file is looked at before it is opened: to open a device does something
-//! to it, and to open a pipe lets its writer go on, into nothing.
+//! The command checks the type of a file before it opens it. Opening a device has effects, and
+//! opening a pipe lets its writer continue without a reader.
 
 use std::fs::File;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::common::Place;
 use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Hears of every opening of some files.
+/// Watches for opens of some files.
 fn watch(names: &[&PathBuf]) -> OwnedFd {
     let watch = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
     for name in names {
@@ -19,7 +19,7 @@ fn watch(names: &[&PathBuf]) -> OwnedFd {
     watch
 }
 
-/// Whether anybody has opened one since this was asked last.
+/// Returns whether a file was opened since the last call.
 fn opened(watch: &OwnedFd) -> bool {
     let mut buffer = [MaybeUninit::uninit(); 512];
     let mut events = Reader::new(watch, &mut buffer);
@@ -63,7 +63,7 @@ fn what_is_refused_is_not_opened() {
         place.run(command).exits(code);
         assert!(!opened(&watch), "{command:?}");
     }
-    // It hears well.
+    // The watch works.
     File::options().read(true).write(true).open(&pipe).unwrap();
     assert!(opened(&watch));
     File::open(device).unwrap();

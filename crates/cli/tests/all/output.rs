@@ -1,4 +1,4 @@
-//! What goes to a terminal, and what becomes of output that nobody can get.
+//! Output to a terminal, and output that cannot be written.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::Path;
 
 use crate::common::{Place, open_terminal, sealed, terminal};
 
-/// A name with ESC, CSI in UTF-8 and as a byte, and a mark that turns the direction of writing.
+/// A name with ESC, CSI in UTF-8 and as a byte, and a mark that changes the writing direction.
 const ODD: &[u8] = b"\x1b[8m\xc2\x9b\xe2\x80\xae\x9bz";
 
-/// A name with all that but the byte that is no UTF-8.
+/// A name with the same characters, in valid UTF-8.
 const ODD_TEXT: &str = "\u{1b}[8m\u{9b}\u{202e}\u{7f}z";
 
-/// Runs a line of shell with both outputs on a terminal of its own. What the terminal got.
+/// Runs a line of shell with both outputs on a new terminal. Returns what the terminal received.
 pub fn on_terminal(place: &Place, line: &str) -> Vec<u8> {
     let (mut terminal, name) = terminal();
     let mut child = std::process::Command::new("sh");
@@ -23,14 +23,14 @@ pub fn on_terminal(place: &Place, line: &str) -> Vec<u8> {
     child.stdout(open_terminal(&name)).stderr(open_terminal(&name));
     let mut running = child.spawn().unwrap();
     drop(child);
-    // It says EIO when nobody has it open any more.
+    // The terminal reports EIO after its last user has closed it.
     let mut all = Vec::new();
     let _ = terminal.read_to_end(&mut all);
     running.wait().unwrap();
     all
 }
 
-/// Whether nothing of it does anything to a terminal but end lines, as zero bytes do if they are asked for.
+/// Returns whether the bytes only end lines on a terminal, also with zero bytes.
 fn is_plain(bytes: &[u8]) -> bool {
     let plain = |c: char| "\0\r\n".contains(c) || !c.is_control() && c != '\u{202e}';
     str::from_utf8(bytes).is_ok_and(|text| text.chars().all(plain))
@@ -111,14 +111,14 @@ fn messages_show_a_name_so_that_it_can_be_given_back() {
     let odd = format!("a\n\\'{ODD_TEXT}");
     let shown = missing(&odd);
     assert_eq!(shown, "$'a\\n\\\\\\'\\033[8m\\302\\233\\342\\200\\256\\177z'");
-    // Not every `sh` reads that form.
+    // Some shells do not read this form.
     place.file(&odd, "text");
     place.file("script", format!("cat {shown}\n"));
     let ran = place.shell("command -v bash > /dev/null || exit 77; bash script");
     assert!(ran.code == Some(77) || ran.out == "text", "{shown}: {}", ran.err);
 }
 
-/// Lines of shell that each print something, and need the key, `f`, `m` of `t`, `p` and `list`.
+/// Lines of shell that print something. They need the key, `f`, `m` of `t`, `p` and `list`.
 const PRINT: [&str; 14] = [
     "$T keygen -o new",
     "$T tag -k k f",
@@ -192,7 +192,7 @@ fn input_that_is_none_is_no_empty_one() {
             assert!(!ran.out.contains("(-)") && !ran.out.contains("\"tagged\""), "{}", ran.out);
             ran.says(&["Bad file descriptor\n"]);
         }
-        // By its name the runtime's /dev/null would be there.
+        // These names would open the runtime's /dev/null.
         for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
             for line in ["tag -k k", "check -k k"] {
                 place.shell(&format!("$T {line} {name} <&-")).exits(4);
@@ -232,9 +232,9 @@ fn no_line_is_printed_that_a_check_would_refuse() {
     };
     part(&"n".repeat(65_535), "p");
     let ran = place.keyed("combine", &["p"]).exits(2).prints("");
-    ran.says(&["expected a name with which the line has at most 65536 bytes", "--name"]);
+    ran.says(&["name too long: its line would have ", "reads at most 65536", "--name"]);
     place.keyed("combine", &["--name", "f", "p"]).exits(0);
-    // The longest line that is printed is read.
+    // `check` reads the longest line that is printed.
     let room = 65_536 - "PMAC-AES128 () = ".len() - 32;
     let longest = "n".repeat(room);
     let line = place.keyed("combine", &["--name", &longest, "p"]).exits(0).out;
@@ -242,7 +242,7 @@ fn no_line_is_printed_that_a_check_would_refuse() {
     assert!(!ran.err.contains("64 KiB"), "{}", ran.err);
     let longer = format!("{longest}n");
     place.keyed("combine", &["--name", &longer, "p"]).exits(2);
-    // A backslash takes two bytes, and the line begins with another.
+    // A backslash needs two bytes, and another one begins the line.
     let doubled = format!("{}\\", "n".repeat(room - 2));
     place.keyed("combine", &["--name", &doubled, "p"]).exits(2);
 }
@@ -260,11 +260,11 @@ fn output_that_is_lost_when_it_is_closed() {
     lost("tag", &["f"]).exits(4).prints(&line).says(&said);
     lost("check", &["list"]).exits(4).says(&said);
     lost("check", &["bad"]).exits(1).says(&said);
-    // An interruption says nothing of it.
+    // An interrupted close reports no loss.
     place.faulty("close:1:fail=4", "tag", &["f"]).exits(0).prints(&line).in_silence();
     // Nothing was written, so nothing is lost.
     lost("check", &["--quiet", "list"]).exits(0).in_silence();
-    // The line may be lost, so the checkpoint stays.
+    // The line may be lost, so the checkpoint is kept.
     let kept = ["--checkpoint", "s", "f"];
     lost("tag", &kept).exits(4).says(&said);
     assert!(place.path("s").exists());

@@ -1,4 +1,4 @@
-//! What the command's page shows is what happens.
+//! The console blocks of the command's page match real runs.
 
 use std::env;
 use std::path::Path;
@@ -8,14 +8,14 @@ use crate::common::Place;
 const COMMAND: &str = include_str!("../../docs/guide/command.md");
 const KEY_FILE: &str = include_str!("../../docs/formats/key-file.md");
 
-/// The first block of its kind after this text.
+/// Returns the first block of a kind after a text.
 fn block<'a>(page: &'a str, after: &str, kind: &str) -> &'a str {
     let (_, rest) = page.split_once(after).unwrap_or_else(|| panic!("no {after}"));
     let (_, rest) = rest.split_once(&format!("```{kind}\n")).unwrap();
     rest.split_once("```").unwrap().0
 }
 
-/// Runs the commands of a section of docs/guide/command.md, in a place with the key whose tags it shows.
+/// Runs the commands in a section of docs/guide/command.md, with the page's key.
 fn runs(section: &str) {
     let shown = block(COMMAND, &format!("\n## {section}\n"), "console");
     let place = Place::bare();

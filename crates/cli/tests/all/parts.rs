@@ -1,21 +1,21 @@
-//! `tagmac part` and `tagmac combine`: tags from ranges made anywhere, and what is refused.
+//! `tagmac part` and `tagmac combine`: tags from ranges, and which inputs are rejected.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 
 use crate::common::{Place, Ran};
 
-/// Bytes that do not repeat soon.
+/// Returns bytes that do not repeat soon.
 fn bytes(count: usize) -> Vec<u8> {
     (0..count as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
 }
 
-/// `part` of the object "o" in the file "f".
+/// Runs `part` for the object "o" in the file "f".
 fn part(place: &Place, more: &[&str]) -> Ran {
     place.keyed("part", &[&["--object", "o", "f"], more].concat())
 }
 
-/// A partial of this range, or of all from `start` on.
+/// Writes the partial of a range, or of everything from `start` on.
 fn range(place: &Place, output: &str, start: u64, length: Option<u64>) {
     let start = start.to_string();
     let ran = match length {
@@ -46,7 +46,7 @@ fn every_algorithm_with_parts() {
         let Some(block) = row["block_bytes"].as_u64() else {
             place.file("f", "text");
             let ran = part(&place, &["--start", "0", "--last", "-o", "p"]).exits(2);
-            ran.says(&[&format!("tagmac: {algorithm} cannot hash ranges; 'tagmac list' marks")]);
+            ran.says(&[&format!("tagmac: {algorithm} cannot hash ranges; 'tagmac list' shows")]);
             let ran = place.keyed("combine", &["f"]).exits(2);
             ran.says(&[&format!("tagmac: {algorithm} cannot hash ranges")]);
             remove(&place, &["k"]);
@@ -85,7 +85,7 @@ fn lengths_around_every_edge() {
             for length in edge.max(1) - 1..=edge + 1 {
                 place.file("f", &text[..length]);
                 let whole = place.keyed("tag", &[nonce, &["f"]].concat()).exits(0).out;
-                // At once, and with all that may go before the last byte.
+                // In one range, and with as much as possible before the last byte.
                 for cut in [0, length.saturating_sub(1) / block * block] {
                     let mut names = vec!["last"];
                     if cut > 0 {
@@ -146,7 +146,7 @@ fn ranges_in_files_of_their_own() {
     place.file("f", &text);
     let whole = place.keyed("tag", &["f"]).exits(0).out;
     place.file("chunk1", &text[..400]);
-    // A chunk with something before and behind it.
+    // A chunk with bytes before and after it.
     place.file("chunk2", [b"before".as_slice(), &text[400..800], b"behind"].concat());
     place.file("chunk3", &text[800..]);
     let cases: [(&str, &[&str]); 3] = [
@@ -161,7 +161,7 @@ fn ranges_in_files_of_their_own() {
     }
     let partials = ["chunk2.part", "chunk3.part", "chunk1.part"];
     place.keyed("combine", &[&partials[..], &["--name", "f"]].concat()).exits(0).prints(&whole);
-    // Forgotten, --at is where the range starts.
+    // Without --at, the range is read at --start.
     let ran = part(&place, &["--start", "992", "--length", "16", "-o", "p"]).exits(4);
     ran.says(&["tagmac: f: expected at least 1008 bytes, found 1000; --at 0 is for"]);
     let ran = part(&place, &["--start", "1600", "--last", "-o", "p"]).exits(4);
@@ -232,16 +232,16 @@ fn blocks_are_kept_whole() {
     ran.exits(4).says(&["tagmac: f: expected at least 18446744073709551615 bytes, found 100"]);
     let far = ["--start", "18446744073709551600", "--length", "16", "--at", "0", "-o", "p"];
     part(&place, &far).exits(4).says(&["algorithm's limit"]);
-    part(&place, &["--start", "0", "-o", "p"]).exits(2).says(&["give --length BYTES, or --last"]);
+    part(&place, &["--start", "0", "-o", "p"]).exits(2).says(&["use --length BYTES, or --last"]);
     let nothing = ["--start", "0", "--length", "0", "-o", "p"];
     part(&place, &nothing).exits(2).says(&["--length: expected at least 1 byte, found 0"]);
     let nothing = ["--start", "96", "--last", "--at", "100", "-o", "p"];
     part(&place, &nothing).exits(2).says(&["expected at least 1 byte, found 0"]);
     // The last range ends with the file.
     let early = ["--start", "0", "--length", "64", "--last", "-o", "p"];
-    part(&place, &early).exits(2).says(&[
-        "--last: expected the range to end with the file, at byte 100, found its end at 64",
-    ]);
+    part(&place, &early)
+        .exits(2)
+        .says(&["--last: the range must end with the file: expected an end at byte 100, found 64"]);
     let late = ["--start", "0", "--length", "101", "--last", "-o", "p"];
     part(&place, &late).exits(4).says(&["expected at least 101 bytes, found 100"]);
     assert!(!place.path("p").exists());
@@ -280,41 +280,28 @@ fn ranges_that_make_no_whole() {
         let ran = place.keyed("combine", names).exits(1).prints("");
         assert_eq!(ran.err, format!("tagmac: {what}\n"));
     };
-    let adjoin = "expected adjoining ranges, found";
+    let apart = |left: &str, right: &str, why: &str| {
+        format!("bytes {left} and bytes {right} do not adjoin: {why}")
+    };
     refused(
         &["z", "a", "b"],
-        &format!("{adjoin} a gap of 16 bytes: bytes 64 to 96 (b) and bytes 112 to 200 (z)"),
+        &apart("64 to 96 (b)", "112 to 200 (z)", "there is a gap of 16 bytes"),
     );
-    refused(
-        &["a", "b2", "z", "c"],
-        &format!("{adjoin} an overlap: bytes 0 to 64 (a) and bytes 48 to 112 (b2)"),
-    );
-    refused(
-        &["a", "b", "b", "c", "z"],
-        &format!("{adjoin} an overlap: bytes 64 to 96 (b) and bytes 64 to 96 (b)"),
-    );
+    refused(&["a", "b2", "z", "c"], &apart("0 to 64 (a)", "48 to 112 (b2)", "they overlap"));
+    refused(&["a", "b", "b", "c", "z"], &apart("64 to 96 (b)", "64 to 96 (b)", "they overlap"));
     refused(
         &["b", "c", "z"],
-        "expected a first range from byte 0, found bytes 64 to 96 (b) before all others",
+        "the range from byte 0 is missing; no range precedes bytes 64 to 96 (b)",
     );
-    refused(
-        &["a", "b", "c"],
-        "expected a last range (part --last), found bytes 96 to 112 (c) after all others",
-    );
-    refused(
-        &["z"],
-        "expected a first range from byte 0, found bytes 112 to 200 (z) before all others",
-    );
-    refused(
-        &["a"],
-        "expected a last range (part --last), found bytes 0 to 64 (a) after all others",
-    );
-    // Something after the last one.
+    refused(&["a", "b", "c"], "no range was made with --last; the last one is bytes 96 to 112 (c)");
+    refused(&["z"], "the range from byte 0 is missing; no range precedes bytes 112 to 200 (z)");
+    refused(&["a"], "no range was made with --last; the last one is bytes 0 to 64 (a)");
+    // Another range after the last one.
     place.file("f", bytes(64));
     range(&place, "end", 0, None);
     refused(
         &["b", "c", "end"],
-        &format!("{adjoin} the last one before: bytes 0 to 64 (end) and bytes 64 to 96 (b)"),
+        &apart("0 to 64 (end)", "64 to 96 (b)", "the first is the object's last range"),
     );
     place.keyed::<&str>("combine", &[]).exits(2);
 }
@@ -327,9 +314,9 @@ fn partials_of_others() {
     let last = ["--start", "64", "--last", "f"];
     place.keyed("part", &[&last[..], &["--object", "other", "-o", "b"]].concat()).exits(0);
     let ran = place.keyed("combine", &["a", "b"]).exits(1).prints("");
-    ran.says(&["tagmac: b: expected a partial of o (a), found one of other\n"]);
+    ran.says(&["tagmac: b: the partial is of other, not of o (a)\n"]);
     let ran = place.keyed("combine", &["--object", "x\ny", "a"]).exits(1);
-    ran.says(&["tagmac: a: expected a partial of $'x\\ny' (--object), found one of o\n"]);
+    ran.says(&["tagmac: a: the partial is of o, not of $'x\\ny' (--object)\n"]);
     place.run(&["keygen", "-o", "k2"]).exits(0);
     place.run(&["keygen", "-a", "ELIMAC-AES128", "-o", "k3"]).exits(0);
     for (key, found) in [("k2", "PMAC-AES128"), ("k3", "ELIMAC-AES128")] {
@@ -337,15 +324,18 @@ fn partials_of_others() {
         place.run(&[&own[..], &last].concat()).exits(0);
         let ran = place.keyed("combine", &["a", &format!("of {key}")]).exits(3).prints("");
         ran.says(&[
-            &format!("tagmac: of {key}: expected a partial of PMAC-AES128 under this key (id "),
-            &format!("), found one of {found} under the key with id "),
+            &format!("tagmac: of {key}: made with {found} and key id "),
+            "; expected PMAC-AES128 and key id ",
         ]);
     }
     place.file("text", "tagmac-partia");
     let ran = place.keyed("combine", &["a", "text"]).exits(1);
-    ran.says(&["tagmac: text: expected a partial made by 'tagmac part', found something else\n"]);
+    ran.says(&["tagmac: text: not a partial from 'tagmac part'\n"]);
     place.file("two", "tagmac-partial-1 and more");
-    place.keyed("combine", &["two"]).exits(1).says(&["expected a partial of version 2"]);
+    place
+        .keyed("combine", &["two"])
+        .exits(1)
+        .says(&["the partial has an unknown version; this program reads version 2"]);
     place.keyed("combine", &["a", "none"]).exits(4).says(&["tagmac: none: No such file"]);
     place.keyed("combine", &["a", "."]).exits(4).says(&["found a directory"]);
 }
@@ -364,10 +354,10 @@ fn every_altered_byte_is_refused() {
             bad[byte] ^= 1 << (byte % 8);
             place.file(name, &bad);
             let ran = place.keyed("combine", &["a", "z"]).prints("").says(&["tagmac: "]);
-            // The key's id and the algorithm are not sealed before they are compared.
-            let key = ran.err.contains(" under the key with id ");
+            // The key's id and the algorithm are compared before the seal is checked.
+            let key = ran.err.contains(" and key id ");
             assert!(!key || (16..24).contains(&byte) || (41..53).contains(&byte), "{byte}");
-            // A range is not compared with others before it is known to be as it was sealed.
+            // A range is only compared with others once its seal is verified.
             assert!(!(24..40).contains(&byte) || ran.err.contains(" damaged"), "{}", ran.err);
             ran.exits(if key { 3 } else { 1 });
             place.file(name, &good[..byte]);
@@ -389,7 +379,7 @@ fn what_cannot_be_read_or_written() {
     let to = |output: &'static str| [&whole[..], &["-o", output]].concat();
     part(&place, &to("p")).exits(4).says(&["tagmac: p: the file exists\n"]);
     part(&place, &to("none/p")).exits(4).says(&["tagmac: none/p: No such file or directory\n"]);
-    part(&place, &to("-")).exits(2).says(&["-o: expected a file to write, found '-'"]);
+    part(&place, &to("-")).exits(2).says(&["-o: expected a file, found '-'"]);
     let of = |file: &'static str| {
         place.keyed("part", &[&whole[..], &["--object", "o", "-o", "q", file]].concat())
     };
@@ -401,7 +391,7 @@ fn what_cannot_be_read_or_written() {
     fs::remove_file(place.path("pipe")).unwrap();
     let unnamed = [&whole[..], &["--object", "", "-o", "q", "f"]].concat();
     place.keyed("part", &unnamed).exits(2).says(&["--object: expected a name of 1 to 65535 bytes"]);
-    place.keyed("part", &[&to("q")[..], &["f"]].concat()).exits(2).says(&["--object <ID>"]);
+    place.keyed("part", &[&to("q")[..], &["f"]].concat()).exits(2).says(&["--object is missing"]);
     let full = "trap '' XFSZ; ulimit -f 0; $T part -k k --object o --start 0 --last f -o q";
     place.shell(full).exits(4).says(&["tagmac: q: File too large\n"]);
     assert!(!place.path("q").exists());

@@ -1,10 +1,10 @@
-//! `tagmac part -`: ranges that come from a pipe.
+//! `tagmac part -`: ranges from a pipe.
 
 use crate::common::{Place, Random};
 
 const OPTIONS: [&str; 7] = ["part", "-k", "k", "--object", "o", "--start", "0"];
 
-/// A place with an object in the file `f`, and its line of a list.
+/// Returns a place with an object in the file `f`, and the line of its tag.
 fn object(bytes: u64) -> (Place, Vec<u8>, String) {
     let place = Place::new();
     let bytes = Random(bytes).bytes(bytes);
@@ -53,7 +53,7 @@ fn a_pipe_with_another_length() {
     part(&["--last", "--length", "101"]).exits(4).says(&["expected at least 101 bytes, found 100"]);
     part(&["--last", "--length", "99"])
         .exits(2)
-        .says(&["--last: expected standard input to end after 99 bytes, found more\n"]);
+        .says(&["--last: standard input has more than 99 bytes\n"]);
 }
 
 #[test]
@@ -62,20 +62,18 @@ fn what_a_pipe_cannot_have() {
     let part = |options: &[&str]| {
         place.feed(&[&OPTIONS[..6], options, &["-", "-o", "p"]].concat(), &bytes)
     };
-    part(&["0"]).exits(2).says(&["give --length BYTES, or --last"]);
+    part(&["0"]).exits(2).says(&["use --length BYTES, or --last"]);
     part(&["0", "--length", "15"])
         .exits(2)
         .says(&["--length, without --last: expected a multiple"]);
     part(&["8", "--last"]).exits(2).says(&["--start: expected a multiple of PMAC-AES128's block"]);
-    part(&["0", "--last", "--at", "0"])
-        .exits(2)
-        .says(&["--at: expected a file, found standard input"]);
+    part(&["0", "--last", "--at", "0"]).exits(2).says(&["--at: only for files; standard input"]);
     place.file("empty", "");
     let ran = place.shell("$T part -k k --object o --start 16 --last - -o p < empty");
-    ran.exits(2).says(&["expected a range of at least 1 byte, found an empty one"]);
+    ran.exits(2).says(&["the range is empty; expected at least 1 byte"]);
     let key_too =
         ["part", "--key-fd", "0", "--object", "o", "--start", "0", "--last", "-", "-o", "p"];
-    place.feed(&key_too, &bytes).exits(2).says(&["standard input: expected one use of it"]);
+    place.feed(&key_too, &bytes).exits(2).says(&["standard input can be used only once"]);
     place.shell("$T part -k k --object o --start 0 --last - -o p <&-").exits(4);
     assert!(!place.path("p").exists());
 }

@@ -1,4 +1,5 @@
-//! The command as a process: signals, memory, files that change under it, the small subcommands.
+//! The command as a process: signals, memory, files that change during a run, and the small
+//! subcommands.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -56,7 +57,7 @@ fn memory_does_not_depend_on_the_file() {
 fn an_error_of_the_command_itself_is_one_line_and_no_verdict() {
     let place = Place::new();
     place.file("f", "text");
-    // What the fault runs has to succeed.
+    // The run with a fault must succeed.
     let mut command = place.command(&["tag", "-k", "k", "f"]);
     let ran: Ran = at(&mut command, "read:1", "run=false").output().unwrap().into();
     let ran = ran.exits(4).prints("").says(&[
@@ -72,16 +73,15 @@ fn an_error_of_the_command_itself_is_one_line_and_no_verdict() {
 fn files_of_proc_say_that_they_are_empty() {
     let place = Place::new();
     place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
-    // A range of what has no size would be nothing, and its tag that of nothing.
+    // A file without a size would look empty, and so get the tag of the empty message.
     let range = ["--object", "v", "--start", "0", "--last", "/proc/version", "-o", "v"];
-    place
-        .keyed("part", &range)
-        .exits(4)
-        .says(&["/proc/version: expected a file with a known size"]);
+    place.keyed("part", &range).exits(4).says(&["/proc/version: the file's size is unknown"]);
     place.keyed("tag", &["--checkpoint", "s", "/proc/version"]).exits(4);
-    // What has no end in reach.
+    // A file that is too long to read.
     let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
-    ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
+    ran.says(&[
+        "/proc/self/pagemap: longer than 64 MiB, the limit for files that do not report their size",
+    ]);
     place.file("P", "PMAC-AES128 (/proc/self/pagemap) = 00112233445566778899aabbccddeeff\n");
     place.keyed("check", &["P"]).exits(4);
     let direct = place.keyed("tag", &["/proc/version"]).exits(0).out;
@@ -98,8 +98,8 @@ fn sigpipe_ends_it() {
     assert_eq!(status.signal(), Some(SIGPIPE));
 }
 
-/// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
-/// background. The command then ignores it too, and rightly.
+/// Returns whether this process ignores SIGINT, as background processes of a shell do. The command
+/// then ignores it too.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn sigint_is_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -210,65 +210,81 @@ fn the_test_of_itself() {
     assert!(out.ends_with("\nall answers are right\n"));
 }
 
-/// No line of the longer texts is too long for 100 columns, where it would be broken by the terminal,
-/// and none is a stump of a line that was.
+/// The commands and topics that `tagmac help` lists.
+fn listed(place: &Place, heading: &str) -> Vec<String> {
+    let help = place.run(&["help"]).exits(0).in_silence().out;
+    let (_, rest) = help.split_once(&format!("{heading}\n")).unwrap();
+    let lines = rest.lines().take_while(|line| line.starts_with("  "));
+    lines.map(|line| line.split_whitespace().next().unwrap().into()).collect()
+}
+
 #[test]
-fn help_is_wrapped() {
+fn help_fits_on_two_screens() {
     let place = Place::bare();
-    let is_stump = |line: &str| line.len() < 40 && !line.ends_with(['.', ':', '\'']);
-    for command in ["", "keygen", "tag", "check", "seal", "audit", "part", "combine", "update"]
-        .into_iter()
-        .chain(["list", "bounds", "selftest", "completions", "man"])
-    {
-        let args: Vec<&str> =
-            [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
-        let help = place.run(&args).exits(0).out;
-        let lines: Vec<&str> = help.lines().collect();
-        for pair in lines.windows(2) {
-            let [line, next] = pair else { unreachable!("two") };
-            assert!(line.chars().count() <= 100, "{command}: {line}");
-            // A paragraph's line that ends early, and goes on in the next one.
-            let text = |line: &str| line.starts_with(|first: char| first.is_ascii_alphabetic());
-            assert!(!(is_stump(line) && text(line) && text(next)), "{command}: {line}");
+    let commands = listed(&place, "Commands:");
+    let topics = listed(&place, "Topics, for 'tagmac help TOPIC':");
+    assert_eq!((commands.len(), topics.len()), (14, 7));
+    let of_command = |name: &String| vec![name.clone(), "--help".into()];
+    let of_topic = |name: &String| vec!["help".into(), name.clone()];
+    let pages = commands.iter().map(of_command).chain(topics.iter().map(of_topic));
+    for args in pages.chain([vec!["--help".into()]]) {
+        let help = place.run(&args).exits(0).in_silence().out;
+        assert!((5..=48).contains(&help.lines().count()), "{args:?}: {}", help.lines().count());
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{args:?}: {line}");
+        }
+        // Each topic that a page points to exists.
+        if let Some((_, names)) = help.split_once("'tagmac help TOPIC' with ") {
+            assert!(names.trim_end().split(", ").all(|name| topics.contains(&name.into())));
         }
     }
 }
 
 #[test]
-fn help_pages_and_completions() {
+fn help_about_topics_and_commands() {
     let place = Place::bare();
-    for command in [
-        "keygen",
-        "tag",
-        "check",
-        "seal",
-        "audit",
-        "part",
-        "combine",
-        "list",
-        "selftest",
-        "completions",
-        "man",
-    ] {
-        let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
-        assert!(help.contains("Usage: tagmac"));
-        place.run(&["man", command]).exits(0);
+    let help = |args: &[&str]| place.run(args).exits(0).in_silence().out;
+    for topic in listed(&place, "Topics, for 'tagmac help TOPIC':") {
+        assert!(help(&["help", &topic]).starts_with(&format!("{topic}: ")));
     }
-    place.run(&["help", "tag"]).exits(0).in_silence();
-    let help = place.run(&["--help"]).exits(0).out;
-    for option in ["--help", "-h"] {
-        place.run(&["help", option]).exits(0).in_silence().prints(&help);
+    for command in listed(&place, "Commands:") {
+        let (short, long) = (help(&[&command, "--help"]), help(&["help", &command]));
+        assert_eq!(short, help(&[&command, "-h"]));
+        assert!(short.contains(&format!("Usage: tagmac {command}")));
+        assert!(long.contains(&format!("Usage: tagmac {command}")));
+        // The short help points to a longer one.
+        let details = short.contains(&format!("Details: 'tagmac help {command}'\n"));
+        assert!(!details || long.len() > short.len(), "{command}");
+        place.run(&["man", &command]).exits(0);
     }
-    place.run(&["help", "--all"]).exits(2);
-    // It is what the library calls it.
-    let named = |name: &str| place.run(&[name, "--help"]).exits(0).out;
-    assert_eq!(named("verify"), named("check"));
-    let help = place.run(&["--help"]).exits(0).out;
-    assert!(help.contains("Exit status:") && help.contains("Examples:"));
-    assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));
+    let overview = help(&["--help"]);
+    assert!(overview.contains("Examples:"));
+    assert_eq!((overview.clone(), overview), (help(&["-h"]), help(&["help"])));
+    // An alias is the command.
+    assert_eq!(help(&["verify", "--help"]), help(&["check", "--help"]));
+    assert_eq!(help(&["help", "verify"]), help(&["help", "check"]));
+}
+
+#[test]
+fn help_about_nothing_known() {
+    let place = Place::bare();
+    let ran = place.run(&["help", "bog\nus"]).exits(2).prints("");
+    let line = "no help about 'bog\\nus'; 'tagmac help' lists the commands and topics";
+    assert_eq!(ran.err, format!("tagmac: {line}\n"));
+    for args in [&["help", "--all"][..], &["help", "keys", "lists"]] {
+        place.run(args).exits(2).prints("");
+    }
+}
+
+#[test]
+fn pages_and_completions() {
+    let place = Place::bare();
+    let page = place.run(&["man"]).exits(0).out;
+    assert!(page.contains(".TH tagmac 1") && page.contains("\nexit\\-status: "));
     place.run(&["man", "bogus"]).exits(2);
     for shell in ["bash", "zsh", "fish"] {
-        assert!(place.run(&["completions", shell]).exits(0).out.contains("PMAC-AES128"));
+        let script = place.run(&["completions", shell]).exits(0).out;
+        assert!(script.contains("PMAC-AES128") && script.contains("exit-status"), "{shell}");
     }
 }
 
@@ -280,7 +296,7 @@ fn the_version_says_what_is_built() {
     let long = place.run(&["--version"]).exits(0).in_silence().out;
     assert!(long.starts_with(short), "{long}");
     let rest: Vec<_> = long.lines().skip(1).map(|line| line.split_once(": ").unwrap()).collect();
-    // Builds for tests have no commit: they would be anew after each.
+    // Test builds have no commit, because every commit would rebuild them.
     let level = tagmac::isa::Level::best().to_string();
     assert_eq!((rest[0], rest[2]), (("commit", "unknown"), ("level", &*level)));
     assert!(rest[1].0 == "target" && rest[1].1.contains(std::env::consts::OS), "{long}");
@@ -295,7 +311,7 @@ fn folders_for_manual_pages_outlive_a_power_cut() {
         let mut command = place.command(&["man", "--output", "new/man1"]);
         let ran = at(&mut command, &format!("sync:{sync}"), "fail=5").output().unwrap();
         Ran::from(ran).exits(4).says(&["tagmac: new/man1: Input/output error"]);
-        // Each has to be safe before anything is put into it.
+        // Each folder must be synced before it gets a file.
         assert_eq!(place.path("new/man1").exists(), sync == 2);
         assert!(!place.path("new/man1/tagmac.1").exists());
         place.run(&["man", "--output", "new/man1"]).exits(0);
@@ -308,24 +324,19 @@ fn all_manual_pages_at_once() {
     place.run(&["man", "--output", "new/man1"]).exits(0).in_silence().prints("");
     let page = |name: &str| fs::read_to_string(place.path(format!("new/man1/{name}"))).unwrap();
     assert_eq!(page("tagmac.1"), place.run(&["man"]).out);
-    let help = place.run(&["--help"]).out;
-    let (_, commands) = help.split_once("Commands:\n").unwrap();
-    let commands = commands.lines().take_while(|line| line.starts_with("  "));
     let mut count = 1;
-    for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
-        if command != "help" {
-            let text = page(&format!("tagmac-{command}.1"));
-            assert_eq!(text, place.run(&["man", command]).out, "{command}");
-            // The page of one machine is that of another.
-            assert!(!text.contains("level:") && text.contains(".TH tagmac"), "{command}");
-            count += 1;
-        }
+    for command in listed(&place, "Commands:") {
+        let text = page(&format!("tagmac-{command}.1"));
+        assert_eq!(text, place.run(&["man", &command]).out, "{command}");
+        // A page does not depend on the machine.
+        assert!(!text.contains("level:") && text.contains(".TH tagmac"), "{command}");
+        count += 1;
     }
     assert!(count > 12 && fs::read_dir(place.path("new/man1")).unwrap().count() == count);
-    // Pages are replaced, and nothing else is.
+    // Only manual pages are replaced.
     place.file("new/man1/tagmac-tag.1", "a file of yours");
     let ran = place.run(&["man", "--output", "new/man1"]).exits(4);
-    ran.says(&["new/man1/tagmac-tag.1: expected a manual page of tagmac or no file"]);
+    ran.says(&["new/man1/tagmac-tag.1: the file exists and is not a manual page of tagmac"]);
     fs::remove_file(place.path("new/man1/tagmac-tag.1")).unwrap();
     place.run(&["man", "--output", "new/man1"]).exits(0);
     assert!(page("tagmac-tag.1").contains(".TH tagmac-tag 1"));

@@ -1,4 +1,4 @@
-//! `--progress`: bars for people, objects for programs.
+//! `--progress`: bars for people, JSON for programs.
 
 use std::fs;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 const LARGE: u64 = 256 << 20;
 
-/// A folder `t` with a large file, a small one and an empty directory; its manifest and a list.
+/// Returns a folder `t` with a large file, a small one and an empty directory, and with its
+/// manifest and a list.
 fn place() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("t/empty")).unwrap();
@@ -36,7 +37,7 @@ fn bars() {
         let run = |when: &str| {
             let ran = place.keyed(command, &[args, &["--progress", when]].concat());
             assert_eq!(ran.code, Some(0), "{}", ran.err);
-            // A partial is no second time written.
+            // A partial is never replaced.
             let _ = fs::remove_file(place.path("p"));
             let bars = ran.err.lines().filter(|line| line.starts_with(phase)).map(String::from);
             bars.collect::<Vec<_>>()
@@ -47,7 +48,7 @@ fn bars() {
         assert!(first.contains(&format!("/{files} ")) && first.contains("/256.00 MiB"), "{first}");
         assert!(first.ends_with(" to go"), "{first}");
     }
-    // What is done at once has none.
+    // Short work shows no progress.
     place.keyed("tag", &["--progress", "always", "t/small"]).exits(0).in_silence();
 }
 
@@ -89,20 +90,20 @@ fn objects() {
         let last = objects.last().unwrap();
         assert_eq!((&last["files"], &last["bytes"]), (&files.into(), &bytes.into()), "{command}");
     }
-    // Of standard input nobody knows the length.
+    // The length of standard input is unknown.
     let ran = place.feed(&["tag", "-k", "k", "--progress", "json"], &[0; 1000]);
     let last: Value = serde_json::from_str(ran.err.lines().last().unwrap()).unwrap();
     assert_eq!((&last["bytes"], &last["total_files"]), (&1000.into(), &1.into()));
     assert!(last.get("total_bytes").is_none());
-    // Messages stand between objects, each on its own line.
+    // Each message has its own line between the objects.
     let ran = place.keyed("tag", &["--progress", "json", "missing"]);
     assert_eq!(ran.code, Some(4));
     assert_eq!(ran.err.lines().filter(|line| line.starts_with("tagmac: missing: ")).count(), 1);
-    // Standard error that takes nothing stops no work.
+    // A closed standard error does not stop the work.
     assert_eq!(place.shell("$T tag -k k --progress json t/large 2> /dev/full").code, Some(0));
 }
 
-/// The lines that a terminal shows, one after the other, without what moves its cursor.
+/// Returns the lines that a terminal shows, without the codes that move its cursor.
 #[cfg(target_os = "linux")]
 fn shown(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -138,7 +139,7 @@ fn a_bar_stays_on_its_line_and_in_its_locale() {
         for line in &lines {
             assert!(line.chars().count() < columns, "{columns} {locale}: {line}");
         }
-        // A bar of several lines would be left by going up.
+        // A bar of several lines would move the cursor up.
         assert!(!got.windows(4).any(|part| part == b"\x1b[1A"), "{}", got.escape_ascii());
         assert_eq!(got.is_ascii(), locale == "C" || !whole, "{}", got.escape_ascii());
         let full = |line: &&&String| line.contains("/256.00 MiB ") && line.ends_with(" to go");

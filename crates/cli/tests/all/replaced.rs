@@ -1,5 +1,4 @@
-//! Names that somebody gives to another file while a command uses them: no command then says that all
-//! is well.
+//! Names that are given to another file during a run: no command then reports success.
 
 use std::fs;
 
@@ -9,7 +8,7 @@ const REPLACED: &str = "the file was removed or replaced while it was read";
 const NO_DIRECTORY: &str = "the directory was removed or replaced while this run was using it";
 const NO_OUTPUT: &str = "the new file was removed or replaced at once";
 
-/// A file, a tree, and what was made of them.
+/// Returns a place with a file, a tree, and what the commands made of them.
 fn place() -> Place {
     let place = Place::new();
     place.file("f", vec![b'x'; 100_000]);
@@ -30,10 +29,10 @@ fn disturbed(call: &str, line: &str, command: &[&str]) -> Ran {
     ran
 }
 
-/// What was read is another file's by the end.
+/// The name of an input belongs to another file at the end.
 #[test]
 fn a_file_that_is_replaced_or_removed_while_it_is_read() {
-    // An editor writes a new file and gives it the name.
+    // An editor writes a new file and renames it.
     for line in ["cp f g; mv g f", "rm f"] {
         for command in [
             &["tag", "f"][..],
@@ -52,7 +51,7 @@ fn a_file_that_is_replaced_or_removed_while_it_is_read() {
         let ran = disturbed("read:1", line, &["tag", "-r", "t"]).exits(4).prints("");
         ran.says(&["t/a: ", REPLACED]);
     }
-    // A link is what it leads to.
+    // The target of a link counts.
     let place = place();
     std::os::unix::fs::symlink("f", place.path("l")).unwrap();
     place.keyed("tag", &["l"]).exits(0);
@@ -65,7 +64,7 @@ fn a_file_with_a_checkpoint_that_is_moved_while_it_is_read() {
     let place = place();
     fs::create_dir(place.path("d")).unwrap();
     place.file("d/f", vec![b'x'; 100_000]);
-    // The file itself stays as it is.
+    // The file itself does not change.
     let args = ["--checkpoint", "c", "d/f"];
     let ran = place.faulty("read:1:run=mv d e", "tag", &args).exits(4).prints("");
     ran.says(&["d/f: ", REPLACED]);
@@ -75,7 +74,7 @@ fn a_file_with_a_checkpoint_that_is_moved_while_it_is_read() {
 #[test]
 fn a_file_of_a_tree_that_is_replaced_or_removed_while_it_is_read() {
     let first = |command: &[&str], line: &str| {
-        // The calls before the first read of the file are those of the manifest, if there are any.
+        // Reads of a manifest come before the first read of the file.
         let calls = (1..20).map(|n| disturbed(&format!("read:{n}"), line, command));
         calls.take_while(|ran| ran.code != Some(0)).last().expect("a read")
     };
@@ -99,7 +98,7 @@ fn a_directory_that_is_replaced_or_removed_while_it_is_read() {
     }
 }
 
-/// What was written is gone, or another file has its name, before the command ends.
+/// The output is removed, or its name given to another file, before the command ends.
 #[test]
 fn an_output_that_is_replaced_or_removed() {
     for line in ["rm new", "cp new g; mv g new"] {
@@ -107,7 +106,7 @@ fn an_output_that_is_replaced_or_removed() {
             &["part", "--object", "o", "--start", "0", "--last", "-o", "new", "f"][..],
             &["seal", "t", "-o", "new"],
         ] {
-            // The file is synced, named, and then its folder is synced.
+            // The file is synced and named, then its folder is synced.
             disturbed("sync:2", line, command).exits(4).says(&["tagmac: new: ", NO_OUTPUT]);
         }
         let place = Place::bare();

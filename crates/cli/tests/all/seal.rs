@@ -1,4 +1,4 @@
-//! `tagmac seal`: what it writes, what it leaves out, and where it does not write.
+//! `tagmac seal`: the manifest, what it leaves out, and where it is not written.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -32,7 +32,7 @@ fn the_same_tree_has_the_same_manifest_on_any_number_of_threads() {
         manifests.sort();
         assert_eq!(manifests[0], manifests[3]);
     }
-    // A line has the tag that `tag` gives.
+    // A line has the tag from `tag`.
     let tag = place.run(&["tag", "-k", "PMAC-AES128", "--untagged", "t/a/5000000"]).exits(0).out;
     place.run(&["seal", "-k", "PMAC-AES128", "t", "-o", "m"]).exits(0);
     let line = format!("file\t5000000\t{}\ta/5000000\n", tag.split(' ').next().unwrap());
@@ -50,11 +50,11 @@ fn a_manifest_in_the_tree_leaves_itself_out() {
         assert!(!manifest.contains("\ta/m\n") && !manifest.contains(".tagmac-"));
         place.keyed("audit", &["t/a/m", "t"]).exits(0).prints("").says(&[out]);
     }
-    // It is known by its place, however that is called.
+    // Any path to the manifest identifies it.
     let manifest = place.path("t/a/../a/m");
     let options = [OsStr::new("t"), OsStr::new("-o"), manifest.as_os_str()];
     place.keyed("seal", &options).exits(0).says(&[out]);
-    // The same file in another place, and another file of the same name, are new.
+    // A hard link to it, and another file of the same name, are new.
     fs::hard_link(place.path("t/a/m"), place.path("t/hard")).unwrap();
     fs::copy(place.path("t/a/m"), place.path("t/a/b/m")).unwrap();
     place.keyed("audit", &["t/a/m", "t"]).exits(1).prints("a/b/m: new\nhard: new\n").says(&[out]);
@@ -97,7 +97,7 @@ fn other_file_systems_are_entered_or_not() {
                   $T seal -k k t -o m && $T seal -k k --one-file-system t -o one && \
                   $T audit -k k one t && umount t/a && ($T audit -k k one t; $T audit -k k m t)";
     let ran = place.shell(&format!("unshare -rm sh -c '{script}'"));
-    // Not everybody may mount.
+    // Mounting may be forbidden.
     if ran.code == Some(1) && !ran.out.is_empty() {
         let said = "tagmac: t/a: not entered: it is on another file system\n";
         let first = ran.err.find(said).expect("it is said");
@@ -131,7 +131,7 @@ fn a_path_that_is_too_long_is_unreadable() {
         "mkdir t; cd t; for i in $(seq 300); do mkdir '{name}'; cd -P '{name}'; echo x > f; done"
     ));
     let folder = [&*name; 16].join("/");
-    let why = "expected paths of at most 4096 bytes, found 1 longer in it\n";
+    let why = "paths in it that are longer than 4096 bytes: 1\n";
     let said = format!("tagmac: t/{folder}: {why}");
     let ran = place.keyed("seal", &["t", "-o", "m"]).exits(4);
     ran.says(&[&said, "tagmac: m: not written, as 1 entry could not be sealed;"]);
@@ -140,7 +140,7 @@ fn a_path_that_is_too_long_is_unreadable() {
     ran.says(&[&said, "16 files, 16 directories, 0 links, 32 bytes, 1 unreadable and left out\n"]);
     let ran = place.keyed("audit", &["m", "t"]).exits(4).says(&["31 unchanged", "1 unreadable"]);
     assert_eq!(ran.out, format!("\\{}: unreadable: {why}", folder.replace('\\', "\\\\")));
-    // What is gone is missing all the same, and what is new is new.
+    // Removed entries are still missing, and new ones new.
     let rename = |from: &str, to: &str| {
         fs::rename(place.path("t").join(&name).join(from), place.path("t").join(&name).join(to))
     };
@@ -158,7 +158,7 @@ fn a_seal_may_be_quiet() {
     place.keyed("seal", &["--quiet", "t", "-o", "m"]).exits(0).in_silence().prints("");
     place.keyed("seal", &["t", "-o", "n"]).exits(0).says(&["sealed in n: "]);
     assert_eq!(place.read("m"), place.read("n"));
-    // What is left out is named all the same.
+    // Skipped entries are named even with --quiet.
     place.shell("mkfifo t/pipe; $T seal -k k --quiet --special t -o m").exits(0).in_silence();
     place.keyed("seal", &["--quiet", "gone", "-o", "m"]).exits(4).says(&["gone: No such file"]);
 }
@@ -168,15 +168,13 @@ fn where_the_manifest_cannot_be() {
     let place = tree();
     symlink("elsewhere", place.path("link")).unwrap();
     let seal = |folder: &str, output: &str| place.keyed("seal", &[folder, "-o", output]);
-    seal("t", "-").exits(2).says(&["-o: expected a file to write, found '-'"]);
-    seal("t", "..").exits(2).says(&["-o: expected a file to write"]);
-    seal("t", "t").exits(4).says(&["t: expected a manifest or no file, found something else"]);
-    seal("t", "link")
-        .exits(4)
-        .says(&["link: expected a manifest or no file, found something else"]);
+    seal("t", "-").exits(2).says(&["-o: expected a file, found '-'"]);
+    seal("t", "..").exits(2).says(&["-o: a manifest must be written to a file"]);
+    seal("t", "t").exits(4).says(&["t: the file exists and is not a manifest"]);
+    seal("t", "link").exits(4).says(&["link: the file exists and is not a manifest"]);
     for name in ["k", "t/a/f"] {
         let old = fs::read(place.path(name)).unwrap();
-        let said = format!("{name}: expected a manifest or no file, found something else");
+        let said = format!("{name}: the file exists and is not a manifest");
         seal("t", name).exits(4).says(&[&said]);
         assert_eq!(fs::read(place.path(name)).unwrap(), old);
     }
@@ -186,7 +184,7 @@ fn where_the_manifest_cannot_be() {
     place.run(&["seal", "t", "-o", "m"]).exits(2).says(&["no key given"]);
     place.keyed("seal", &["t"]).exits(2);
     assert!(!place.path("m").exists());
-    // One that replaces another is no more open than it.
+    // A new manifest keeps the mode of the one it replaces.
     for mode in [0o600, 0o640] {
         seal("t", "m").exits(0);
         fs::set_permissions(place.path("m"), fs::Permissions::from_mode(mode)).unwrap();
@@ -195,7 +193,7 @@ fn where_the_manifest_cannot_be() {
     }
     let open = OpenOptions::new().write(true).open(place.path("link"));
     assert!(open.is_err(), "nothing was written through the link");
-    // A link may stand for the directory, since the user named it.
+    // The directory may be a link, because the user named it.
     symlink("t", place.path("l")).unwrap();
     seal("l", "m").exits(0);
     place.keyed("audit", &["m", "t"]).exits(0);
@@ -205,7 +203,7 @@ fn where_the_manifest_cannot_be() {
 fn a_file_over_the_limit_of_the_mac() {
     let place = tree();
     place.run(&["keygen", "-a", "LIGHTMAC-AES128-S8", "-o", "k8"]).exits(0);
-    // The manifest is over the limit itself, and sealed all the same.
+    // The manifest itself exceeds the limit, and is still sealed.
     for i in 0..200 {
         place.file(format!("t/empty/{i}"), "");
     }
@@ -223,6 +221,6 @@ fn what_another_run_left_over_is_no_part_of_the_tree() {
     let draft = format!("t/.tagmac-{hash}-12345");
     place.file(&draft, "half of a manifest");
     let ran = place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
-    ran.says(&[&format!("{draft}: left out: it has the name of a manifest in the making\n")]);
+    ran.says(&[&format!("{draft}: left out: it has the name of an unfinished manifest\n")]);
     assert!(!String::from_utf8_lossy(&place.read("t/m")).contains(".tagmac-"));
 }

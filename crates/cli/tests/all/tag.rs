@@ -1,4 +1,4 @@
-//! `tagmac tag`: what it prints, and how it fails.
+//! `tagmac tag`: its output and its errors.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use crate::common::{KEY_HEX, Place, Ran};
 
-/// The options for a key that is the same in every run.
+/// Runs the command with a fixed key.
 fn fixed(place: &Place, algorithm: &str, more: &[&str]) -> Ran {
     let options = ["tag", "--key-env", "KEY", "--key-format", "hex", "-a", algorithm];
     place.command(&options).args(more).env("KEY", KEY_HEX).output().unwrap().into()
@@ -66,7 +66,7 @@ fn standard_input() {
     place.feed(&["tag", "-k", "k", "-"], b"text").exits(0).prints(&expected);
     place.feed(&["tag", "-k", "k", "-", "-"], b"text").exits(2).prints("");
     let hex = ["tag", "--key-fd", "0", "--key-format", "hex", "-a", "pmac-aes128"];
-    place.feed(&hex, b"text").exits(2).says(&["standard input: expected one use of it"]);
+    place.feed(&hex, b"text").exits(2).says(&["standard input can be used only once"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn wrong_command_lines() {
         (&["tag", "-k", "k", "--key-env", "KEY", "f"], "cannot be used with"),
         (&["tag", "--key-fd", "3", "--key-cmd", "true", "f"], "cannot be used with"),
         (&["tag", "f"], "no key given: use -k FILE"),
-        (&["tag", "--key-env", "KEY", "--key-format", "hex", "f"], "expected -a"),
+        (&["tag", "--key-env", "KEY", "--key-format", "hex", "f"], "use -a to name the algorithm"),
         (
             &["tag", "-k", "k", "-a", "aes-cmac", "f"],
             "'aes-cmac'; did you mean CMAC-AES128? 'tagmac",
@@ -215,7 +215,7 @@ fn wrong_command_lines() {
     assert_eq!(place.run::<&str>(&[]).code, Some(2));
 }
 
-/// An alias may have a flag already. Which of two keys or files is meant nobody can know.
+/// An alias may already contain a flag. Which of two keys or files is meant is ambiguous.
 #[test]
 fn flags_may_be_repeated_and_values_may_not() {
     let place = Place::new();
@@ -258,7 +258,7 @@ fn flags_may_be_repeated_and_values_may_not() {
         let ran = place.shell(&format!("$T {line}")).exits(2).prints("");
         ran.says(&[&format!("the argument '{option}' cannot be used multiple times")]);
     }
-    // Flags that exclude each other still do.
+    // Conflicting flags are still an error.
     place.keyed("tag", &["--json", "--untagged", "--json", "f"]).exits(2);
     place.keyed("update", &["--append", "--finish", "--append", "f"]).exits(2);
 }
@@ -268,33 +268,33 @@ fn names_that_mean_something_else_are_explained() {
     let place = Place::new();
     place.shell("mkdir t; echo one > t/a; $T seal -k k t -o m; $T tag -k k m > list").exits(0);
     for (line, said) in [
-        (
-            "audit -k k - t < m",
-            "expected the manifest's file, found '-': its tag is checked before",
-        ),
+        ("audit -k k - t < m", "the manifest is read twice, so it cannot come from standard input"),
         ("audit -k k m -", "expected a directory, found '-'"),
         ("seal -k k - -o n", "expected a directory, found '-'"),
-        ("combine -k k - < m", "expected a partial's file, found '-'"),
-        ("tag -k k --checkpoint - m", "--checkpoint: expected a file to write, found '-'"),
-        ("keygen -o -", "-o: expected a file to write, found '-'"),
+        ("combine -k k - < m", "partials cannot come from standard input ('-')"),
+        ("tag -k k --checkpoint - m", "--checkpoint: expected a file, found '-'"),
+        ("keygen -o -", "-o: expected a file, found '-'"),
         ("man --output -", "--output: expected a directory, found '-'"),
-        ("tag -k k s3n://b/k", "s3n://b/k: expected s3://BUCKET/KEY"),
-        ("tag -k k -r S3://b/k", "S3://b/k: expected s3://BUCKET/KEY"),
+        ("tag -k k s3n://b/k", "s3n://b/k: write this URL as s3://BUCKET/KEY"),
+        ("tag -k k -r S3://b/k", "S3://b/k: write this URL as s3://BUCKET/KEY"),
         ("tag -k k m arn:aws:s3:::b/k", "arn:aws:s3:::b/k: expected s3://BUCKET/KEY, found an ARN"),
         (
             "tag -k k https://host/f",
             "https://host/f: expected a file, or s3://, gs:// or az:// with bucket and key, found a web \
              address; 'curl URL | tagmac tag' reads those",
         ),
-        ("seal -k k hdfs://h/d -o n", "hdfs://h/d: expected a file, or s3://"),
+        (
+            "seal -k k hdfs://h/d -o n",
+            "hdfs://h/d: this URL is not supported; expected a file, or s3://",
+        ),
         ("seal -k k t -o https://b/m", "https://b/m: expected a file, or s3://"),
-        ("audit -k k gcs://b/m t", "gcs://b/m: expected gs://BUCKET/KEY"),
-        ("audit -k k m abfss://c@h/d", "abfss://c@h/d: expected az://CONTAINER/KEY"),
+        ("audit -k k gcs://b/m t", "gcs://b/m: write this URL as gs://BUCKET/KEY"),
+        ("audit -k k m abfss://c@h/d", "abfss://c@h/d: write this URL as az://CONTAINER/KEY"),
         (
             "part -k k --object o --start 0 --last s3n://b/k -o p",
-            "s3n://b/k: expected s3://BUCKET/KEY",
+            "s3n://b/k: write this URL as s3://BUCKET/KEY",
         ),
-        ("check -k k --raw-tag m s3n://b/k", "s3n://b/k: expected s3://BUCKET/KEY"),
+        ("check -k k --raw-tag m s3n://b/k", "s3n://b/k: write this URL as s3://BUCKET/KEY"),
         ("check -k k s3://b/list", "s3://b/list: expected a file, found the URL of an object"),
         ("combine -k k s3://b/p", "s3://b/p: expected a file, found the URL of an object"),
         ("update -k k gs://b/k", "gs://b/k: expected a file, found the URL of an object"),
@@ -311,7 +311,7 @@ fn names_that_mean_something_else_are_explained() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
     assert!(!place.path("-").exists());
-    // Files may have such names.
+    // Existing files may have such names.
     place
         .shell("mkdir -p s3n:/b https: && echo one > s3n:/b/k && echo two > ./arn:x && cp m ./-")
         .exits(0);
@@ -322,7 +322,7 @@ fn names_that_mean_something_else_are_explained() {
 #[test]
 fn messages_name_the_help_to_read() {
     let place = Place::new();
-    // Under whatever name the command is installed.
+    // Under any name of the installed command.
     symlink(env!("CARGO_BIN_EXE_tagmac"), place.path("other")).unwrap();
     let says = |line: &str, text: &str| {
         let ran = place.shell(line).exits(2);

@@ -1,4 +1,4 @@
-//! `tagmac update`: lines that follow edits; `update_refused.rs` has what is refused.
+//! `tagmac update`: lines that follow edits. `update_refused.rs` tests what is rejected.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use tagmac_any::Algorithm;
 
-/// A folder with a key for an algorithm.
+/// Returns a folder with a key for an algorithm.
 pub fn place(algorithm: &str) -> Place {
     let place = Place::bare();
     place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
@@ -17,7 +17,7 @@ pub fn place(algorithm: &str) -> Place {
 }
 
 impl Place {
-    /// An update that has to end so.
+    /// Runs an update and asserts its exit code.
     #[track_caller]
     pub fn update(&self, code: i32, args: &[&str]) -> Ran {
         let mut args = args.to_vec();
@@ -25,23 +25,23 @@ impl Place {
         self.keyed("update", &args).exits(code)
     }
 
-    /// Checks that a line is that of the file.
+    /// Asserts that a line is that of the file.
     #[track_caller]
     pub fn holds(&self, line: &str) {
         self.file("LIST", line);
         self.keyed("check", &["--allow-short", "LIST"]).exits(0).prints("f: OK\n");
     }
 
-    /// An update whose line has to be that of the file.
+    /// Runs an update and asserts that its line is that of the file.
     #[track_caller]
     pub fn follows(&self, args: &[&str]) {
         let line = self.update(0, args).out;
         self.holds(&line);
-        // Asked again, it is the same line.
+        // Another update prints the same line.
         self.update(0, &[]).prints(&line);
     }
 
-    /// Checks that an update is refused for bytes that changed, and changes nothing.
+    /// Asserts that an update is rejected for bytes that changed, and changes nothing.
     #[track_caller]
     pub fn refuses(&self, args: &[&str], bytes: &str) {
         let before = [self.read("f"), self.read("f.tagmac")];
@@ -61,16 +61,16 @@ impl Place {
     }
 }
 
-/// Every algorithm that says it can follow edits does; the others say that they cannot.
+/// Algorithms that claim to follow edits do; the others report that they cannot.
 #[test]
 fn each_algorithm_follows_edits_or_says_that_it_cannot() {
     for algorithm in Algorithm::all() {
         let place = place(algorithm.name());
-        // Within the limit of every algorithm.
+        // Shorter than the limit of every algorithm.
         let mut text = Random(1).bytes(1500);
         place.file("f", &text);
         if !algorithm.capabilities().edits {
-            let what = format!("{algorithm} cannot follow edits; 'tagmac list' marks");
+            let what = format!("{algorithm} cannot follow edits; 'tagmac list' shows");
             place.update(2, &[]).prints("").says(&[&what]);
             assert!(!place.path("f.tagmac").exists());
             continue;
@@ -117,7 +117,7 @@ fn all_lengths_around_the_edges() {
     }
 }
 
-/// Node pages of three levels, and edits where they begin and end.
+/// Three levels of node pages, with edits at their borders.
 #[test]
 fn a_tree_of_three_levels() {
     let place = place("PMAC-AES128");
@@ -167,12 +167,12 @@ fn a_range_is_widened_and_said() {
         place.flip("f", at);
     }
     let line = place.update(0, &["--range", "3000:2000"]);
-    let line = line.says(&["f: accepted bytes 2048 to 6144 as they are, unchecked"]).out;
+    let line = line.says(&["f: accepted bytes 2048 to 6144 unchecked"]).out;
     place.file("LIST", line);
     place.keyed("check", &["LIST"]).exits(1);
     place.follows(&["--range", "9KiB:1"]);
     place.update(0, &["--range", "9999:0"]).in_silence();
-    let past = "f: --range: expected a range within the file's 10000 bytes, found one up to 10001";
+    let past = "f: --range: the range ends at byte 10001, after the file's 10000 bytes";
     place.update(2, &["--range", "9999:2"]).says(&[past]);
 }
 
@@ -224,12 +224,12 @@ fn lines_in_other_forms() {
     let patched = place.feed(&["update", "-k", "k", "--patch", "1", "-", "f"], b"o").exits(0);
     assert_eq!(place.read("f"), b"toxt");
     place.holds(&patched.out);
-    // A nonce is never used for two contents.
+    // A nonce never serves two contents.
     let nonce = |line: &str| line[..line.find(' ').unwrap()].to_string();
     assert_ne!(nonce(&patched.out), nonce(&line));
 }
 
-/// The sidecar tells nothing of the sums: it looks random, and is another one each time.
+/// The sidecar looks random and differs each time, so it reveals nothing about the sums.
 #[test]
 fn a_sidecar_shows_nothing() {
     let place = place("PMAC-AES128");
@@ -245,7 +245,7 @@ fn a_sidecar_shows_nothing() {
     assert!(same < 2 * expected, "{same} of {} bytes are the same", one.len());
 }
 
-/// A terminal goes on after its end.
+/// A terminal can be read after its end.
 #[test]
 fn a_patch_from_a_terminal() {
     let place = place("POLY1305-AES");
@@ -258,7 +258,7 @@ fn a_patch_from_a_terminal() {
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let input = File::options().read(true).write(true).open(name).unwrap();
-    // Ends of input are Ctrl-D at the start of a line.
+    // Ctrl-D at the start of a line ends the input.
     rustix::io::write(&terminal, b"a line\n\x04another\n\x04\x04").unwrap();
     let mut command = place.command(&["update", "-k", "k", "--patch", "1000", "-", "f"]);
     let ran = Ran::from(command.stdin(input).output().unwrap()).exits(0);
@@ -295,7 +295,7 @@ fn progress_ends_where_all_is_done() {
     ends(&["--range", "5:0"], 0);
 }
 
-/// A long range shows a bar, as other long work does.
+/// A long range shows a bar, like other long work.
 #[test]
 fn a_bar_for_a_long_range() {
     let place = place("PMAC-AES128");

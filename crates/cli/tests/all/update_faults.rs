@@ -1,37 +1,37 @@
-//! `tagmac update` when it is killed, and when a call fails: old or new, nothing between.
+//! `tagmac update` after a kill or a failed call: the old state or the new one, never a mix.
 
 use std::fs;
 
 use crate::common::{HEADERS, Place, Ran, Random};
 
 impl Place {
-    /// Whether a line is that of the file.
+    /// Returns whether a line is that of the file.
     fn agrees(&self, line: &str) -> bool {
         self.file("LIST", line);
         self.keyed("check", &["LIST"]).code == Some(0)
     }
 
-    /// An update that may write files of so many KiB and no more. The signal that would end it is
-    /// ignored, so that it meets an error as where a disk is full.
+    /// Runs an update with a limit of `kib` KiB on the size of files. The signal is ignored, so
+    /// that the update gets an error, as on a full disk.
     fn limited(&self, kib: u64, args: &str) -> Ran {
-        // dash counts blocks of 512 bytes, bash of 1024.
+        // dash counts blocks of 512 bytes, bash blocks of 1024.
         let line = format!("trap '' XFSZ; ulimit -f {kib}; exec $T update -k k {args}");
         let line = format!("exec bash -c \"{}\"", line.replace('$', "\\$"));
         self.shell(&line)
     }
 }
 
-/// An edit and the file before and after it.
+/// An edit, and the file before and after it.
 struct Edit {
     algorithm: &'static str,
     args: Vec<&'static str>,
     old: Vec<u8>,
-    /// What the file has when the edit begins: somebody else may have made it.
+    /// The content of the file when the edit begins, which another program may have written.
     now: Vec<u8>,
     new: Vec<u8>,
 }
 
-/// Edits of each kind, of a file with two levels of node pages.
+/// Returns edits of each kind, for a file with two levels of node pages.
 fn edits(algorithm: &'static str) -> Vec<Edit> {
     let mut random = Random(5);
     let old = random.bytes(20_000);
@@ -55,7 +55,7 @@ fn edits(algorithm: &'static str) -> Vec<Edit> {
     ]
 }
 
-/// Runs an edit with one fault after the other, until one is not met, and hands on what it gave.
+/// Runs an edit with each fault in turn, until one is not reached, and passes on the result.
 fn each_fault(edit: &Edit, fault: impl Fn(u32) -> String, check: impl Fn(&Place, &Ran, &str)) {
     let place = Place::bare();
     place.run(&["keygen", "-a", edit.algorithm, "-o", "k"]).exits(0);
@@ -75,7 +75,7 @@ fn each_fault(edit: &Edit, fault: impl Fn(u32) -> String, check: impl Fn(&Place,
         }
         met += 1;
         check(&place, &ran, &why);
-        // The same again is the new state, whatever was there.
+        // Repeating the command gives the new state in every case.
         let again = place.keyed("update", &edit.args);
         assert!(again.code == Some(0) && place.agrees(&again.out), "{why}; {}", again.err);
         assert!(place.read("f") == edit.new, "{why}");
@@ -86,7 +86,7 @@ fn each_fault(edit: &Edit, fault: impl Fn(u32) -> String, check: impl Fn(&Place,
     assert!(met > 3, "{:?}: {met} calls", edit.args);
 }
 
-/// The file is old or new at each place, and the next update makes it one of the two.
+/// Each byte of the file is old or new, and the next update restores one of the two states.
 fn is_old_or_new(edit: &Edit, place: &Place, why: &str) {
     let found = place.read("f");
     assert!([edit.now.len(), edit.new.len()].contains(&found.len()), "{why}");
@@ -97,10 +97,10 @@ fn is_old_or_new(edit: &Edit, place: &Place, why: &str) {
     let found = place.read("f");
     assert!(found == edit.now || found == edit.new, "{why}");
     match asked.code {
-        // The line is of the old state, of which the bytes were changed by somebody else.
+        // The line is of the old state: another program changed the bytes since.
         Some(0) if edit.args[0] == "--range" => {}
         Some(0) => assert!(place.agrees(&asked.out), "{why}"),
-        // The old state does not go with a file that has grown.
+        // The old state does not match a file that has grown.
         code => assert!(code == Some(1) && edit.args[0] == "--append", "{why}: {}", asked.err),
     }
 }
@@ -136,7 +136,7 @@ fn each_call_fails() {
     for edit in edits("PMAC-AES128") {
         let fail = |n| format!("any:{n}:fail=5");
         each_fault(&edit, fail, |place, ran, why| {
-            // What is lost when standard output is closed was written.
+            // Output that is lost at the close was already written.
             let lost = ran.err.contains("standard output: ");
             assert!(ran.code == Some(4) && (lost || ran.out.is_empty()), "{why}");
             assert!(ran.err.contains("Input/output error"), "{why}");
@@ -151,7 +151,7 @@ fn each_call_fails() {
     }
 }
 
-/// While the sidecar is made: there is none, or a whole one.
+/// A kill during the creation of the sidecar leaves a complete one or none at all.
 #[test]
 fn killed_while_the_sidecar_is_made() {
     let place = Place::new();
@@ -168,7 +168,8 @@ fn killed_while_the_sidecar_is_made() {
     }
 }
 
-/// While the live node pages move: one of the two sidecars is there, whole, and of the new state.
+/// A kill while the live node pages move leaves one of the two sidecars, complete and of the new
+/// state.
 #[test]
 fn killed_while_dead_boxes_are_left_behind() {
     let place = Place::new();
@@ -191,7 +192,7 @@ fn killed_while_dead_boxes_are_left_behind() {
         if ran.code == Some(0) {
             break;
         }
-        // Old and new bytes of the patch are more than live node pages.
+        // The old and new bytes of the patch are longer than the live node pages.
         if place.read("f") == new && asked.err.is_empty() {
             *if size > 1 << 20 { &mut before } else { &mut after } += 1;
         }
@@ -199,7 +200,8 @@ fn killed_while_dead_boxes_are_left_behind() {
     assert!(before > 3 && after > 0, "{before} killed before the move, {after} after it");
 }
 
-/// What has the sidecar's name by then stays, and the update does not succeed: its sidecar is nowhere.
+/// Another file that takes the sidecar's name is kept, and the update fails, because its sidecar
+/// has lost its name.
 #[test]
 fn what_takes_the_sidecars_name_stays() {
     let place = Place::new();
@@ -221,15 +223,16 @@ fn what_takes_the_sidecars_name_stays() {
         }
         assert!(place.read("f.tagmac") == b"a photo", "{n}: something else");
         ran.exits(4).prints("").says(&[
-            "warning: the sidecar stays larger than it could be: f.tagmac: expected the file that \
-             this run holds, found another",
+            "warning: unused space in the sidecar was not freed: f.tagmac: the file was replaced while \
+             this run was using it",
             "tagmac: f.tagmac: the sidecar was removed or replaced while this run was using it; the \
              file may have been edited",
         ]);
     }
 }
 
-/// The file or the sidecar is replaced or removed, or the file shortened, at any call before the line.
+/// The file or the sidecar is replaced or removed, or the file shortened, at any call before the
+/// line.
 #[test]
 fn what_is_replaced_while_an_update_runs() {
     let cases = [
@@ -261,7 +264,7 @@ fn what_is_replaced_while_an_update_runs() {
                     let why = format!("{:?}, {line}, {kind} {n}: {}", edit.args, ran.err);
                     assert!(matches!(ran.code, Some(1 | 4)), "{why}: {:?}", ran.code);
                     assert!(ran.out.is_empty() && ran.err.contains(what), "{why}");
-                    // What others gave the name is not changed but by the edit.
+                    // Another program's file under the name changes only by the edit.
                     if line.contains("mv g f;") || line.ends_with("mv g f") {
                         let found = place.read("f");
                         assert!(found == edit.now || found == edit.new, "{why}");
@@ -273,8 +276,8 @@ fn what_is_replaced_while_an_update_runs() {
     }
 }
 
-/// A pipe that gets a second writer, and a patch file that grows: what comes after the first end is
-/// not part of the patch.
+/// A pipe that gets a second writer, and a patch file that grows: bytes after the first end are not
+/// part of the patch.
 #[test]
 fn a_patch_that_goes_on_after_its_end() {
     let place = Place::new();
@@ -294,7 +297,7 @@ fn a_patch_that_goes_on_after_its_end() {
         let _ = fs::remove_file(place.path("f.tagmac"));
         place.keyed("update", &["f"]).exits(0);
         place.shell("rm -f pipe; mkfifo pipe").exits(0);
-        // The sidecar's prelude and its headers are read before the leaf of the file.
+        // The sidecar's prelude and headers are read before the leaf of the file.
         let line = format!("export TAGMAC_FAULT='{fault}:run={more}; : > met'; {line}");
         let ran = place.shell(&line).exits(0);
         fs::remove_file(place.path("met")).expect("a read after the first end");
@@ -304,7 +307,7 @@ fn a_patch_that_goes_on_after_its_end() {
     }
 }
 
-/// A cut that fails is gone on with, and the message says so.
+/// A failed truncation is continued, and the message says how.
 #[test]
 fn a_cut_that_fails() {
     let place = Place::new();
@@ -321,7 +324,7 @@ fn a_cut_that_fails() {
     assert_eq!(place.read("f").len(), 1000);
 }
 
-/// A patch of which a part is written: the next update, whichever it is, finishes it.
+/// A partly written patch: the next update of any kind finishes it.
 #[test]
 fn a_patch_that_was_cut_short() {
     for algorithm in
@@ -354,18 +357,18 @@ fn a_patch_that_was_cut_short() {
         let asked =
             asked.says(&["f: finished the interrupted patch of 100000 bytes at byte 480000"]);
         assert!(place.read("f") == text && place.agrees(&asked.out), "{algorithm}");
-        // Within another edit.
+        // In another edit.
         let first = cut_short();
         place.file("q", "another");
         let tag = first.trim_end().rsplit(' ').next().unwrap();
         let edit = ["--patch", "500000", "q", "f"];
         let refused = place.keyed("update", &[&["--expect", tag][..], &edit].concat());
-        refused.exits(1).prints("").says(&["--expect, found an edit of it on its way"]);
+        refused.exits(1).prints("").says(&["an edit was interrupted after the tag of --expect"]);
         let edited =
             place.keyed("update", &edit).exits(0).says(&["finished the interrupted patch"]);
         assert!(place.agrees(&edited.out), "{algorithm}");
         assert!(&place.read("f")[500_000..][..7] == b"another", "{algorithm}");
-        // What somebody else changes beside it meanwhile is refused.
+        // A change by another program nearby is rejected.
         cut_short();
         let mut forged = place.read("f");
         forged[479_999] ^= 1;
@@ -383,7 +386,7 @@ fn a_patch_that_was_cut_short() {
     }
 }
 
-/// No room for the sidecar: the old state stays, and the file is as it was.
+/// Without room for the sidecar the old state is kept, and the file does not change.
 #[test]
 fn no_room_for_the_sidecar() {
     let place = Place::new();
@@ -395,12 +398,12 @@ fn no_room_for_the_sidecar() {
     let line = place.keyed("update", &["--leaf", "16", "f"]).exits(0).out;
     place.file("p", random.bytes(9000));
     let sidecar = fs::metadata(place.path("f.tagmac")).unwrap().len();
-    // Room for nothing, and for ever more of the node pages.
+    // First without any room, then with room for some of the node pages.
     for kib in sidecar / 1024 + 1..sidecar / 1024 + 18 {
         let ran = place.limited(kib, "--patch 500 p f").exits(4);
         ran.prints("").says(&["f.tagmac: File too large"]);
         assert!(place.read("f") == text, "{kib} KiB");
-        // Node pages of no state take no room.
+        // Unused node pages are cut off.
         let left = fs::metadata(place.path("f.tagmac")).unwrap().len();
         assert_eq!(left, sidecar, "{kib} KiB");
         place.keyed("update", &["f"]).exits(0).prints(&line);
@@ -410,12 +413,12 @@ fn no_room_for_the_sidecar() {
         assert!(place.read("f") == text, "{args}");
         place.keyed("update", &["f"]).exits(0).prints(&line);
     }
-    // Nothing is left of what could not be made.
+    // The failed file left nothing.
     let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
 }
 
-/// A sidecar that the system says nothing of is not one that is missing.
+/// A sidecar that cannot be examined does not count as missing.
 #[test]
 fn a_sidecar_that_cannot_be_looked_for() {
     let place = Place::new();
@@ -443,7 +446,7 @@ fn an_offset_that_no_file_has() {
     assert_eq!(place.read("f"), b"text");
 }
 
-/// One of the header's two places cannot be read: the other serves.
+/// If one of the header's two copies cannot be read, the other is used.
 #[test]
 fn a_header_that_cannot_be_read() {
     let place = Place::new();
@@ -451,8 +454,9 @@ fn a_header_that_cannot_be_read() {
     place.file("f", Random(8).bytes(5000));
     let line = place.keyed("update", &["f"]).exits(0).out;
     let sidecar = place.read("f.tagmac");
-    let warning = "tagmac: warning: f.tagmac: Input/output error; the header's other copy is whole";
-    // The prelude is read before them.
+    let warning =
+        "tagmac: warning: f.tagmac: Input/output error; the header's other copy is intact";
+    // The prelude is read before the headers.
     for (number, other) in [(2, HEADERS[1].clone()), (3, HEADERS[0].clone())] {
         let fault = format!("read:{number}:fail=5");
         let asked = place.faulty(&fault, "update", &["f"]).exits(0).prints(&line);
@@ -460,7 +464,7 @@ fn a_header_that_cannot_be_read() {
         let patched = place.faulty(&fault, "update", &["--patch", "9", "p", "f"]).exits(4);
         patched.prints("").says(&["tagmac: f.tagmac: Input/output error; the header's other copy"]);
         assert!(place.read("f") == Random(8).bytes(5000) && place.read("f.tagmac") == sidecar);
-        // The one that can be read is none.
+        // The readable copy is invalid.
         let mut altered = sidecar.clone();
         altered[other].fill(0);
         place.file("f.tagmac", &altered);
@@ -471,7 +475,7 @@ fn a_header_that_cannot_be_read() {
     }
     let both = place.faulty("read:2-3:fail=5", "update", &["f"]).exits(4).prints("");
     both.says(&["f.tagmac: Input/output error"]);
-    // Nor can the header be written again. The line can be shown all the same, and no more.
+    // The header cannot be written either, so only the line can be shown.
     let mut altered = sidecar;
     altered[HEADERS[1].clone()].fill(0);
     place.file("f.tagmac", &altered);

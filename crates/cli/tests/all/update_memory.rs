@@ -1,4 +1,4 @@
-//! The memory that `tagmac update` takes: some leaves and some node pages, whatever the edit.
+//! `tagmac update` needs memory for some leaves and some node pages, whatever the edit.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::{Place, Ran, peak, sparse};
 
 const MIB: u64 = 1 << 20;
 
-/// The most KiB that an update took.
+/// Returns the peak memory of an update in KiB.
 fn update(place: &Place, args: &[&str]) -> (u64, Ran) {
     let args = [&["update", "-k", "k", "--num-threads", "1"], args, &["f"]].concat();
     peak(&mut place.command(&args))
@@ -25,6 +25,6 @@ fn memory_does_not_grow_with_the_edit() {
                 println!("{args:?}: {peak} KiB");
                 peak
             });
-    // A process, 4 MiB of leaves, as many of a patch, and a node page of 1 MiB, old and new.
+    // The process, 4 MiB of leaves, 4 MiB of a patch, and a node page of 1 MiB, old and new.
     assert!(peaks.iter().all(|peak| *peak < 48 << 10), "{peaks:?} KiB");
 }

@@ -1,4 +1,4 @@
-//! `tagmac update`: what is refused, of files, sidecars and command lines, and that nothing is written then.
+//! `tagmac update`: rejected files, sidecars and command lines. A rejected update writes nothing.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -12,12 +12,12 @@ fn what_changed_beside_an_edit_is_refused() {
     place.file("p", "patch");
     place.file("f", Random(5).bytes(5000));
     let line = place.update(0, &["--leaf", "1000"]).out;
-    // Leaves of 992 bytes, and 8 bytes in none.
+    // Leaves of 992 bytes, and 8 bytes after them.
     for at in [992, 1499, 1505, 1983] {
         place.flip("f", at);
         place.refuses(&["--patch", "1500", "p"], "992 to 1984");
         place.refuses(&["--truncate", "1600"], "992 to 1984");
-        // Nothing is cut off that is not known.
+        // Unknown bytes are not cut off.
         place.refuses(&["--truncate", "500"], "992 to 1984");
         place.flip("f", at);
     }
@@ -30,7 +30,7 @@ fn what_changed_beside_an_edit_is_refused() {
         place.refuses(&["--patch", "4990", "p"], bytes);
         place.flip("f", at);
     }
-    // Far from the edit it is not seen, and the line does not authenticate it.
+    // A change far from the edit is not noticed, and the line does not authenticate it.
     place.flip("f", 3000);
     let patched = place.update(0, &["--patch", "1500", "p"]).out;
     assert_ne!(patched, line);
@@ -55,7 +55,7 @@ fn a_file_that_has_another_length() {
         &[],
     ] {
         place.file("f", [&*text, b"x"].concat());
-        let hint = "f: expected 3000 bytes, found 3001: --append accepts what was added";
+        let hint = "f: expected 3000 bytes, found 3001: --append accepts the added bytes";
         place.update(1, args).prints("").says(&[hint]);
         assert_eq!(place.read("f").len(), 3001);
         place.file("f", &text[..2999]);
@@ -65,12 +65,12 @@ fn a_file_that_has_another_length() {
         place.update(1, args).prints("").says(&[hint]);
     }
     place.update(1, &["--append"]).says(&["expected 3000 bytes, found 2999"]);
-    // What was changed before it grew can be accepted, and then what was added.
+    // First accept the bytes that changed before it grew, then the added ones.
     place.file("f", [&*text, b"x"].concat());
     place.flip("f", 2999);
     place.update(1, &["--append"]).says(&["f: bytes 2992 to 3000 have changed since"]);
     let ran = place.update(1, &["--range", "2999:1"]);
-    ran.says(&[" as they are, unchecked", "found 3001: --append"]);
+    ran.says(&[" unchecked", "found 3001: --append"]);
     place.follows(&["--append"]);
 }
 
@@ -85,20 +85,20 @@ fn a_sidecar_of_something_else() {
         .run(&["update", "-k", "other", "f"])
         .exits(3)
         .prints("")
-        .says(&["f.tagmac: expected a sidecar sealed under this key", "found one sealed"]);
+        .says(&["f.tagmac: the sidecar is sealed under another key: expected key id "]);
     place.file("g", "text");
     place.file("g.tagmac", &sidecar);
-    let what = "g.tagmac: expected the sidecar of g, found that of f";
+    let what = "g.tagmac: the sidecar belongs to f, not to g";
     place.keyed("update", &["g"]).exits(1).prints("").says(&[what]);
-    // Moved as they are, file and sidecar go together.
+    // The file and its sidecar can move together.
     fs::create_dir(place.path("d")).unwrap();
     place.file("d/f", "text");
     place.file("d/f.tagmac", &sidecar);
     place.keyed("update", &["d/f"]).exits(0);
     for (bytes, what) in [
-        (&b"something else"[..], "expected what this key sealed, found it altered"),
-        (&[b'x'; 50], "expected a sidecar made by 'tagmac update', found something else"),
-        (&sidecar[..9000], "expected what this key sealed, found it altered"),
+        (&b"something else"[..], "the sidecar is damaged: it is not as this key sealed it"),
+        (&[b'x'; 50], "not a sidecar from 'tagmac update'"),
+        (&sidecar[..9000], "the sidecar is damaged: it is not as this key sealed it"),
     ] {
         place.file("f.tagmac", bytes);
         place.update(1, &[]).prints("").says(&["f.tagmac: ", what]);
@@ -107,13 +107,12 @@ fn a_sidecar_of_something_else() {
         let mut other = sidecar.clone();
         other[12] = version;
         place.file("f.tagmac", other);
-        let what =
-            "f.tagmac: expected a sidecar of version 3, found another: the file was not checked";
+        let what = "f.tagmac: not a sidecar of version 3, so the file was not checked";
         place.update(1, &[]).says(&[what]);
     }
 }
 
-/// Whatever byte of the sidecar is altered: it is refused, or the line is right all the same.
+/// Any altered byte of the sidecar is detected, or does not matter to the line.
 #[test]
 fn an_altered_sidecar() {
     let place = place("PMAC-AES128");
@@ -141,16 +140,16 @@ fn an_altered_sidecar() {
         }
     }
     assert!(refused > 60, "{refused}");
-    // Both places of the header, and the root.
+    // Both copies of the header, and the root.
     for wrong in [&[4200, 12_400][..], &[sidecar.len() - 1]] {
         let mut altered = sidecar.clone();
         wrong.iter().for_each(|at| altered[*at] ^= 1);
         place.file("f.tagmac", altered);
-        place.update(1, &["--patch", "0", "p"]).says(&["expected what this key sealed"]);
+        place.update(1, &["--patch", "0", "p"]).says(&["the sidecar is damaged"]);
     }
 }
 
-/// A box of before is not taken for the one that has its place now.
+/// A page from an older state is not mistaken for the current one at its place.
 #[test]
 fn an_old_box_in_a_new_ones_place() {
     let place = place("PMAC-AES128");
@@ -162,12 +161,12 @@ fn an_old_box_in_a_new_ones_place() {
     let before = boxes(&place);
     place.update(0, &["--range", "0:1"]);
     let mut sidecar = place.read("f.tagmac");
-    // Both roots are as long.
+    // Both roots have the same length.
     let last = sidecar.len() - first.len()..sidecar.len();
     assert_eq!(last.start, before);
     sidecar.copy_within(first, last.start);
     place.file("f.tagmac", sidecar);
-    let what = "expected what this key sealed, found it altered";
+    let what = "the sidecar is damaged: it is not as this key sealed it";
     place.update(1, &["--patch", "0", "p"]).prints("").says(&[what]);
 }
 
@@ -184,13 +183,13 @@ fn what_was_rolled_back() {
         place.update(0, &["--expect", &second]);
         place.file("f", &old[0]);
         place.file("f.tagmac", &old[1]);
-        let what = "f: expected the tag of --expect, found another";
+        let what = "f: the tag is not that of --expect";
         place.update(1, &["--expect", &second, "--patch", "9", "p"]).prints("").says(&[what]);
         assert!(place.read("f") == old[0]);
         place.update(0, &["--expect", &first]);
         place.update(2, &["--expect", "00"]).says(&["--expect: ", "expected a tag of 16 bytes"]);
     }
-    // The first time it says what the file has to be, where no nonce makes the tag another.
+    // The first update accepts --expect if the tag is deterministic.
     let place = place("PMAC-AES128");
     place.file("f", "text");
     let tag = place.keyed("tag", &["f"]).out;
@@ -204,7 +203,7 @@ fn what_was_rolled_back() {
 fn what_no_new_sidecar_can_hold() {
     let other = place("UMAC-64");
     other.file("f", "text");
-    let what = "--expect: expected a sidecar, found none, and a new tag has a new nonce";
+    let what = "--expect: no tag can be expected of a new sidecar, as it gets a new nonce";
     other.update(2, &["--expect", "0011223344556677"]).prints("").says(&[what]);
     assert!(!other.path("f.tagmac").exists());
     let small = place("LIGHTMAC-AES128-S8");
@@ -219,10 +218,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place.file("f", "text");
     place.file("p", "patch");
     for args in [&["--patch", "0", "p"][..], &["--append"], &["--range", "0:1"]] {
-        place
-            .update(2, args)
-            .prints("")
-            .says(&["f.tagmac: expected the file's sidecar, found none"]);
+        place.update(2, args).prints("").says(&["f.tagmac: the sidecar does not exist"]);
     }
     for leaf in ["67108865", "2^60", "15EiB"] {
         let most = "--leaf: expected at most 67108864 bytes (64 MiB), found ";
@@ -232,7 +228,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place.follows(&["--leaf", "64MiB"]);
     place.follows(&["--range", "0:1"]);
     fs::remove_file(place.path("f.tagmac")).unwrap();
-    place.keyed("update", &["-"]).exits(2).says(&["standard input has no edits"]);
+    place.keyed("update", &["-"]).exits(2).says(&["standard input cannot be updated"]);
     place.keyed("update", &[] as &[&str]).exits(2);
     place.update(0, &[]);
     place.update(2, &["--leaf", "4096"]).says(&["--leaf: the sidecar exists"]);
@@ -242,8 +238,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place
         .update(2, &["--truncate", "5"])
         .says(&["--truncate: expected at most the file's 4 bytes"]);
-    let past =
-        "--patch: expected bytes within the file's 4, found some past them; --append accepts";
+    let past = "--patch: the patch ends after the file's 4 bytes; --append accepts";
     place.update(2, &["--patch", "0", "p"]).prints("").says(&[past]);
     assert_eq!(place.read("f"), b"text");
 }
@@ -259,10 +254,10 @@ fn files_that_cannot_be_used() {
     place.update(4, &["--append"]).says(&["f: No such file or directory"]);
     fs::create_dir(place.path("f")).unwrap();
     place.update(4, &[]).says(&["f: expected a file, found a directory"]);
-    let what = "/proc/version: expected a file with a known size";
+    let what = "/proc/version: the file's size is unknown";
     place.keyed("update", &["/proc/version"]).exits(4).prints("").says(&[what]);
     place.file("g", "text");
-    // Who is not root is also refused by modes.
+    // Users other than root are also limited by modes.
     if fs::metadata(place.path("g")).unwrap().uid() != 0 {
         fs::set_permissions(place.path("g"), fs::Permissions::from_mode(0o000)).unwrap();
         place.keyed("update", &["g"]).exits(4).says(&["g: Permission denied"]);
@@ -278,13 +273,13 @@ fn two_updates_at_once() {
     sidecar.lock().unwrap();
     let what = "f.tagmac: another run is using this file";
     place.update(4, &["--range", "0:1"]).prints("").says(&[what]);
-    // A child that another test has just forked holds the file too until it is another program, so
-    // that closing it here would not be enough.
+    // A child that another test has just forked still holds the file until it executes, so closing
+    // it here is not enough.
     sidecar.unlock().unwrap();
     place.update(0, &["--range", "0:1"]);
 }
 
-/// Bytes that were never there at once are not accepted.
+/// A mix of bytes from different times is not accepted.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_changes_while_it_is_read() {
@@ -300,13 +295,13 @@ fn a_file_that_changes_while_it_is_read() {
         if args.contains(&"--range") {
             place.update(0, &[]);
         }
-        // Clocks of file systems go in steps.
+        // The clock of a file system has a coarse resolution.
         let file = File::options().write(true).open(place.path("f")).unwrap();
         file.set_modified(UNIX_EPOCH).unwrap();
         let sidecar = fs::read(place.path("f.tagmac")).ok();
         let write = "printf x | dd of=f conv=notrunc status=none";
         let (mut refused, all) = (0, [args, &["f"]].concat());
-        // The sidecar's prelude and headers come before.
+        // The sidecar's prelude and headers are read first.
         let first = if sidecar.is_some() { 4 } else { 1 };
         for n in first.. {
             file.set_modified(UNIX_EPOCH).unwrap();
@@ -325,7 +320,7 @@ fn a_file_that_changes_while_it_is_read() {
     }
 }
 
-/// Nobody is at the other end of these pipes.
+/// These pipes have no other end.
 #[test]
 fn pipes_and_links_are_refused() {
     let place = place("PMAC-AES128");
@@ -341,9 +336,9 @@ fn pipes_and_links_are_refused() {
     place.update(4, &["--patch", "0", "f.pipe"]).prints("").says(&[&what("f.pipe")]);
     fs::rename(place.path("f.tagmac"), place.path("s")).unwrap();
     symlink("s", place.path("f.tagmac")).unwrap();
-    let link = "f.tagmac: expected the file itself, found a symbolic link";
+    let link = "f.tagmac: this is a symbolic link; name the file itself";
     place.update(4, &[]).prints("").says(&[link]);
-    // Also one that leads nowhere: no sidecar is made there.
+    // Even if the link is dangling, no sidecar is created there.
     fs::remove_file(place.path("f.tagmac")).unwrap();
     symlink("none", place.path("f.tagmac")).unwrap();
     place.update(4, &[]).prints("").says(&[link]);

@@ -1,5 +1,5 @@
-//! URLs of objects, for a command that was built without object stores. `scripts/test-objects` has the
-//! tests of one that has them.
+//! URLs of objects, in a build without object stores. `scripts/test-objects` has the tests of a
+//! build with them.
 
 use crate::common::Place;
 
@@ -13,7 +13,7 @@ fn urls_are_refused_where_they_cannot_be_read() {
     let line = "PMAC-AES128 (s3://bucket/key) = 00112233445566778899aabbccddeeff\n";
     place.file("LIST", line);
     let ran = place.keyed("check", &["LIST"]).exits(4);
-    ran.says(&["s3://bucket/key: expected a file, found the URL of an object"]);
+    ran.says(&["s3://bucket/key: the list names a URL, but this tagmac was built without"]);
     place.keyed("check", &["--allow-url", "s3://bucket", "LIST"]).exits(2);
     // A file may have such a name.
     place.shell("mkdir -p s3:/bucket && echo > s3:/bucket/key").exits(0);

@@ -1,4 +1,4 @@
-//! A bucket's objects against their manifest.
+//! Audits of a bucket's objects against their manifest.
 
 use std::iter;
 use std::marker::PhantomData;
@@ -13,20 +13,20 @@ use crate::progress::Progress;
 
 /// An audit of a bucket's objects.
 pub struct BucketAudit<'a> {
-    /// The manifest, whose root was checked.
+    /// The manifest, with its root verified.
     pub manifest: &'a ObjectManifest<'a>,
-    /// Hears of each object. Bytes are for the taggers to report.
+    /// Notified of each object. The taggers report bytes.
     pub progress: &'a dyn Progress,
 }
 
 impl BucketAudit<'_> {
-    /// Audits the objects of a listing in byte order of names, with one thread for each of the
-    /// `others`. `put` gets the verdicts: in the order of names, but those on new, missing and renamed
-    /// objects after all others. Returns whether all renamed objects were looked for: some may be
-    /// reported as new and missing otherwise.
+    /// Audits the objects of a listing, which must be in byte order of names, on the calling thread
+    /// and one thread for each of `others`. `put` receives the verdicts in the order of names;
+    /// those on new, missing and renamed objects come last. Returns whether the search for renamed
+    /// objects was complete; if not, some may be reported as new and missing.
     ///
-    /// An error if the manifest or the listing cannot be read to its end. The verdicts until then
-    /// are right, but there are others.
+    /// Fails if the manifest or the listing cannot be read to its end. Verdicts given before that
+    /// are correct but not all.
     pub fn run<T: Send, W: Tagger<T>>(
         &self,
         found: impl Iterator<Item = Result<Listed<T>, Error>>,
@@ -43,7 +43,7 @@ impl BucketAudit<'_> {
     }
 }
 
-/// A bucket as a tagger reads it.
+/// A bucket, as one tagger reads it.
 struct Bucket<'a, T, W>(&'a mut W, PhantomData<T>);
 
 impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
@@ -51,16 +51,16 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
     type New = Listed<T>;
     type Metadata = ();
 
-    /// A thread waits for a store most of the time, so none takes more than one at a time.
+    /// A thread mostly waits for the store, so a batch is a single object.
     const BATCH: usize = 1;
-    /// Twice, because what `T` holds elsewhere is about as much as what it is itself.
+    /// Doubled, because `T` owns about as much memory elsewhere as its own size.
     const NEW_BYTES: usize = 2 * size_of::<Listed<T>>();
     const FILE: &'static str = "object";
 
     fn look(&mut self, item: Item<Self>) -> Item<Self> {
         match item {
             Item::Both((sealed, found)) => {
-                // No tag can be right if the size is not, so there is no need to read it.
+                // If the size differs, the tag must too: do not read the object.
                 let change = if sealed.size != found.size {
                     Change::new("size", sealed.size, found.size)
                 } else {
@@ -105,13 +105,13 @@ fn settled<S: Source>(name: Vec<u8>, status: Status<'static>) -> Item<S> {
     Item::Settled(name, S::FILE, status)
 }
 
-/// A missing object may be a new one under another name.
+/// Returns a missing object, which may be a new one under another name.
 fn missing<S: Source<Metadata = ()>>(sealed: Object) -> Item<S> {
     let Object { name, size, nonce, tag } = sealed;
     Item::Missing(Lost { name, size, nonce, tag, metadata: () })
 }
 
-/// The objects of a manifest and of a listing, in order.
+/// Merges the objects of the manifest and of the listing.
 fn items<'a, T: Send, W: Tagger<T> + 'a>(
     sealed: impl Iterator<Item = Result<Object, Error>>,
     found: impl Iterator<Item = Result<Listed<T>, Error>>,
@@ -134,12 +134,12 @@ fn items<'a, T: Send, W: Tagger<T> + 'a>(
     })
 }
 
-/// Refuses a name that does not come after the last one: it could be missing and new at once.
+/// Rejects a name that is not after the last one: an object could count as missing and as new.
 fn check_order(last: &mut Vec<u8>, name: &[u8]) -> Result<(), Error> {
     if &**last >= name {
         let [last, name] = [&**last, name].map(Escaped::bytes);
         return Err(Error::io(format_args!(
-            "{name}: expected a listing in byte order of names, found this one after {last}"
+            "{name}: listed after {last}; a listing must be in byte order of names"
         )));
     }
     last.clear();

@@ -1,32 +1,32 @@
-//! What differs between an entry and its line.
+//! Differences between a sealed entry and the entry found.
 
 use crate::escaped::Escaped;
 use crate::manifest::entry::{Entry, mode_text, mtime_text};
 
-/// The mode and the time of writing, if they are sealed.
+/// The mode and the modification time, if they are sealed.
 pub type Metadata = (Option<u32>, Option<(i64, u32)>);
 
-/// A difference between an entry and its line.
+/// A difference between a sealed entry and the entry found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which property.
+    /// The property.
     pub what: &'static str,
-    /// As it was sealed.
+    /// The sealed value.
     pub expected: Option<String>,
-    /// As it is.
+    /// The value found.
     pub found: Option<String>,
 }
 
 impl Change {
-    /// A property that has two values.
+    /// A property with a sealed value and another one found.
     pub fn new(what: &'static str, expected: impl ToString, found: impl ToString) -> Change {
         let (expected, found) = (Some(expected.to_string()), Some(found.to_string()));
         Change { what, expected, found }
     }
 }
 
-/// What is another than it was. The tag that a file has now is not told: under a sealed nonce it
-/// would be a second one.
+/// Returns the differences. A changed file's new tag is not reported: under the sealed nonce it
+/// would be a second tag.
 pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
     let mut changes = Vec::new();
     if let (Some(sealed), Some(found)) = (&sealed.content, &found.content) {
@@ -45,7 +45,7 @@ pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
     changes
 }
 
-/// What is another than it was besides the content.
+/// Appends the differences in mode and modification time to `changes`.
 pub fn metadata(sealed: Metadata, found: Metadata, changes: &mut Vec<Change>) {
     if let (Some(sealed), Some(found)) = (sealed.0, found.0)
         && sealed != found

@@ -1,4 +1,4 @@
-//! The entries of a tree and of its manifest, in order.
+//! The entries of a tree and of its manifest, merged in order.
 
 use std::iter::{Map, Peekable};
 use std::path::Path;
@@ -16,35 +16,36 @@ use crate::read_error::ReadError;
 use crate::scanner::Scanner;
 use crate::walk::{self, Walk, WalkItem, below};
 
-/// A walk, which has no errors of its own.
+/// A walk, with the error type of the manifest's entries.
 type Walked = Map<Walk, fn(WalkItem) -> Result<WalkItem, Error>>;
 
 /// The entries of a tree and of its manifest.
 pub struct Merge<'a> {
     root: &'a Path,
-    /// Whether pipes, sockets and devices were sealed.
+    /// True if pipes, sockets and devices were sealed.
     special: bool,
     found: Peekable<Walked>,
     sealed: Peekable<Entries<'a>>,
-    /// A directory that cannot be listed, and why: there is no verdict on what was sealed in it.
+    /// An unreadable directory and the reason: entries sealed in it get no verdict.
     closed: Option<(Vec<u8>, String)>,
     skipped: u64,
 }
 
 impl<'a> Merge<'a> {
-    /// The walk through the tree at `root`, and the entries of its manifest.
+    /// Merges a walk through the tree at `root` with the entries of its manifest.
     pub fn new(root: &'a Path, special: bool, found: Walk, sealed: Entries<'a>) -> Merge<'a> {
         let found = found.map(Ok as fn(_) -> _).peekable();
         Merge { root, special, found, sealed: sealed.peekable(), closed: None, skipped: 0 }
     }
 
-    /// The pipes, sockets and devices so far that were not sealed for what they are.
+    /// Returns the number of pipes, sockets and devices skipped so far because their kinds were not
+    /// sealed.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// Reports what a walk finds besides entries, and returns a directory that cannot be listed, or
-    /// not wholly, and why.
+    /// Reports a walk's remarks. Returns the path of a directory that cannot be listed completely,
+    /// and the reason.
     fn aside(&mut self, found: WalkItem) -> Option<(Vec<u8>, String)> {
         match found {
             WalkItem::UnreadableDir { path, error } => {
@@ -81,13 +82,13 @@ impl<'a> Iterator for Merge<'a> {
             }
             let pair = pair::next(&mut self.sealed, &mut self.found, |sealed, found| match found {
                 WalkItem::Entry { path, .. } => dir::order(&sealed.path, path),
-                _ => unreachable!("what is no entry was taken before"),
+                _ => unreachable!("remarks were handled above"),
             });
             return Some(Ok(match pair? {
                 Err(error) => return Some(Err(error)),
                 Ok(Pair::Both(sealed, WalkItem::Entry { kind, .. })) if kind == sealed.kind => {
-                    // The walk reports it before all else of the directory. It may report one of a
-                    // directory above here too.
+                    // The walk reports this before all entries of the directory. A report here may
+                    // also concern a parent directory.
                     let is_closed = |found: &Result<WalkItem, _>| match found {
                         Ok(
                             WalkItem::UnreadableDir { path, .. } | WalkItem::Partly { path, .. },
@@ -119,13 +120,13 @@ impl<'a> Iterator for Merge<'a> {
                     }
                     kind => Item::Settled(path, word(kind), Status::New),
                 },
-                Ok(Pair::Both(..) | Pair::Found(_)) => unreachable!("these were taken before"),
+                Ok(Pair::Both(..) | Pair::Found(_)) => unreachable!("remarks were handled above"),
             }));
         }
     }
 }
 
-/// Whether a path is below that of a directory; all are below the root, whose path is empty.
+/// Returns whether `path` is below `folder`. Everything is below the root, whose path is empty.
 fn is_in(folder: &[u8], path: &[u8]) -> bool {
     let rest = path.strip_prefix(folder);
     folder.is_empty() || rest.is_some_and(|rest| rest.starts_with(b"/"))

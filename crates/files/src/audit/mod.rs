@@ -1,7 +1,7 @@
-//! Audits: what is there against its manifest.
+//! Audits: comparing a tree or a bucket with its manifest.
 //!
-//! A tree and a bucket are each a `Source`, and one function audits both. It looks at all entries, in
-//! order and with several threads, and then finds new files that are missing ones under other names.
+//! A tree and a bucket are each a `Source`, and one function audits both. It examines all entries
+//! in order on several threads, and then searches the new files for renamed ones.
 
 mod bucket;
 mod change;
@@ -24,9 +24,9 @@ use source::{Item, Source, Sources};
 pub use status::{Counts, Put, Status};
 pub use tree::{Audited, TreeAudit};
 
-/// Audits the entries of a source and its manifest. `put` gets the verdicts: in the order of the
-/// entries, but those on new, missing and renamed files after all others. Returns whether all renamed
-/// files were looked for: some may be reported as new and missing otherwise.
+/// Audits the entries of a source and its manifest. `put` receives the verdicts in the order of the
+/// entries; those on new, missing and renamed files come last. Returns whether the search for
+/// renamed files was complete; if not, some may be reported as new and missing.
 fn audit<S: Source>(
     nonces: bool,
     items: impl Iterator<Item = Result<Item<S>, Error>>,
@@ -56,7 +56,7 @@ fn audit<S: Source>(
                     put(S::name_and_size(&new).0, S::FILE, Status::New);
                 }
             }
-            Item::Both(_) => unreachable!("the main reader leaves nothing to others"),
+            Item::Both(_) => unreachable!("the main reader decides on every entry"),
         }
         Ok::<(), Error>(())
     })?;
@@ -68,7 +68,7 @@ fn audit<S: Source>(
         RenameOutcome::New(name) => put(name, S::FILE, Status::New),
         RenameOutcome::Missing(name) => put(name, S::FILE, Status::Missing),
     });
-    // A file that was not read may be reported neither as new nor as missing.
+    // A stopped run may have left files unread that are neither new nor missing.
     stopped(progress)?;
     Ok(complete)
 }

@@ -1,21 +1,21 @@
-//! A manifest and what is there side by side. Both have one order, so each is read once.
+//! Merges a manifest with the entries found. Both are in the same order, so each is read once.
 
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use crate::error::Error;
 
-/// An entry of the manifest, of what is there, or of both.
+/// An entry of the manifest, an entry found, or both.
 pub enum Pair<S, F> {
-    /// One of both.
+    /// The entry is in both.
     Both(S, F),
-    /// One of the manifest alone.
+    /// The entry is only in the manifest.
     Sealed(S),
-    /// One that is there alone.
+    /// The entry was found, and is not in the manifest.
     Found(F),
 }
 
-/// The next entry in an order, or the first error.
+/// Returns the next entry in order, or the first error.
 pub fn next<S, F>(
     sealed: &mut Peekable<impl Iterator<Item = Result<S, Error>>>,
     found: &mut Peekable<impl Iterator<Item = Result<F, Error>>>,

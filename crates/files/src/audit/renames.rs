@@ -1,8 +1,8 @@
-//! New files that are missing ones under other names: those of the same size and, under the missing
-//! one's nonce, the same tag.
+//! Detects renamed files: new files with the size of a missing one and, under its nonce, the same
+//! tag.
 //!
-//! [`Renames`] reads the new files of a [`Source`]. Sources that work elsewhere, and all at once, ask
-//! [`planned`] what to read, and [`paired`] what came out.
+//! [`Renames`] reads the new files of a [`Source`]. A source that reads remotely and all at once
+//! asks [`planned`] for the readings to make, and passes their results to [`paired`].
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -16,12 +16,13 @@ use crate::manifest::entry::Content;
 use crate::pool;
 use crate::room::Room;
 
-/// The bytes that are kept of missing files' names and what belongs to them, and of those of new ones.
+/// Memory limit for missing files, and the same for new ones.
 const MAX_BYTES: usize = 8 << 20;
-/// Under nonces each pair of files needs a reading of its own. A new file gets at most this many.
+/// With nonces, each pair of a new and a missing file is a separate reading. Limits them per new
+/// file.
 const TRIES: usize = 8;
 
-/// New and missing files, as many as are kept.
+/// New and missing files, up to a memory limit.
 pub struct Renames<S: Source> {
     missing: Vec<Lost<S::Metadata>>,
     new: Vec<S::New>,
@@ -31,29 +32,29 @@ pub struct Renames<S: Source> {
 
 /// The outcome for one file.
 pub enum RenameOutcome<'a> {
-    /// A new file is a missing one.
+    /// The new file `to` is the missing file `from`.
     Renamed {
-        /// The missing one.
+        /// The missing file's name.
         from: &'a [u8],
-        /// The new one.
+        /// The new file's name.
         to: &'a [u8],
-        /// What differs besides the name.
+        /// Further differences.
         changes: Vec<Change>,
     },
-    /// A file is new.
+    /// The file is new.
     New(&'a [u8]),
-    /// A file is missing.
+    /// The file is missing.
     Missing(&'a [u8]),
 }
 
 impl<S: Source> Renames<S> {
-    /// None yet.
+    /// Creates an empty set.
     pub fn new() -> Renames<S> {
         let [missing_room, new_room] = [Room::new(MAX_BYTES), Room::new(MAX_BYTES)];
         Renames { missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }
 
-    /// Keeps a missing file, or gives it back if there is no room.
+    /// Keeps a missing file, or returns it if the memory limit is reached.
     pub fn missing(&mut self, mut lost: Lost<S::Metadata>) -> Option<Lost<S::Metadata>> {
         if !self.missing_room.takes(&lost.name, size_of::<Lost<S::Metadata>>()) {
             return Some(lost);
@@ -63,7 +64,7 @@ impl<S: Source> Renames<S> {
         None
     }
 
-    /// Keeps a new file, or gives it back if there is no room.
+    /// Keeps a new file, or returns it if the memory limit is reached.
     pub fn new_file(&mut self, new: S::New) -> Option<S::New> {
         if !self.new_room.takes(S::name_and_size(&new).0, S::NEW_BYTES) {
             return Some(new);
@@ -72,8 +73,8 @@ impl<S: Source> Renames<S> {
         None
     }
 
-    /// Finds out which new files are missing ones, and calls `each` with what came out, in order. The
-    /// tags were made under nonces or not. Returns whether all files were kept.
+    /// Finds out which new files are missing ones, and calls `each` with every outcome in order.
+    /// `nonces` is set if the tags were made under nonces. Returns whether all files were kept.
     pub fn resolve(
         self,
         nonces: bool,
@@ -96,7 +97,7 @@ impl<S: Source> Renames<S> {
             }
         };
         if nonces {
-            // One by one: which missing ones a new one is held against depends on those before.
+            // In sequence: the missing files left to try depend on the previous matches.
             let mut index = Index::new(missing.iter().map(|lost| (lost.size, None)));
             for new in &new {
                 let (_, size) = S::name_and_size(new);
@@ -113,7 +114,7 @@ impl<S: Source> Renames<S> {
             let sizes: BTreeSet<u64> = missing.iter().map(|lost| lost.size).collect();
             let mut index = Index::new(missing.iter().map(|lost| (lost.size, Some(&lost.tag))));
             let read = |source: &mut S, new: S::New| {
-                // A file with a size that no missing one has is not read.
+                // Without a missing file of that size there is nothing to find.
                 let is_like_one = sizes.contains(&S::name_and_size(&new).1);
                 let reading = if is_like_one { source.read(&new, &[]) } else { Reading::Failed };
                 (new, reading)
@@ -125,7 +126,7 @@ impl<S: Source> Renames<S> {
                 };
                 let pair = match reading {
                     Reading::Done(size, tag, metadata) => {
-                        // The index has the beginnings of tags, not tags.
+                        // The index has only prefixes of tags, so compare the whole tag.
                         let is_it = |number: usize| (missing[number].tag == tag).then_some(());
                         let found = index.take(size, Some(&tag), usize::MAX, is_it);
                         found.map(|(number, ())| (number, metadata))
@@ -143,8 +144,8 @@ impl<S: Source> Renames<S> {
     }
 }
 
-/// The missing files of each size and beginning of a tag, in order. Nobody who lacks the key chooses
-/// the beginning of a tag. Where each file has its own nonce, those of each size.
+/// Missing files in order, by size and tag prefix. Without the key, nobody can choose the prefix of
+/// a tag. With nonces the key is only the size.
 struct Index(BTreeMap<(u64, [u8; 8]), VecDeque<usize>>);
 
 impl Index {
@@ -163,7 +164,8 @@ impl Index {
         (size, start)
     }
 
-    /// Takes out the first one that `is_it` returns something for, and asks for `tries` at most.
+    /// Removes and returns the first candidate for which `is_it` returns a value, after at most
+    /// `tries` calls.
     fn take<T>(
         &mut self,
         size: u64,
@@ -178,13 +180,14 @@ impl Index {
     }
 }
 
-/// The readings that find new files of these sizes among missing ones, in order: the number of a new
-/// file, and the nonce.
+/// Returns the readings needed to find new files of these sizes among missing ones, in order. Each
+/// is the number of a new file and a nonce.
 ///
-/// All are made whatever comes of the others, so under nonces a new file is not held against the
-/// first missing ones that are left, but against those with about its place among all of its size.
+/// All readings are planned before the first result is known. With nonces, a new file is therefore
+/// compared with the missing files of its size at about the same position, rather than with the
+/// first that remain.
 pub fn planned<'a>(missing: &'a [Content], new: &[u64]) -> Vec<(usize, &'a [u8])> {
-    /// The nonces of the missing files of a size, each once, and the new files so far.
+    /// The distinct nonces of the missing files of one size, and the number of new files so far.
     #[derive(Default)]
     struct Group<'a> {
         nonces: Vec<&'a [u8]>,
@@ -207,14 +210,14 @@ pub fn planned<'a>(missing: &'a [Content], new: &[u64]) -> Vec<(usize, &'a [u8])
     readings
 }
 
-/// The `TRIES` places around a place, or all.
+/// Returns the range of `TRIES` places around `place`, or all places if there are fewer.
 fn around(place: usize, places: usize) -> Range<usize> {
     let start = place.saturating_sub(TRIES / 2).min(places.saturating_sub(TRIES));
     start..places.min(start + TRIES)
 }
 
-/// The numbers of new files, each with that of the missing file that it is. `read` has the number of
-/// a new file and its content for each of the [`planned`] readings, in their order.
+/// Returns pairs of a new file and the missing file that it is, by number. `read` has the new
+/// file's number and content for each of the [`planned`] readings, in order.
 pub fn paired(missing: &[Content], read: &[(usize, Content)]) -> Vec<(usize, usize)> {
     let contents = missing.iter().map(|content| (content.size, content.tag.as_ref()));
     let mut index = Index::new(contents);
@@ -238,14 +241,14 @@ mod tests {
         Content { size, nonce: vec![nonce], tag: Some(Tag::new(&[tag; 8], 64).unwrap()) }
     }
 
-    /// The pairs that come out if a new file has each of these contents but for the nonce.
+    /// Returns the pairs for new files with these sizes and tags, whatever the nonce.
     fn pairs(missing: &[Content], new: &[(u64, u8)]) -> Vec<(usize, usize)> {
         let sizes: Vec<u64> = new.iter().map(|(size, _)| *size).collect();
         let readings = planned(missing, &sizes);
         assert!(readings.is_sorted_by_key(|(number, _)| *number));
         let read = readings.into_iter().map(|(number, nonce)| {
             let (size, tag) = new[number];
-            // Another nonce makes another tag.
+            // Each nonce changes the tag.
             let tag = tag ^ nonce.first().unwrap_or(&0);
             let tag = Some(Tag::new(&[tag; 8], 64).unwrap());
             (number, Content { size, nonce: nonce.into(), tag })
@@ -256,7 +259,7 @@ mod tests {
     #[test]
     fn up_to_eight_missing_files_of_a_size_are_all_tried() {
         let missing: Vec<_> = (0..8).map(|i| content(3, i, 100 ^ i)).collect();
-        // All have the same bytes, so each new file is the first one left.
+        // All have the same content, so each new file matches the first missing one left.
         assert_eq!(pairs(&missing, &[(3, 100), (4, 100), (3, 7), (3, 100)]), [(0, 0), (3, 1)]);
         let missing: Vec<_> = (0..8).map(|i| content(3, i, (100 + i) ^ i)).collect();
         let new: Vec<_> = (0..8).rev().map(|i| (3, 100 + i)).collect();
@@ -269,7 +272,7 @@ mod tests {
         let new = |places: &[u8]| places.iter().map(|i| (3, 100 + i)).collect::<Vec<_>>();
         let all: Vec<u8> = (0..50).collect();
         assert!(pairs(&missing, &new(&all)).into_iter().eq((0..50).map(|i| (i, i))));
-        // Three are still missing, and two are new: these are as many places off as there are.
+        // Three files are still missing and two are new, so positions shift by three and by two.
         let shifted: Vec<u8> = (3..50).collect();
         assert!(pairs(&missing, &new(&shifted)).into_iter().eq((0..47).map(|i| (i, i + 3))));
         let added: Vec<u8> = [99, 99].into_iter().chain(0..50).collect();

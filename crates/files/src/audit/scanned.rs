@@ -1,4 +1,4 @@
-//! A tree as a scanner reads it.
+//! A tree as an audit source, read by a scanner.
 
 use crate::audit::change::{Metadata, changes, metadata};
 use crate::audit::source::{Item, Lost, Reading, Source};
@@ -9,23 +9,23 @@ use crate::pool;
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner};
 
-/// An entry of the manifest that is there with its kind.
+/// An entry of the manifest that was found with the same kind.
 pub struct Both {
-    /// As it was sealed.
+    /// The sealed entry.
     pub sealed: Entry,
-    /// Why it cannot be listed, or not wholly, if it is such a directory.
+    /// For a directory that cannot be listed completely, the reason.
     pub unlisted: Option<String>,
 }
 
 /// A file that is not in the manifest.
 pub struct NewFile {
     path: Box<[u8]>,
-    /// Known once a scanner has looked.
+    /// Zero until a scanner has examined the file.
     size: u64,
 }
 
 impl NewFile {
-    /// The file at a path, which no scanner has looked at.
+    /// A file that no scanner has examined yet.
     pub fn new(path: Vec<u8>) -> NewFile {
         NewFile { path: path.into(), size: 0 }
     }
@@ -76,7 +76,7 @@ impl Source for Scanner<'_> {
     }
 }
 
-/// Looks at an entry that is in the manifest too.
+/// Compares a sealed entry with the entry found.
 fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
     let Both { sealed, unlisted } = both;
     let observed = scanner.scan(&sealed.path, sealed.kind, sealed.content.as_ref());
@@ -88,7 +88,7 @@ fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
             changes => Status::Changed(changes),
         },
         (Observation::Unreadable(_), Some(why)) => Status::Unreadable(why),
-        // It was there when its directory was listed.
+        // It existed when its directory was listed.
         (Observation::Unreadable(ReadError::Missing(_)), None) => return missing(sealed),
         (Observation::Unreadable(error), None) => Status::Unreadable(error.to_string()),
     };
@@ -96,7 +96,7 @@ fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
     Item::Settled(sealed.path, kind, status)
 }
 
-/// A missing file may be a new one under another name; all else is missing.
+/// Returns the verdict on a missing entry. A missing file may be a new one under another name.
 pub fn missing<'a>(sealed: Entry) -> Item<Scanner<'a>> {
     let Entry { kind, path, mode, mtime, content, .. } = sealed;
     match content {

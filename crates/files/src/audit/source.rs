@@ -1,4 +1,4 @@
-//! What an audit asks of the things that it audits.
+//! The interface between an audit and the tree or bucket that it reads.
 
 use tagmac::Tag;
 
@@ -10,39 +10,39 @@ pub trait Source: Send + Sized {
     type Both: Send;
     /// A file that has no entry in the manifest.
     type New: Send;
-    /// What is sealed of a file besides its content.
+    /// Sealed properties of a file other than its content.
     type Metadata: Send;
 
-    /// Entries that a thread takes at a time.
+    /// The number of entries that a thread is handed at a time.
     const BATCH: usize;
-    /// The memory that a [`Source::New`] takes, besides its name.
+    /// The memory of a [`Source::New`] in bytes, without its name.
     const NEW_BYTES: usize;
-    /// The word for a file.
+    /// The word for a file in reports.
     const FILE: &'static str;
 
-    /// Reads what the verdict on an item needs, and returns the item with what came out. An
-    /// [`Item::Both`] comes back if it is for the main source, which returns none.
+    /// Reads an item as far as its verdict requires. Returns it settled, or unchanged if it is an
+    /// [`Item::Both`] that only the main source may read; the main source always settles it.
     fn look(&mut self, item: Item<Self>) -> Item<Self>;
 
     /// Reads a new file under a nonce.
     fn read(&mut self, new: &Self::New, nonce: &[u8]) -> Reading<Self>;
 
-    /// The name and the size of a new file.
+    /// Returns the name and the size of a new file.
     fn name_and_size(new: &Self::New) -> (&[u8], u64);
 
-    /// What differs besides the content.
+    /// Returns the differences other than in content.
     fn changes(sealed: &Self::Metadata, found: &Self::Metadata) -> Vec<Change>;
 }
 
 /// An entry of the source, of its manifest, or of both.
 pub enum Item<S: Source> {
-    /// One of both, which is still to be looked at.
+    /// The entry is in both and was not examined yet.
     Both(S::Both),
-    /// A file of the manifest that is not there.
+    /// The file is in the manifest but was not found.
     Missing(Lost<S::Metadata>),
-    /// A file that is not in the manifest.
+    /// The file was found but is not in the manifest.
     New(S::New),
-    /// The verdict on the entry of a name and a kind.
+    /// The name and kind of an entry, and the verdict on it.
     Settled(Vec<u8>, &'static str, Status<'static>),
 }
 
@@ -54,26 +54,26 @@ pub struct Lost<M> {
     pub size: u64,
     /// Empty for deterministic MACs.
     pub nonce: Vec<u8>,
-    /// The tag that was sealed.
+    /// The sealed tag.
     pub tag: Tag,
-    /// What else was.
+    /// The other sealed properties.
     pub metadata: M,
 }
 
-/// What came of a reading.
+/// The result of reading a file.
 pub enum Reading<S: Source> {
-    /// The size and the tag, and what is sealed besides.
+    /// The size, the tag and the other sealed properties.
     Done(u64, Tag, S::Metadata),
-    /// It is for the main source.
+    /// Only the main source may read the file.
     Later,
-    /// It could not be read.
+    /// The file could not be read.
     Failed,
 }
 
 /// The threads of an audit.
 pub struct Sources<'a, S> {
-    /// Reads everything, on the calling thread.
+    /// Reads on the calling thread, and may read everything.
     pub main: &'a mut S,
-    /// Each reads on a thread of its own.
+    /// Each reads on its own thread.
     pub others: &'a mut [S],
 }

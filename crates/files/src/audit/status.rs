@@ -1,25 +1,25 @@
-//! The six verdicts, the words for them, and how often each was given.
+//! The six verdicts, the words for them, and their counts.
 
 use crate::audit::Change;
 
 /// The verdict on an entry.
 #[derive(Debug)]
 pub enum Status<'a> {
-    /// It is as it was sealed.
+    /// The entry is unchanged.
     Unchanged,
-    /// It is there, and differs in this.
+    /// The entry differs from the sealed one.
     Changed(Vec<Change>),
-    /// It was not sealed.
+    /// The entry was not sealed.
     New,
-    /// It is not there.
+    /// The entry was sealed but not found.
     Missing,
-    /// It was sealed under this other name, and differs in this besides.
+    /// The entry was sealed under this other name; further differences follow.
     Renamed(&'a [u8], Vec<Change>),
-    /// There is no verdict, for this reason.
+    /// The entry cannot be judged, for this reason.
     Unreadable(String),
 }
 
-/// Gets the name of an entry, the word for its kind, and the verdict on it.
+/// Receives the name of an entry, the word for its kind, and the verdict on it.
 pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>) + 'a;
 
 impl Status<'_> {
@@ -27,12 +27,12 @@ impl Status<'_> {
     pub const WORDS: [&'static str; 6] =
         ["unchanged", "changed", "new", "missing", "renamed", "unreadable"];
 
-    /// The verdict on an entry with these changes.
+    /// Returns the verdict on an entry with these changes.
     pub(crate) fn from_changes(changes: Vec<Change>) -> Self {
         if changes.is_empty() { Status::Unchanged } else { Status::Changed(changes) }
     }
 
-    /// The word for it.
+    /// Returns the word for this verdict.
     pub fn word(&self) -> &'static str {
         Status::WORDS[match self {
             Status::Unchanged => 0,
@@ -45,7 +45,7 @@ impl Status<'_> {
     }
 }
 
-/// How many entries have each verdict.
+/// The number of entries with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields have the words for the verdicts")]
 pub struct Counts {
@@ -70,7 +70,7 @@ impl Counts {
         } += 1;
     }
 
-    /// The words for all verdicts, each with its count.
+    /// Returns each verdict's word and count.
     pub fn with_words(&self) -> [(&'static str, u64); 6] {
         let Counts { unchanged, changed, new, missing, renamed, unreadable } = *self;
         let counts = [unchanged, changed, new, missing, renamed, unreadable];

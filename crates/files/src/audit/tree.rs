@@ -1,4 +1,4 @@
-//! A tree against its manifest.
+//! Audits of a tree against its manifest.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,17 @@ use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::Scanners;
 
-/// What an audit of a tree reports in the end.
+/// The summary of a tree's audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Audited {
-    /// Entries that have no verdict, as their kind was not sealed.
+    /// The number of entries without a verdict, because their kind was not sealed.
     pub skipped: u64,
-    /// Whether all renamed files were looked for. Some may stand as new and missing otherwise.
+    /// True if the search for renamed files was complete. If not, some may be reported as new and
+    /// missing.
     pub renames_complete: bool,
 }
 
-/// An audit of a tree, with a manifest whose seal was checked.
+/// An audit of a tree, with a manifest whose seal was verified.
 pub struct TreeAudit<'a> {
     key: &'a OpenKey,
     root: &'a Path,
@@ -52,28 +53,28 @@ impl<'a> TreeAudit<'a> {
         Ok(TreeAudit { key, root, place, manifest, tree, excluded: Vec::new() })
     }
 
-    /// Leaves the manifest out, and what else is no part of the tree.
+    /// Excludes the manifest and `others` from the audit.
     pub fn exclude(&mut self, others: io::Result<Vec<Exclusion>>) -> Result<(), Error> {
         let failed = |error| failed(self.root, error);
-        // Where the manifest really is, if a link was given.
+        // If the path is a link, exclude the manifest that it points to.
         let place = self.place.canonicalize().map_err(failed)?;
         self.excluded = vec![self.manifest.exclusion(&place).map_err(failed)?];
         self.excluded.extend(others.map_err(failed)?);
         Ok(())
     }
 
-    /// The manifest.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// What there is to audit.
+    /// Returns the number of entries and bytes to audit.
     pub fn total(&self) -> Total {
         Total { files: Some(self.manifest.entries), bytes: Some(self.manifest.bytes) }
     }
 
-    /// Audits with `threads` threads, 0 for as many as there are cores. `put` gets the verdicts, in
-    /// the order of the tree, and those on new, missing and renamed files after all others.
+    /// Audits on `threads` threads; 0 means one per core. `put` receives the verdicts in the order
+    /// of the tree; those on new, missing and renamed files come last.
     pub fn run(
         &self,
         threads: usize,

@@ -1,4 +1,4 @@
-//! The entries of a manifest, and how each stands on its line.
+//! The entries of a manifest, and their form as lines.
 
 use crate::dir::{EntryKind, MAX_PATH};
 use tagmac::Tag;
@@ -9,28 +9,28 @@ use crate::manifest::name::{escape, unescape};
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// The kind.
     pub kind: EntryKind,
-    /// Its path below the root.
+    /// The path below the root.
     pub path: Vec<u8>,
     /// The permissions, if they are sealed.
     pub mode: Option<u32>,
-    /// Seconds since 1970, rounded down, and nanoseconds, if they are sealed.
+    /// The modification time, if it is sealed: seconds since 1970, rounded down, and nanoseconds.
     pub mtime: Option<(i64, u32)>,
-    /// The size and tag of a file.
+    /// For a file, its size and tag.
     pub content: Option<Content>,
-    /// Where a link leads.
+    /// For a link, its target.
     pub target: Option<Vec<u8>>,
 }
 
-/// What is known of a file's content.
+/// The content of a file, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     /// The size in bytes.
     pub size: u64,
     /// Empty for deterministic MACs.
     pub nonce: Vec<u8>,
-    /// `None` if there was no need to read the file.
+    /// `None` if the file was not read.
     pub tag: Option<Tag>,
 }
 
@@ -44,17 +44,17 @@ const KINDS: [(EntryKind, &str); 7] = [
     (EntryKind::BlockDevice, "blockdev"),
 ];
 
-/// The word for a kind.
+/// Returns the word for a kind.
 pub fn word(kind: EntryKind) -> &'static str {
     KINDS.iter().find(|(one, _)| *one == kind).expect("every kind is listed").1
 }
 
-/// The mode as it is written.
+/// Formats a mode as in a line.
 pub fn mode_text(mode: u32) -> String {
     format!("{mode:04o}")
 }
 
-/// The time as it is written.
+/// Formats a time as in a line.
 pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
     format!("{seconds}.{nanoseconds:09}")
 }
@@ -62,7 +62,7 @@ pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
 const NOTHING: &str = "-";
 
 impl Entry {
-    /// Adds the entry's line to `out`.
+    /// Appends the entry's line to `out`.
     pub fn write(&self, header: &Header, out: &mut Vec<u8>) {
         let Header { algorithm, options, .. } = header;
         out.extend_from_slice(word(self.kind).as_bytes());
@@ -89,8 +89,7 @@ impl Entry {
         out.push(b'\n');
     }
 
-    /// The entry of a line, given without its end. Only what [`write`](Entry::write) writes is
-    /// taken.
+    /// Parses a line without its line feed. Accepts only what [`write`](Entry::write) produces.
     pub fn parse(line: &[u8], header: &Header) -> Result<Entry, &'static str> {
         let Header { algorithm, bits, options, .. } = header;
         let mut fields = line.split(|&byte| byte == b'\t');
@@ -99,15 +98,15 @@ impl Entry {
         let kind = KINDS.iter().find(|(_, word)| word.as_bytes() == first);
         let kind = kind.ok_or("expected a kind of entry")?.0;
         if kind.is_special() && !options.special {
-            return Err("expected a file, directory or link without the option special");
+            return Err("expected a file, directory or link: the options lack 'special'");
         }
         let (file, link) = (kind == EntryKind::File, kind == EntryKind::Link);
-        // A column that is there but says nothing, and one that is not there.
+        // A column has '-' if and only if the kind does not use it.
         let some = |text: &[u8], says: bool| match (says, text == NOTHING.as_bytes()) {
             (true, false) => Ok(true),
             (false, true) => Ok(false),
-            (true, true) => Err("expected no '-' in a column of this kind"),
-            (false, false) => Err("expected '-' in a column that is for other kinds"),
+            (true, true) => Err("expected a value, found '-'"),
+            (false, false) => Err("expected '-' in a column that this kind does not use"),
         };
         let mode = match options.mode.then(&mut field).transpose()? {
             Some(text) if some(text, !link)? => {
@@ -134,7 +133,7 @@ impl Entry {
             let nonce = nonce.map(|nonce| base16ct::lower::decode_vec(nonce).unwrap_or_default());
             let nonce = nonce.unwrap_or_default();
             if nonce.len() != *nonces.end() {
-                return Err("expected a nonce of the longest length that the algorithm takes");
+                return Err("expected a nonce of the algorithm's maximum length");
             }
             let tag = base16ct::lower::decode_vec(tag).ok();
             let tag = tag.and_then(|tag| Tag::new(&tag, *bits).ok());
@@ -157,7 +156,7 @@ impl Entry {
         let mut same = Vec::with_capacity(line.len() + 1);
         entry.write(header, &mut same);
         if same.strip_suffix(b"\n") != Some(line) {
-            return Err("expected numbers and names in their one form");
+            return Err("expected numbers and names in canonical form");
         }
         Ok(entry)
     }
@@ -169,19 +168,19 @@ fn mtime(text: &[u8]) -> Option<(i64, u32)> {
     Some((seconds.parse().ok()?, nanoseconds))
 }
 
-/// Refuses what is no path of an entry below the root.
+/// Rejects paths that are not below the root.
 fn check_path(path: &[u8]) -> Result<(), &'static str> {
     if path.len() > MAX_PATH {
-        return Err("expected a path of at most 4096 bytes, found a longer one");
+        return Err("the path is longer than 4096 bytes");
     }
     if path.starts_with(b"/") {
-        return Err("expected a path below the directory, found an absolute one");
+        return Err("the path is absolute; expected one below the directory");
     }
     for name in path.split(|&byte| byte == b'/') {
         match name {
-            b".." => return Err("expected a path below the directory, found one with '..'"),
-            b"" | b"." => return Err("expected a name between slashes, found none or '.'"),
-            name if name.contains(&0) => return Err("expected a path without zero bytes"),
+            b".." => return Err("the path contains '..'; expected one below the directory"),
+            b"" | b"." => return Err("the path contains an empty name or '.'"),
+            name if name.contains(&0) => return Err("the path contains a zero byte"),
             _ => {}
         }
     }

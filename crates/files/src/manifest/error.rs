@@ -1,4 +1,4 @@
-//! Why a manifest could not be written, or is none.
+//! Errors of writing and opening manifests.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,47 +6,47 @@ use std::path::PathBuf;
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;
 
-/// Why a manifest could not be written, or is none.
+/// The reason why a manifest could not be written or opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// The name to write the manifest to is not that of a file.
+    /// The path to write the manifest to does not name a file.
     NoFileName {
-        /// The name.
+        /// The path.
         manifest: PathBuf,
     },
-    /// The manifest was not written, as there are entries that could not be read.
+    /// The manifest was not written, because entries could not be read.
     Unsealed {
         /// The manifest.
         manifest: PathBuf,
-        /// How many entries.
+        /// The number of entries.
         entries: u64,
     },
-    /// A directory has the manifest's name.
+    /// The path of the manifest is a directory.
     Directory {
-        /// What messages call the manifest.
+        /// The manifest's name in messages.
         manifest: String,
     },
-    /// It is no manifest.
+    /// The file is not a manifest.
     NotAManifest {
-        /// What messages call the manifest.
+        /// The manifest's name in messages.
         manifest: String,
-        /// Whether it ends where its header should go on.
+        /// True if the file ends within the header.
         cut_off: bool,
     },
     /// The tags in the manifest have another length.
     TagBits {
-        /// What messages call the manifest.
+        /// The manifest's name in messages.
         manifest: String,
         /// The length of the MAC's tags, in bits.
         expected: usize,
-        /// That in the manifest.
+        /// The length of the tags in the manifest, in bits.
         found: usize,
     },
 }
 
 impl ManifestError {
-    /// What kind of error it is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             ManifestError::NoFileName { .. } | ManifestError::TagBits { .. } => ErrorKind::Usage,
@@ -60,7 +60,11 @@ impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ManifestError::NoFileName { manifest } => {
-                write!(f, "expected a file to write, found '{}'", Escaped::name(manifest))
+                write!(
+                    f,
+                    "a manifest must be written to a file, not to '{}'",
+                    Escaped::name(manifest)
+                )
             }
             ManifestError::Unsealed { manifest, entries } => {
                 let manifest = Escaped::name(manifest);
@@ -68,12 +72,12 @@ impl fmt::Display for ManifestError {
                 write!(f, "{manifest}: not written, as {entries} {word} could not be sealed")
             }
             ManifestError::Directory { manifest } => {
-                write!(f, "{manifest}: expected a manifest, found a directory")
+                write!(f, "{manifest}: this is a directory, not a manifest")
             }
             ManifestError::NotAManifest { manifest, cut_off } => {
-                let found =
-                    if *cut_off { "the end of the file in its header" } else { "something else" };
-                write!(f, "{manifest}: expected a manifest, found {found}")
+                let what =
+                    if *cut_off { "the manifest ends within its header" } else { "not a manifest" };
+                write!(f, "{manifest}: {what}")
             }
             ManifestError::TagBits { manifest, expected, found } => {
                 write!(f, "{manifest}: expected tags of {expected} bits, found {found}")

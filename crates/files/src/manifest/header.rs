@@ -1,4 +1,4 @@
-//! What stands above the entries of a manifest.
+//! The header of a manifest: the lines above the entries.
 
 use std::fmt;
 use std::io::BufRead;
@@ -12,16 +12,16 @@ use tagmac_any::{Algorithm, KeyId};
 use crate::manifest::error::ManifestError;
 use crate::manifest::unreadable::unreadable;
 
-/// What the first line of every version begins with.
+/// The start of the first line, in every version.
 pub const MAGIC: &str = "tagmac-manifest-";
 const VERSION: &str = "2";
 
-/// What is sealed beside names and contents.
+/// Properties that are sealed in addition to names and contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManifestOptions {
-    /// Permissions of all but links.
+    /// Permissions of all entries except links.
     pub mode: bool,
-    /// Times of all but directories.
+    /// Modification times of all entries except directories.
     pub mtime: bool,
     /// Pipes, sockets and devices.
     pub special: bool,
@@ -47,7 +47,7 @@ impl ManifestOptions {
             special: has("special"),
             one_file_system: has("one-file-system"),
         };
-        // Only what is written is read.
+        // Only the canonical form is accepted.
         (options.to_string() == text).then_some(options)
     }
 }
@@ -61,27 +61,27 @@ impl fmt::Display for ManifestOptions {
     }
 }
 
-/// What stands above the entries.
+/// The header of a manifest.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The algorithm of the files' tags.
     pub algorithm: Algorithm,
-    /// Their length.
+    /// The length of the tags in bits.
     pub bits: usize,
-    /// The key's public id.
+    /// The key's public ID.
     pub key_id: KeyId,
-    /// What is sealed.
+    /// The sealed properties.
     pub options: ManifestOptions,
 }
 
 impl Header {
-    /// The header of a manifest made with `mac`.
+    /// The header of a manifest made under `key`.
     pub fn new(key: &OpenKey, options: ManifestOptions) -> Header {
         let (algorithm, bits) = (key.mac.algorithm(), key.mac.tag_bits());
         Header { algorithm, bits, key_id: key.key_id(), options }
     }
 
-    /// The lines.
+    /// Returns the header's lines.
     pub fn text(&self) -> String {
         let Header { algorithm, bits, key_id, options } = self;
         format!(
@@ -90,8 +90,8 @@ impl Header {
         )
     }
 
-    /// Reads a header and compares its key with the one in use. No word of it is trusted: what
-    /// follows is a refusal, or the check of the seal.
+    /// Reads a header and compares its key with `key`. The text is not trusted yet: it can only
+    /// lead to an error, or to the check of the seal.
     pub fn read(
         lines: &mut Lines<impl BufRead>,
         name: &str,
@@ -108,7 +108,7 @@ impl Header {
                 match before {
                     MAGIC => none(false).into(),
                     _ => Error::mismatch(format_args!(
-                        "{name}: line {number}: expected '{before}', found another line"
+                        "{name}: line {number}: expected a line that begins with '{before}'"
                     )),
                 }
             })
@@ -124,7 +124,7 @@ impl Header {
         let found = line("algorithm: ")?;
         if found != own.name() {
             let found = shown(&found);
-            let what = format_args!("{name}: expected a manifest of {own}, found one of {found}");
+            let what = format_args!("{name}: the manifest is for {found}; expected {own}");
             return Err(Error::key(what));
         }
         let found = line("bits: ")?;
@@ -137,8 +137,8 @@ impl Header {
         if found != own_id.to_string() {
             let found = shown(&found);
             return Err(Error::key(format_args!(
-                "{name}: expected a manifest sealed under this key (id {own_id}), found one sealed \
-                 under the key with id {found}"
+                "{name}: the manifest is sealed under another key: expected key id {own_id}, found \
+                 {found}"
             )));
         }
         let found = line("options: ")?;

@@ -1,4 +1,4 @@
-//! What a manifest is of: a walk through a tree, and the remarks on what it leaves out.
+//! Walks through a tree for a manifest, and remarks on the entries left out.
 
 use std::io;
 use std::path::Path;
@@ -10,27 +10,27 @@ use crate::exclusion::Exclusion;
 use crate::manifest::header::ManifestOptions;
 use crate::walk::Walk;
 
-/// A walk through all of a tree but what is `excluded`.
+/// Starts a walk through a tree without the entries in `excluded`.
 pub fn start(tree: &DirTree, excluded: &[Exclusion], options: ManifestOptions) -> io::Result<Walk> {
     let walk = Walk::new(tree.again()?, excluded.to_vec());
     if options.one_file_system { walk.on_one_file_system() } else { Ok(walk) }
 }
 
-/// Says that a directory is not entered.
+/// Reports that a directory is not entered.
 pub fn remark_mount(path: &Path) {
     let name = Escaped::name(path);
     diagnostic(format_args!("{name}: not entered: it is on another file system"));
 }
 
-/// Says that the manifest is left out of its tree.
+/// Reports that the manifest itself is left out.
 pub fn remark_manifest(path: &Path) {
     diagnostic(format_args!("{}: left out: it is the manifest", Escaped::name(path)));
 }
 
-/// Says that what could be the manifest of another run is left out.
+/// Reports that an entry is left out because it may be the unfinished manifest of another run.
 pub fn remark_leftover(path: &Path) {
     diagnostic(format_args!(
-        "{}: left out: it has the name of a manifest in the making",
+        "{}: left out: it has the name of an unfinished manifest",
         Escaped::name(path)
     ));
 }

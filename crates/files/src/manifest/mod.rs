@@ -1,4 +1,5 @@
-//! Manifests: a line for each entry of a tree, closed by one tag. `docs/formats/manifest.md` has the format.
+//! Manifests: a line for each entry of a tree, and a seal over all lines.
+//! `docs/formats/manifest.md` specifies the format.
 
 pub mod entry;
 pub(crate) mod error;
@@ -33,43 +34,43 @@ use crate::manifest::header::Header;
 use crate::manifest::unreadable::unreadable;
 use crate::raw_key::RawKey;
 
-/// The last line: this, 64 hex digits, a line feed.
+/// The last line: this, 64 hex digits and a line feed.
 pub const SEAL: &[u8] = b"seal: ";
 const SEAL_LINE: usize = 71;
-/// Bytes that are read and written at a time.
+/// Bytes read or written at a time.
 pub const BUFFER: usize = 128 << 10;
 
-/// HMAC-SHA256 under a key derived for seals: no tag of a file can be a seal, nor help to make one.
-/// It has no nonce and no limit, whatever the files' MAC has.
+/// Returns the MAC of seals: HMAC-SHA256 under a separate derived key, so that no tag of a file is a
+/// seal or helps to forge one. It needs no nonce and has no limit, unlike some MACs of files.
 pub fn seal_mac(key: &RawKey) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::from_name("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
 }
 
-/// A manifest whose seal was checked.
+/// A manifest with a verified seal.
 pub struct Manifest {
     /// The header.
     pub header: Header,
     /// The number of entries.
     pub entries: u64,
-    /// The bytes of all files.
+    /// The sum of all file sizes in bytes.
     pub bytes: u64,
-    /// The tag that closes it.
+    /// The seal.
     pub seal: Tag,
     file: File,
     name: String,
-    /// The length of what the seal is of.
+    /// The length of the sealed text.
     body: u64,
     mac: AnyMac,
 }
 
 impl Manifest {
-    /// Opens a manifest and checks its seal.
+    /// Opens a manifest and verifies its seal.
     pub fn open(path: &Path, key: &OpenKey, seal_mac: AnyMac) -> Result<Manifest, Error> {
         let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
-        // It is read twice.
+        // The manifest is read twice, so it must be a regular file.
         let opened = open::regular(path);
         let (file, facts) = opened.map_err(|error| match error {
             ReadError::Directory => ManifestError::Directory { manifest: name.clone() }.into(),
@@ -86,8 +87,8 @@ impl Manifest {
             .and_then(|seal| Tag::try_from(&*seal).ok());
         let seal = seal.ok_or_else(|| {
             Error::mismatch(format_args!(
-                "{name}: expected 'seal: ' and 64 hex digits on the last line, found something \
-                 else: the manifest was cut off or changed"
+                "{name}: the last line is not 'seal: ' and 64 hex digits: the manifest was cut off \
+                 or changed"
             ))
         })?;
         let mut manifest =
@@ -96,11 +97,11 @@ impl Manifest {
         io::copy(&mut all, &mut io::sink()).map_err(|error| unreadable(&manifest.name, &error))?;
         if all.stream.verify(&seal).is_err() {
             return Err(Error::mismatch(format_args!(
-                "{}: the seal does not match: the manifest is not as it was sealed",
+                "{}: the seal does not match: the manifest has changed since it was sealed",
                 manifest.name
             )));
         }
-        // Said of what was sealed: where it was not, the number of bits is nobody's choice.
+        // Checked after the seal: before, anyone could have chosen the number of bits.
         let (expected, found) = (key.mac.tag_bits(), manifest.header.bits);
         if expected != found {
             let manifest = manifest.name;
@@ -121,13 +122,14 @@ impl Manifest {
         let mut number = |before| lines.next()?.strip_prefix(before)?.parse().ok();
         let (bytes, entries) = (number("bytes: "), number("entries: "));
         (self.bytes, self.entries) = bytes.zip(entries).ok_or_else(|| {
-            let what = "expected 'entries: ' and 'bytes: ' before the seal, found something else";
+            let what = "expected 'entries: ' and 'bytes: ' before the seal";
             Error::mismatch(format_args!("{}: {what}", self.name))
         })?;
         Ok(())
     }
 
-    /// What leaves this manifest out of the tree that it lies in, at `path` without links.
+    /// Returns the exclusion of this manifest from a tree that contains it. `path` must be free of
+    /// links.
     pub fn exclusion(&self, path: &Path) -> io::Result<Exclusion> {
         Exclusion::of_file(path, &self.file)
     }
@@ -139,15 +141,15 @@ impl Manifest {
         ))
     }
 
-    /// What the seal is of, from the start.
+    /// Reads the sealed text from the start.
     fn read(&self) -> io::Result<Sealed<'_>> {
         (&self.file).rewind()?;
         let input = BufReader::with_capacity(BUFFER, (&self.file).take(self.body));
         Ok(Sealed { input, stream: self.mac.stream(&[]).expect("HMAC takes no nonce") })
     }
 
-    /// The entries, from a second reading. After the last one the seal is checked again: the file
-    /// could have been changed meanwhile, and then what was read is worth nothing.
+    /// Returns the entries in a second reading. The seal is verified again after the last one: if
+    /// the file changed in between, everything read is invalid.
     pub fn entries(&self, key: &OpenKey) -> Result<Entries<'_>, Error> {
         let sealed = self.read().map_err(|error| unreadable(&self.name, &error))?;
         let mut lines = Lines::new(sealed, b'\n');
@@ -159,7 +161,7 @@ impl Manifest {
     }
 }
 
-/// Reads a manifest and makes its seal.
+/// Reads a manifest and computes its seal.
 struct Sealed<'a> {
     input: BufReader<Take<&'a File>>,
     stream: AnyStream,
@@ -187,37 +189,37 @@ impl BufRead for Sealed<'_> {
 /// The entries of a manifest, in order.
 pub struct Entries<'a> {
     manifest: &'a Manifest,
-    /// `None` after the end, or after an error.
+    /// `None` after the end or an error.
     lines: Option<Lines<Sealed<'a>>>,
     sequence: Sequence,
 }
 
-/// The lines of entries, each of which has to follow those before it.
+/// Parses lines of entries and checks that each follows the previous ones.
 #[derive(Default)]
 pub(crate) struct Sequence {
     /// The path of the last entry.
     last: Vec<u8>,
-    /// The lengths of those of its beginnings that are directories.
+    /// The lengths of its prefixes that are directories.
     folders: Vec<usize>,
     entries: u64,
     bytes: u64,
 }
 
 impl Sequence {
-    /// The entry of the next line, given without its end.
+    /// Parses the next line, without its line feed.
     pub(crate) fn entry(&mut self, line: &[u8], header: &Header) -> Result<Entry, String> {
         let entry = Entry::parse(line, header)?;
-        // No path is before the empty one, which is the last at first.
+        // Every path is after the empty one, which is the initial value.
         if dir::order(&self.last, &entry.path).is_ge() {
-            let same = if self.last == entry.path { "the same path" } else { "one that is before" };
-            return Err(format!("expected a path after the last, found {same}"));
+            let same = if self.last == entry.path { "the same as" } else { "before" };
+            return Err(format!("the path is {same} that of the previous entry"));
         }
         let folder = dir::split(&entry.path).0;
         self.folders.retain(|&end| end <= folder.len());
         let inside = folder.is_empty()
             || self.last.starts_with(folder) && self.folders.last() == Some(&folder.len());
         if !inside {
-            return Err("expected the path's directory before it, found none".into());
+            return Err("the path's directory is not listed before it".into());
         }
         if entry.kind == EntryKind::Directory {
             self.folders.push(entry.path.len());
@@ -225,7 +227,7 @@ impl Sequence {
         self.entries += 1;
         let size = entry.content.as_ref().map_or(0, |content| content.size);
         let bytes = self.bytes.checked_add(size);
-        self.bytes = bytes.ok_or("expected less than 2^64 bytes in all")?;
+        self.bytes = bytes.ok_or("the files have 2^64 bytes or more in all")?;
         self.last.clone_from(&entry.path);
         Ok(entry)
     }
@@ -239,14 +241,14 @@ impl Entries<'_> {
             |number: u64, why: &str| Error::mismatch(format_args!("{name}: line {number}: {why}"));
         let line = lines.next_line().map_err(|error| unreadable(name, &error))?;
         let Some(line) = line else {
-            return Err(Error::mismatch(format_args!("{name}: expected an end, found none")));
+            return Err(Error::mismatch(format_args!("{name}: the line 'entries: ' is missing")));
         };
         let number = line.number;
-        let bytes = line.bytes.ok_or_else(|| wrong(number, "expected a shorter line"))?;
+        let bytes = line.bytes.ok_or_else(|| wrong(number, "the line is too long"))?;
         if bytes.starts_with(b"entries: ") {
             let expected = format!("entries: {}", self.sequence.entries);
             if bytes != expected.as_bytes() {
-                return Err(wrong(number, &format!("expected '{expected}', found another number")));
+                return Err(wrong(number, &format!("expected '{expected}'")));
             }
             return self.end(number + 1).map(|()| None);
         }
@@ -262,7 +264,7 @@ impl Entries<'_> {
         let last = lines.next_line().map_err(failed)?;
         let last = last.is_some_and(|line| line.bytes == Some(expected.as_bytes()));
         if !last || lines.next_line().map_err(failed)?.is_some() {
-            let what = format_args!("expected '{expected}' and the end, found something else");
+            let what = format_args!("expected '{expected}' and then the end");
             return Err(Error::mismatch(format_args!("{name}: line {number}: {what}")));
         }
         if lines.into_input().stream.verify(&self.manifest.seal).is_err() {

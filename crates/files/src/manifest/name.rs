@@ -1,11 +1,11 @@
-//! How names stand in the columns of manifests: without tabs and ends of lines.
+//! Escaping of names in manifests: columns contain no tabs and line ends.
 
 const ESCAPES: [(u8, u8); 4] = [(b'\\', b'\\'), (b'\t', b't'), (b'\n', b'n'), (b'\r', b'r')];
 
-/// Adds the name to `out` as it stands in its column.
+/// Appends the escaped name to `out`.
 pub fn escape(name: &[u8], out: &mut Vec<u8>) {
     let mut rest = name;
-    // Names rarely have one.
+    // Most names have nothing to escape.
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r'))
     {
         let letter =
@@ -17,7 +17,7 @@ pub fn escape(name: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The name of a column; `None` if an escape is none of these.
+/// Reverses [`escape`]; `None` if there is an unknown escape.
 pub fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let mut name = Vec::with_capacity(text.len());
     let mut rest = text;

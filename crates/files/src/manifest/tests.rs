@@ -1,4 +1,4 @@
-//! Laws of manifests: what is written is read, and nothing else.
+//! Laws of manifests: whatever is written can be read, and nothing else can.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::manifest::entry::Content;
 use crate::manifest::header::{MAGIC, ManifestOptions};
 use crate::manifest::writer::Writer;
 
-/// Found while the fuzz target `manifests` was written: the sum went round, and any total passed.
+/// Found while writing the fuzz target `manifests`: the sum wrapped around, and any total passed.
 #[test]
 fn sizes_that_come_to_2_64_bytes_are_refused() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
@@ -27,7 +27,7 @@ fn sizes_that_come_to_2_64_bytes_are_refused() {
         };
         assert!(line(700, "a").is_ok());
         let found = line(last, "b").map(|_| ());
-        let expected = "expected less than 2^64 bytes in all".to_string();
+        let expected = "the files have 2^64 bytes or more in all".to_string();
         assert_eq!(found, if fits { Ok(()) } else { Err(expected) });
     }
 }
@@ -44,21 +44,21 @@ fn sizes_that_come_to_2_64_bytes_are_not_written() {
     for (size, name, fits) in [(700, "a", true), (u64::MAX - 699, "b", false)] {
         let line = format!("file\t{size}\t{:032x}\t{name}", 7);
         let written = writer.entry(&Entry::parse(line.as_bytes(), &header).unwrap());
-        let expected = "b: expected less than 2^64 bytes in all, found more";
+        let expected = "b: the files have 2^64 bytes or more in all";
         assert_eq!(written.map_err(|error| error.to_string()).is_ok(), fits, "{expected}");
     }
     drop(writer);
     assert!(!path.exists());
 }
 
-/// A header with all options, for a MAC with nonces or without.
+/// A header with all options or none.
 fn header(algorithm: &str, bits: usize, all: bool) -> Header {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
     let options = ManifestOptions { mode: all, mtime: all, special: all, one_file_system: all };
     Header { algorithm, bits, key_id: KeyId::from([7; 8]), options }
 }
 
-/// What a sequence makes of lines: `None`, or what is wrong with the last one.
+/// Parses lines that are valid except for the last. Returns the error of that one, if any.
 fn sequence(lines: &[&str]) -> Option<String> {
     let (mut sequence, header) = (Sequence::default(), header("PMAC-AES128", 128, false));
     let (last, first) = lines.split_last().unwrap();
@@ -82,9 +82,9 @@ fn entries_are_in_order_and_within_their_directories() {
     let dir = |path: &str| format!("dir\t-\t-\t{path}");
     let (a, b, d) = (file("a"), file("b"), dir("d"));
     let (da, dd, dda, e, ea) = (file("d/a"), dir("d/d"), file("d/d/a"), dir("e"), file("e/a"));
-    let order = Some("expected a path after the last, found one that is before".to_string());
-    let same = Some("expected a path after the last, found the same path".to_string());
-    let lost = Some("expected the path's directory before it, found none".to_string());
+    let order = Some("the path is before that of the previous entry".to_string());
+    let same = Some("the path is the same as that of the previous entry".to_string());
+    let lost = Some("the path's directory is not listed before it".to_string());
     let cases: [(&[&String], _); 14] = [
         (&[&a], None),
         (&[&a, &b], None),
@@ -96,9 +96,9 @@ fn entries_are_in_order_and_within_their_directories() {
         (&[&d, &da, &dda], lost.clone()),
         (&[&d, &dd, &dda, &e, &ea], None),
         (&[&d, &dd, &dda, &ea], lost.clone()),
-        // A file is no directory.
+        // A file is not a directory.
         (&[&file("d"), &da], lost.clone()),
-        // Out of a directory and in again.
+        // Out of a directory and back into it.
         (&[&d, &da, &e, &da], order),
         (&[&d, &da, &e, &file("d/b")], Some("".into())),
         (&[&dir("d"), &file("d/d"), &dda], lost),
@@ -118,15 +118,13 @@ fn what_a_line_says_is_checked_column_by_column() {
     let (plain, full) = (header("PMAC-AES128", 32, false), header("UMAC-32", 32, true));
     let (nonce, long) = ("00".repeat(16), "n/".repeat(2047) + "na");
     let (more, kind) = ("expected more columns", "expected a kind of entry");
-    let (other, none) = (
-        "expected '-' in a column that is for other kinds",
-        "expected no '-' in a column of this kind",
-    );
+    let (other, none) =
+        ("expected '-' in a column that this kind does not use", "expected a value, found '-'");
     let (below, between) = (
-        "expected a path below the directory, found an absolute one",
-        "expected a name between slashes, found none or '.'",
+        "the path is absolute; expected one below the directory",
+        "the path contains an empty name or '.'",
     );
-    let one_form = Some("expected numbers and names in their one form");
+    let one_form = Some("expected numbers and names in canonical form");
     let target = Some("expected a link's target without zero bytes");
     let cases = [
         ("file\t5\t0a0b0c0d\ta", None),
@@ -134,7 +132,7 @@ fn what_a_line_says_is_checked_column_by_column() {
         ("file", Some(more)),
         ("", Some(kind)),
         ("fil\t5\t0a0b0c0d\ta", Some(kind)),
-        ("pipe\t-\t-\ta", Some("expected a file, directory or link without the option special")),
+        ("pipe\t-\t-\ta", Some("expected a file, directory or link: the options lack 'special'")),
         ("dir\t-\t-\ta", None),
         ("dir\t5\t-\ta", Some(other)),
         ("dir\t-\t0a0b0c0d\ta", Some(other)),
@@ -153,12 +151,12 @@ fn what_a_line_says_is_checked_column_by_column() {
         ("file\t5\t0a0b0c0d\t/a", Some(below)),
         (
             "file\t5\t0a0b0c0d\ta/../b",
-            Some("expected a path below the directory, found one with '..'"),
+            Some("the path contains '..'; expected one below the directory"),
         ),
         ("file\t5\t0a0b0c0d\ta/./b", Some(between)),
         ("file\t5\t0a0b0c0d\ta//b", Some(between)),
         ("file\t5\t0a0b0c0d\t", Some(between)),
-        ("file\t5\t0a0b0c0d\ta\0", Some("expected a path without zero bytes")),
+        ("file\t5\t0a0b0c0d\ta\0", Some("the path contains a zero byte")),
         ("file\t5\t0a0b0c0d\ta\\q", Some("expected '\\\\', '\\t', '\\n' or '\\r' after \\")),
         ("file\t5\t0a0b0c0d\ta\\n", None),
     ];
@@ -168,11 +166,14 @@ fn what_a_line_says_is_checked_column_by_column() {
     let lengths = [(&long[..4095], None), (&long[..], None), (&format!("{long}a")[..], Some(()))];
     for (path, expected) in lengths {
         let found = Entry::parse(format!("file\t5\t0a0b0c0d\t{path}").as_bytes(), &plain);
-        assert_eq!(found.err().map(|why| assert!(why.contains("at most 4096 bytes"))), expected);
+        assert_eq!(
+            found.err().map(|why| assert!(why.contains("longer than 4096 bytes"))),
+            expected
+        );
     }
     let (octal, time) =
         ("expected a mode in octal digits", "expected a time as SECONDS.NANOSECONDS");
-    let nonces = "expected a nonce of the longest length that the algorithm takes";
+    let nonces = "expected a nonce of the algorithm's maximum length";
     let cases = [
         ("file\t0644\t-7.000000000\t5\tNONCE\t0a0b0c0d\ta", None),
         ("file\t0644\t7.999999999\t5\tNONCE\t0a0b0c0d\ta", None),
@@ -218,14 +219,14 @@ fn names_have_one_form_in_their_column() {
     }
 }
 
-/// A MAC, and the one that seals its manifests.
+/// Returns an open key, and the MAC that seals its manifests.
 fn macs(bits: usize) -> (OpenKey, AnyMac) {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let key = RawKey::new(algorithm, vec![7; 16].into()).unwrap();
     (OpenKey::new(&key, bits, Level::best()).unwrap(), seal_mac(&key))
 }
 
-/// A file of `size` bytes.
+/// Returns the entry of a file of `size` bytes.
 fn file(path: &str, size: u64) -> Entry {
     let tag = Some(Tag::new(&[7; 4], 32).unwrap());
     let content = Some(Content { size, nonce: Vec::new(), tag });
@@ -239,7 +240,7 @@ fn file(path: &str, size: u64) -> Entry {
     }
 }
 
-/// A manifest with these entries, in a folder of its own.
+/// Writes a manifest with these entries into a new directory.
 fn written(entries: &[Entry]) -> (tempfile::TempDir, PathBuf) {
     let (mac, seal) = macs(32);
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +252,7 @@ fn written(entries: &[Entry]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// All entries of a manifest, or what is wrong with it, without its path.
+/// Reads a manifest. Returns its counts and entries, or the error without the path.
 fn read(path: &Path) -> Result<(u64, u64, Vec<Entry>), (ErrorKind, String)> {
     let (mac, seal) = macs(32);
     let name = format!("{}: ", path.display());
@@ -291,10 +292,9 @@ fn what_is_under_a_right_seal_is_checked_too() {
     let head = Header::new(&mac, ManifestOptions::default()).text();
     let (a, b) = ("file\t5\t07070707\ta\n", "file\t7\t07070707\tb\n");
     let (folder, mismatch) = (tempfile::tempdir().unwrap(), ErrorKind::Mismatch);
-    let counts = "expected 'entries: ' and 'bytes: ' before the seal, found something else";
-    let rest = |line: u64, bytes: u64| {
-        format!("line {line}: expected 'bytes: {bytes}' and the end, found something else")
-    };
+    let counts = "expected 'entries: ' and 'bytes: ' before the seal";
+    let rest =
+        |line: u64, bytes: u64| format!("line {line}: expected 'bytes: {bytes}' and then the end");
     let cases = [
         (format!("{a}{b}entries: 2\nbytes: 12\n"), None),
         (format!("{a}entries: 1\nbytes: 5\n"), None),
@@ -302,20 +302,17 @@ fn what_is_under_a_right_seal_is_checked_too() {
         (format!("{a}{b}"), Some(counts.into())),
         (format!("{a}entries: 1\n"), Some(counts.into())),
         (format!("{a}bytes: 5\nentries: 1\n"), Some(counts.into())),
-        (
-            format!("{a}{b}entries: 3\nbytes: 12\n"),
-            Some("line 8: expected 'entries: 2', found another number".into()),
-        ),
+        (format!("{a}{b}entries: 3\nbytes: 12\n"), Some("line 8: expected 'entries: 2'".into())),
         (format!("{a}{b}entries: 2\nbytes: 13\n"), Some(rest(9, 12))),
         (format!("{a}entries: 1\nbytes: 5\nentries: 1\nbytes: 5\n"), Some(rest(8, 5))),
         (format!("{a}entries: 1\nbytes: 5\n{b}entries: 2\nbytes: 12\n"), Some(rest(8, 5))),
         (
             format!("{b}{a}entries: 2\nbytes: 12\n"),
-            Some("line 7: expected a path after the last, found one that is before".into()),
+            Some("line 7: the path is before that of the previous entry".into()),
         ),
         (
             format!("{}\nentries: 1\nbytes: 0\n", "x".repeat(line_reader::MAX_BYTES + 1)),
-            Some("line 6: expected a shorter line".into()),
+            Some("line 6: the line is too long".into()),
         ),
     ];
     for (number, (body, expected)) in cases.into_iter().enumerate() {
@@ -338,7 +335,7 @@ fn a_manifest_is_of_one_key_and_one_length_of_tags() {
     let what = "expected tags of 64 bits, found 32";
     assert!(found.to_string().ends_with(what), "{found}");
     let found = Manifest::open(path.parent().unwrap(), &mac, macs(32).1).err().unwrap();
-    let what = "expected a manifest, found a directory";
+    let what = "this is a directory, not a manifest";
     assert!(found.to_string().ends_with(what), "{found}");
     let found = Manifest::open(&path.join("a"), &mac, macs(32).1).err().unwrap();
     assert_eq!(found.kind(), ErrorKind::Io);
@@ -398,16 +395,16 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
             mismatch,
             "expected tagmac-manifest-2, found tagmac-manifest-3",
         ),
-        ("tagmac-m", "x", mismatch, "expected a manifest, found something else"),
-        ("PMAC-AES128", "UMAC-32", key, "expected a manifest of PMAC-AES128, found one of UMAC-32"),
-        ("algorithm: ", "a: ", mismatch, "line 2: expected 'algorithm: ', found another line"),
+        ("tagmac-m", "x", mismatch, "not a manifest"),
+        ("PMAC-AES128", "UMAC-32", key, "the manifest is for UMAC-32; expected PMAC-AES128"),
+        ("algorithm: ", "a: ", mismatch, "line 2: expected a line that begins with 'algorithm: '"),
         ("bits: 32", "bits: 032", mismatch, "expected a number of bits, found '032'"),
         ("bits: 32", "bits: x", mismatch, "expected a number of bits, found 'x'"),
-        (&id[..], "0000000000000000", key, "under the key with id 0000000000000000"),
+        (&id[..], "0000000000000000", key, "found 0000000000000000"),
         ("none", "", mismatch, "expected options, found ''"),
         ("none", "mode none", mismatch, "expected options, found 'mode none'"),
         ("none", "mtime mode", mismatch, "expected options, found 'mtime mode'"),
-        ("options: none\n", "", mismatch, "found the end of the file in its header"),
+        ("options: none\n", "", mismatch, "the manifest ends within its header"),
     ];
     for (old, new, kind, what) in cases {
         let (found, message) = read(&text.replacen(old, new, 1)).unwrap_err();
@@ -442,7 +439,7 @@ fn lines_are_as_long_as_a_reader_takes() {
     let header = Header::new(&mac, ManifestOptions::default());
     let mut writer = Writer::create(&folder.path().join("m"), header, &seal).unwrap();
     let rest = "file\t5\t07070707\t".len();
-    // Paths of Linux are shorter.
+    // Linux allows only shorter paths.
     for (length, fits) in
         [(1, true), (line_reader::MAX_BYTES, true), (line_reader::MAX_BYTES + 1, false)]
     {
@@ -476,7 +473,7 @@ fn what_is_left_out_is_said() {
     for what in [
         "d1: not entered: it is on another file system",
         "d2: left out: it is the manifest",
-        "d3: left out: it has the name of a manifest in the making",
+        "d3: left out: it has the name of an unfinished manifest",
     ] {
         assert!(crate::diagnostic::tests::heard(what), "{what}");
     }

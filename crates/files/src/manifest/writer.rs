@@ -1,4 +1,4 @@
-//! A manifest that is being written, beside the one that it will replace.
+//! Writes a manifest.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ use crate::manifest::header::{Header, MAGIC};
 use crate::manifest::unreadable::unreadable;
 use crate::manifest::{BUFFER, SEAL};
 
-/// A manifest that is being written, beside the one that it will replace.
+/// A manifest that is being written to a temporary file.
 pub struct Writer {
     file: AtomicFile,
     path: PathBuf,
@@ -30,7 +30,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A manifest that will be at `path`. Nothing is there before it is whole.
+    /// Starts a manifest that will be at `path`. Nothing appears there before it is complete.
     pub fn create(path: &Path, header: Header, seal: &AnyMac) -> Result<Writer, Error> {
         let name = Escaped::name(path);
         if path.as_os_str() == "-" || path.file_name().is_none() {
@@ -45,8 +45,8 @@ impl Writer {
         Ok(Writer { file, path, header, stream, buffer, entries: 0, bytes: 0 })
     }
 
-    /// What is no part of the tree: the manifest, its name until then if it has one, and the names
-    /// that it has in other runs.
+    /// Returns the exclusions of the manifest from its tree: its name, its temporary name if it has
+    /// one, and the temporary names of other runs.
     pub fn exclusions(&self) -> Result<[Exclusion; 3], Error> {
         let failed = |error| self.failed(&error);
         Ok([
@@ -56,7 +56,7 @@ impl Writer {
         ])
     }
 
-    /// Adds an entry, which follows all others in order.
+    /// Adds an entry, which must follow all previous ones in order.
     pub fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let start = self.buffer.len();
         entry.write(&self.header, &mut self.buffer);
@@ -70,12 +70,12 @@ impl Writer {
         let size = entry.content.as_ref().map_or(0, |content| content.size);
         self.bytes = self.bytes.checked_add(size).ok_or_else(|| {
             let name = Escaped::bytes(&entry.path);
-            Error::io(format_args!("{name}: expected less than 2^64 bytes in all, found more"))
+            Error::io(format_args!("{name}: the files have 2^64 bytes or more in all"))
         })?;
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Closes the manifest and puts it in its place.
+    /// Seals the manifest and puts it in its place.
     pub fn finish(mut self) -> Result<(), Error> {
         let end = format!("entries: {}\nbytes: {}\n", self.entries, self.bytes);
         self.buffer.extend_from_slice(end.as_bytes());
@@ -100,7 +100,7 @@ impl Writer {
     }
 }
 
-/// Whether a file begins as a manifest does.
+/// Returns whether a file begins like a manifest.
 fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start)?;

@@ -1,4 +1,4 @@
-//! What all files of a manifest have in common: the head, and the tag at the end.
+//! The common parts of a manifest's files: the head and the seal.
 
 use tagmac::Tag;
 use tagmac_any::{Algorithm, AnyMac, KeyId};
@@ -9,12 +9,12 @@ use crate::manifest::{SEAL, seal_mac};
 use crate::objects::line::Lines;
 use crate::raw_key::RawKey;
 
-/// `seal: `, 64 hex digits, a line feed.
+/// `seal: `, 64 hex digits and a line feed.
 const SEAL_LINE: usize = 71;
 const VERSION: &str = "1";
 
-/// A kind of file of an object manifest. Its first line keeps the tags of one kind from being those of
-/// another, and from those of a directory's manifest, which begins otherwise.
+/// A kind of file of an object manifest. Its first line separates the seals of one kind from those
+/// of another, and from those of a directory's manifest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ManifestFile {
     /// A shard.
@@ -24,7 +24,7 @@ pub enum ManifestFile {
 }
 
 impl ManifestFile {
-    /// What the first line begins with; a number follows.
+    /// Returns the start of the first line; the version follows.
     pub fn magic(self) -> &'static str {
         match self {
             ManifestFile::Shard => "tagmac-object-shard-",
@@ -33,43 +33,41 @@ impl ManifestFile {
     }
 }
 
-/// What makes and checks the files of a manifest: the MAC of the objects, as their heads name it,
-/// and the key that closes them.
+/// Creates and checks the files of a manifest: the MAC of the objects, as their heads name it, and
+/// the key of the seals.
 #[derive(Clone)]
 pub struct ManifestKey {
     /// The algorithm of the objects' tags.
     pub algorithm: Algorithm,
-    /// Their length.
+    /// The length of the tags in bits.
     pub bits: usize,
-    /// The key's public id.
+    /// The key's public ID.
     pub key_id: KeyId,
     seal: AnyMac,
 }
 
 impl ManifestKey {
-    /// For objects that `mac` tags under `key`.
+    /// A key for objects that `mac` tags under `key`.
     pub fn new(mac: &AnyMac, key: &RawKey) -> ManifestKey {
         let (algorithm, bits) = (mac.algorithm(), mac.tag_bits());
         ManifestKey { algorithm, bits, key_id: mac.key_id(), seal: seal_mac(key) }
     }
 
-    /// The lines at the top.
+    /// Returns the lines at the top.
     pub fn head(&self, kind: ManifestFile) -> String {
         let ManifestKey { algorithm, bits, key_id, .. } = self;
         let magic = kind.magic();
         format!("{magic}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")
     }
 
-    /// Refuses the head of another version, algorithm or key. No word of it is trusted: what
-    /// follows is a refusal, or the check of the seal. Returns the number of bits.
+    /// Checks the version, algorithm and key in a head, and returns its number of bits. The text is
+    /// not trusted yet: it can only lead to an error, or to the check of the seal.
     pub fn check_head(&self, kind: ManifestFile, text: &[u8], shown: &str) -> Result<usize, Error> {
         let lines = &mut Lines::new(text);
         let magic = kind.magic();
         let shown_text = |text: &[u8]| Escaped::text(&text[..text.len().min(100)]).to_string();
         let version = lines.labelled(magic).map_err(|_| {
-            Error::mismatch(format_args!(
-                "{shown}: line 1: expected '{magic}{VERSION}', found something else"
-            ))
+            Error::mismatch(format_args!("{shown}: line 1: expected '{magic}{VERSION}'"))
         })?;
         if version != VERSION.as_bytes() {
             return Err(Error::mismatch(format_args!(
@@ -86,7 +84,7 @@ impl ManifestKey {
         if found != algorithm.name().as_bytes() {
             let found = shown_text(found);
             return Err(Error::key(format_args!(
-                "{shown}: expected a manifest of {algorithm}, found one of {found}"
+                "{shown}: the manifest is for {found}; expected {algorithm}"
             )));
         }
         let found = line("bits: ")?;
@@ -100,14 +98,14 @@ impl ManifestKey {
         if found != key_id.to_string().as_bytes() {
             let found = shown_text(found);
             return Err(Error::key(format_args!(
-                "{shown}: expected a manifest sealed under this key (id {key_id}), found one \
-                 sealed under the key with id {found}"
+                "{shown}: the manifest is sealed under another key: expected key id {key_id}, \
+                 found {found}"
             )));
         }
         Ok(bits)
     }
 
-    /// Closes a text: adds its seal.
+    /// Appends the seal of a text to it.
     pub fn close(&self, text: &mut Vec<u8>) -> Tag {
         let seal = self.seal.tag(&[], &**text).expect("HMAC has no limit");
         text.extend_from_slice(SEAL);
@@ -115,7 +113,8 @@ impl ManifestKey {
         seal
     }
 
-    /// The length of what is above the seal, and the seal, if that is the text's.
+    /// Verifies the seal at the end of a text. Returns the length of the text above it, and the
+    /// seal.
     pub fn open(&self, text: &[u8]) -> Result<(usize, Tag), NotSealed> {
         let body = text.len().checked_sub(SEAL_LINE).ok_or(NotSealed::Cut)?;
         let (body, end) = text.split_at(body);
@@ -130,25 +129,24 @@ impl ManifestKey {
     }
 }
 
-/// Why a text is not one that was sealed.
+/// The reason why a text's seal is invalid.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NotSealed {
-    /// The last line has no seal.
+    /// The last line is not a seal.
     Cut,
-    /// It is not that of the text.
+    /// The seal does not match the text.
     Other,
 }
 
 impl NotSealed {
-    /// The error, with the first line that cannot be right if there is one: a hint, made of a text
-    /// that somebody changed.
+    /// Returns the error. `wrong` describes the first line that cannot be right, if any: a hint
+    /// only, as the text is not trusted.
     pub fn error(self, shown: &str, wrong: Option<String>) -> Error {
         let what = match self {
             NotSealed::Cut => {
-                "expected 'seal: ' and 64 hex digits on the last line, found something else: it was \
-                 cut off or changed"
+                "the last line is not 'seal: ' and 64 hex digits: it was cut off or changed"
             }
-            NotSealed::Other => "the seal does not match: it is not as it was sealed",
+            NotSealed::Other => "the seal does not match: it has changed since it was sealed",
         };
         let wrong = wrong.map(|wrong| format!(" ({wrong})")).unwrap_or_default();
         Error::mismatch(format_args!("{shown}: {what}{wrong}"))

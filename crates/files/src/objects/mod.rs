@@ -1,10 +1,10 @@
-//! Manifests of the objects in a bucket: shards of 65,536 lines, closed by one tag each, and a root
-//! that closes all of them. `docs/formats/object-manifest.md` has the format.
+//! Manifests of the objects in a bucket: sealed shards of 65,536 lines, and a root that seals the
+//! list of shards. `docs/formats/object-manifest.md` specifies the format.
 //!
-//! A shard and the root are made and opened as pure functions over bytes, so that any machine can
-//! make any shard; a [`Place`] keeps them. Whoever has all names in order writes with a [`Writer`]
-//! and reads with an [`ObjectManifest`], one shard in memory at a time. A
-//! [`BucketAudit`](crate::audit::BucketAudit) holds a listing of the objects against it.
+//! Shards and roots are created and opened by pure functions over bytes, so that any machine can
+//! create any shard; a [`Place`] stores them. A program that has all names in order writes with a
+//! [`Writer`] and reads with an [`ObjectManifest`], one shard in memory at a time. A
+//! [`BucketAudit`](crate::audit::BucketAudit) compares a listing of the objects with it.
 
 mod line;
 mod manifest_key;
@@ -28,11 +28,11 @@ pub use shard::{Shard, ShardBuilder, ShardObjects};
 pub use tagger::{Listed, Tagger, Unread};
 pub use writer::{Totals, Writer};
 
-/// Entries of a shard. Only the last one has fewer.
+/// Entries per shard. Only the last shard has fewer.
 pub const SHARD_ENTRIES: usize = 65_536;
-/// The root's file.
+/// The name of the root's file.
 pub const ROOT: &str = "root";
-/// The longest root that is written and read: that of 10^9 objects, however long their names are.
+/// Maximum length of a root, written or read. Enough for 10^9 objects with names of any length.
 pub const MAX_ROOT_BYTES: u64 = 64 << 20;
 
 #[cfg(test)]

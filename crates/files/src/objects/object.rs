@@ -8,10 +8,10 @@ use crate::manifest::name::escape;
 use crate::objects::line::{Columns, check_name};
 use crate::objects::manifest_key::ManifestKey;
 
-/// An object as it was sealed.
+/// A sealed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its name below the prefix.
+    /// The name below the prefix.
     pub name: Vec<u8>,
     /// The size in bytes.
     pub size: u64,
@@ -22,7 +22,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Refuses what has no line.
+    /// Checks the name and the lengths of the nonce and the tag.
     pub fn check(&self, key: &ManifestKey) -> Result<(), String> {
         check_name(&self.name)?;
         let (expected, found) = (*key.algorithm.nonce_bytes().end(), self.nonce.len());
@@ -36,7 +36,7 @@ impl Object {
         Ok(())
     }
 
-    /// Adds the line to `out`.
+    /// Appends the line to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         write!(out, "{}\t", self.size).expect("memory takes it");
         match &*self.nonce {
@@ -50,8 +50,7 @@ impl Object {
         out.push(b'\n');
     }
 
-    /// The object of a line, given without its end. Only what [`write`](Object::write) writes is
-    /// taken.
+    /// Parses a line without its line feed. Accepts only what [`write`](Object::write) produces.
     pub fn parse(line: &[u8], key: &ManifestKey) -> Result<Object, String> {
         let columns = &mut Columns::new(line);
         let (size, nonce, tag) = (columns.number()?, columns.bytes()?, columns.bytes()?);
@@ -71,13 +70,13 @@ impl Object {
         let mut same = Vec::with_capacity(line.len() + 1);
         object.write(&mut same);
         if same.strip_suffix(b"\n") != Some(line) {
-            return Err("expected numbers and names in their one form".into());
+            return Err("expected numbers and names in canonical form".into());
         }
         Ok(object)
     }
 }
 
-/// Adds two hex digits for each byte.
+/// Appends two hex digits for each byte.
 fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);

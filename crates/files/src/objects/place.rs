@@ -1,4 +1,4 @@
-//! Where the files of a manifest are kept.
+//! Storage of a manifest's files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,59 +14,58 @@ use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
-/// Where the files of a manifest are kept: a folder, the objects below a prefix.
+/// Storage of a manifest's files, such as a directory or the objects below a prefix.
 pub trait Place {
-    /// The place's name in messages.
+    /// Returns the place's name in messages.
     fn shown(&self) -> String;
 
-    /// A whole file, or `None` if there is none. An error, before memory is taken for it, if it has
-    /// more than `max` bytes: see [`too_long`].
+    /// Reads a whole file; `None` if it does not exist. Fails without allocating if it has more
+    /// than `max` bytes; see [`too_long`].
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error>;
 
-    /// Whether there is a file of that name.
+    /// Returns whether a file exists.
     fn has(&self, file: &str) -> Result<bool, Error>;
 
-    /// Writes a shard's file, which appears whole. One of its name has the same content.
+    /// Writes a shard's file atomically. An existing file of that name has the same content.
     fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Writes the root, which appears whole, in the place of `old`. An error if another one is
-    /// there: see [`exists`] and [`replaced`].
+    /// Writes the root atomically, replacing `old`. Fails if another root exists; see [`exists`]
+    /// and [`replaced`].
     fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error>;
 
-    /// Removes a shard's file that no root names any more. It may be gone.
+    /// Removes a shard's file that no root names any more. It may be gone already.
     fn remove_shard(&self, file: &str) -> Result<(), Error>;
 
-    /// A file's name in messages.
+    /// Returns a file's name in messages.
     fn shown_file(&self, file: &str) -> String {
         format!("{}/{file}", self.shown().trim_end_matches('/'))
     }
 }
 
-/// The error for a file that is longer than it can be.
+/// The error for a file that is too long.
 pub fn too_long(shown: &str, max: u64) -> Error {
-    Error::mismatch(format_args!("{shown}: expected at most {max} bytes, found more"))
+    Error::mismatch(format_args!("{shown}: longer than {max} bytes"))
 }
 
-/// The error for a manifest that is there and is not to be replaced.
+/// The error for a manifest that exists and must not be replaced.
 pub fn exists(shown: &str) -> Error {
-    Error::io(format_args!("{shown}: expected no manifest there, found one"))
+    Error::io(format_args!("{shown}: the manifest exists"))
 }
 
-/// The error for a manifest that came or went while another one was made to take its place.
+/// The error for a manifest that appeared, changed or vanished during a seal.
 pub fn replaced(shown: &str) -> Error {
     Error::io(format_args!(
-        "{shown}: expected the manifest that was there at the start, found a change: another seal \
-         ran meanwhile"
+        "{shown}: the manifest has changed since the start: another seal ran meanwhile"
     ))
 }
 
-/// A folder of the file system.
+/// A directory of the file system.
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// The folder at `path`. It is made when the first file is written.
+    /// The directory at `path`. It is created with the first file.
     pub fn new(path: &Path) -> Folder {
         Folder { path: path.to_path_buf() }
     }
@@ -106,7 +105,7 @@ impl Place for Folder {
         }
         let room = usize::try_from(facts.len()).unwrap_or(usize::MAX);
         let mut bytes = memory::reserved(room).map_err(|error| self.failed(file, &error))?;
-        // It may grow while it is read.
+        // The file may grow while it is read.
         let read = opened.take(max + 1).read_to_end(&mut bytes);
         read.map_err(|error| self.failed(file, &error))?;
         if bytes.len() as u64 > max {
@@ -126,8 +125,8 @@ impl Place for Folder {
     fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error> {
         let Some(old) = old else { return self.write(ROOT, Overwrite::Nothing, bytes) };
         let folder = File::open(&self.path).map_err(|error| self.failed(ROOT, &error))?;
-        // One at a time compares and replaces. Where the file system has no locks, two could do so
-        // in the same moment.
+        // The lock makes compare-and-replace atomic. Without locks in the file system, two seals
+        // could replace the root at the same moment.
         let _ = folder.lock();
         if self.read(ROOT, MAX_ROOT_BYTES)?.as_deref() != Some(old) {
             return Err(replaced(&self.shown_file(ROOT)));
@@ -151,7 +150,7 @@ fn is_root(file: File) -> io::Result<bool> {
     begins(file, ManifestFile::Root)
 }
 
-/// Whether a file begins as one of that kind does.
+/// Returns whether a file begins like one of this kind.
 fn begins(file: File, kind: ManifestFile) -> io::Result<bool> {
     let magic = kind.magic().as_bytes();
     let mut start = Vec::new();

@@ -9,7 +9,7 @@ use crate::objects::root::Root;
 use crate::objects::shard::{Shard, ShardObjects};
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
 
-/// A manifest whose root was checked.
+/// A manifest with a verified root.
 pub struct ObjectManifest<'a> {
     /// The root.
     pub root: Root,
@@ -18,32 +18,32 @@ pub struct ObjectManifest<'a> {
 }
 
 impl<'a> ObjectManifest<'a> {
-    /// Opens a manifest: its root. Each shard is opened when its turn comes.
+    /// Opens a manifest and verifies its root. Each shard is opened when it is reached.
     pub fn open(key: &'a ManifestKey, place: &'a dyn Place) -> Result<ObjectManifest<'a>, Error> {
         let shown = place.shown_file(ROOT);
-        let text = place.read(ROOT, MAX_ROOT_BYTES)?.ok_or_else(|| {
-            Error::io(format_args!("{shown}: expected a manifest's root, found no file"))
-        })?;
+        let text = place
+            .read(ROOT, MAX_ROOT_BYTES)?
+            .ok_or_else(|| Error::io(format_args!("{shown}: the manifest has no root")))?;
         Ok(ObjectManifest { root: Root::open(key, text, &shown)?, key, place })
     }
 
-    /// Whether its tags are made under nonces.
+    /// Returns whether the tags are made under nonces.
     pub fn takes_nonce(&self) -> bool {
         self.key.algorithm.takes_nonce()
     }
 
-    /// A shard of this manifest.
+    /// Opens and verifies a shard of this manifest.
     pub fn shard(&self, record: &ShardRecord) -> Result<Shard<'a>, Error> {
         let file = record.file_name();
         let shown = self.place.shown_file(&file);
-        let text = self.place.read(&file, record.length)?.ok_or_else(|| {
-            Error::mismatch(format_args!("{shown}: expected a shard, found no file"))
-        })?;
+        let text = self
+            .place
+            .read(&file, record.length)?
+            .ok_or_else(|| Error::mismatch(format_args!("{shown}: the shard is missing")))?;
         Shard::open(self.key, record, text, &shown)
     }
 
-    /// All objects, in order. None comes from a shard that is not the one that was sealed; after an
-    /// error nothing comes.
+    /// Returns all objects, in order. They come from verified shards only. Ends after an error.
     pub fn objects(&self) -> Objects<'_> {
         Objects { manifest: self, records: Box::new(self.root.records()), shard: None }
     }

@@ -11,17 +11,17 @@ use crate::objects::line::Columns;
 /// File names have eight digits for a shard's number.
 const MAX_NUMBER: u64 = 99_999_999;
 
-/// What the root says of a shard: all that it takes to find the shard, to know that it is the one
-/// that was sealed, and which names are in it.
+/// A shard as its root records it: enough to find the shard, to verify that it is the one that was
+/// sealed, and to know its range of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardRecord {
     /// The shard's number, from 0.
     pub number: u64,
-    /// The bytes of its file.
+    /// The length of its file in bytes.
     pub length: u64,
-    /// Its entries.
+    /// The number of its entries.
     pub entries: u64,
-    /// The bytes of their objects.
+    /// The sum of its objects' sizes in bytes.
     pub bytes: u64,
     /// Its seal.
     pub seal: Tag,
@@ -32,15 +32,15 @@ pub struct ShardRecord {
 }
 
 impl ShardRecord {
-    /// The shard's file. Part of the seal is in its name, so that shards with other content never
-    /// take each other's place: those of the manifest that is to be replaced, and those of a task
+    /// Returns the name of the shard's file. It includes a prefix of the seal, so that shards with
+    /// other content never replace it: those of the manifest that is being replaced, or of a task
     /// that ran twice.
     pub fn file_name(&self) -> String {
         let start = base16ct::lower::encode_string(&self.seal.as_bytes()[..8]);
         format!("shard-{:08}-{start}", self.number)
     }
 
-    /// The root's line, without its end.
+    /// Returns the root's line, without its line feed.
     pub fn to_line(&self) -> Vec<u8> {
         let ShardRecord { number, length, entries, bytes, seal, first, last } = self;
         let mut line = Vec::with_capacity(160 + first.len() + last.len());
@@ -51,8 +51,8 @@ impl ShardRecord {
         line
     }
 
-    /// The record of a line, given without its end. Only what [`to_line`](ShardRecord::to_line) makes is
-    /// taken.
+    /// Parses a line without its line feed. Accepts only what [`to_line`](ShardRecord::to_line)
+    /// produces.
     pub fn parse(line: &[u8]) -> Result<ShardRecord, &'static str> {
         let columns = &mut Columns::new(line);
         let (number, length) = (columns.number()?, columns.number()?);
@@ -64,12 +64,12 @@ impl ShardRecord {
         columns.end()?;
         let record = ShardRecord { number, length, entries, bytes, seal, first, last };
         if record.to_line() != line {
-            return Err("expected numbers and names in their one form");
+            return Err("expected numbers and names in canonical form");
         }
         record.check().map(|()| record)
     }
 
-    /// Refuses what no root takes.
+    /// Checks the number, the number of entries and the order of the names.
     pub fn check(&self) -> Result<(), &'static str> {
         let ShardRecord { number, entries, first, last, .. } = self;
         if *number > MAX_NUMBER {

@@ -1,4 +1,4 @@
-//! The root: a line for each shard, and the tag over all of them.
+//! The root: a line for each shard, and a seal over them.
 
 use tagmac::Tag;
 
@@ -14,7 +14,7 @@ const BYTES: &str = "bytes: ";
 /// Lines above the first record.
 const HEAD_LINES: usize = 4;
 
-/// What shards come to, when each is held against those before it.
+/// Totals of the shards so far. Checks that each shard follows the previous ones.
 #[derive(Default)]
 struct Sum {
     shards: u64,
@@ -33,18 +33,18 @@ impl Sum {
             return Err(format!("expected {SHARD_ENTRIES} entries in every shard but the last"));
         }
         if self.last >= record.first {
-            return Err("expected names that follow those of the shard before".into());
+            return Err("expected names after those of the previous shard".into());
         }
         self.shards += 1;
         self.entries += record.entries;
         let bytes = self.bytes.checked_add(record.bytes);
-        self.bytes = bytes.ok_or("expected less than 2^64 bytes in all")?;
+        self.bytes = bytes.ok_or("the objects have 2^64 bytes or more in all")?;
         self.last.clone_from(&record.last);
         Ok(())
     }
 }
 
-/// A root in the making.
+/// A root that is being built.
 pub struct RootBuilder<'a> {
     key: &'a ManifestKey,
     text: Vec<u8>,
@@ -52,7 +52,7 @@ pub struct RootBuilder<'a> {
 }
 
 impl<'a> RootBuilder<'a> {
-    /// A root without shards, which is that of no objects.
+    /// Creates a root without shards, which is that of an empty bucket.
     pub fn new(key: &'a ManifestKey) -> RootBuilder<'a> {
         RootBuilder { key, text: key.head(ManifestFile::Root).into_bytes(), sum: Sum::default() }
     }
@@ -63,14 +63,14 @@ impl<'a> RootBuilder<'a> {
         self.sum.add(record).map_err(wrong)?;
         self.text.extend_from_slice(&record.to_line());
         self.text.push(b'\n');
-        // The lines at the end have less.
+        // Leaves space for the lines at the end.
         if self.text.len() as u64 + 256 > MAX_ROOT_BYTES {
             return Err(wrong(format!("expected a root of at most {MAX_ROOT_BYTES} bytes")));
         }
         Ok(())
     }
 
-    /// The root's file.
+    /// Returns the root's file.
     pub fn seal(self) -> Vec<u8> {
         let RootBuilder { key, mut text, sum: Sum { shards, entries, bytes, .. } } = self;
         let end = format!("{SHARDS}{shards}\n{ENTRIES}{entries}\n{BYTES}{bytes}\n");
@@ -80,15 +80,15 @@ impl<'a> RootBuilder<'a> {
     }
 }
 
-/// A root whose seal was checked.
+/// A root with a verified seal.
 pub struct Root {
     /// The number of shards.
     pub shards: u64,
     /// The number of objects.
     pub entries: u64,
-    /// The bytes of all objects.
+    /// The sum of all object sizes in bytes.
     pub bytes: u64,
-    /// The tag that closes it, and with it the whole manifest.
+    /// The seal, which covers the whole manifest.
     pub seal: Tag,
     text: Vec<u8>,
 }
@@ -108,7 +108,7 @@ impl Root {
             let wrong = records(lines).err();
             not.error(shown, wrong.map(|why| format!("line {}: {why}", lines.number())))
         })?;
-        // Said of what was sealed: where it was not, the number of bits is nobody's choice.
+        // Checked after the seal: before, anyone could have chosen the number of bits.
         let expected = key.bits;
         if bits != expected {
             return Err(Error::usage(format_args!(
@@ -123,7 +123,7 @@ impl Root {
         Ok(Root { shards, entries, bytes, seal, text })
     }
 
-    /// The shards, in order.
+    /// Returns the records of the shards, in order.
     pub fn records(&self) -> impl Iterator<Item = ShardRecord> + Send {
         let lines = Lines::new(&self.text).skip(HEAD_LINES).take(self.shards as usize);
         lines.map(|line| ShardRecord::parse(line).expect("all lines were parsed before"))

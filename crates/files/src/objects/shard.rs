@@ -1,4 +1,4 @@
-//! A shard: the lines of up to 65,536 objects in the order of their names, and the tag over them.
+//! A shard: the lines of up to 65,536 objects in the order of their names, and a seal over them.
 
 use tagmac::Tag;
 
@@ -16,7 +16,7 @@ const BYTES: &str = "bytes: ";
 /// Lines above the first entry.
 const HEAD_LINES: usize = 5;
 
-/// A shard in the making.
+/// A shard that is being built.
 pub struct ShardBuilder<'a> {
     key: &'a ManifestKey,
     number: u64,
@@ -28,41 +28,38 @@ pub struct ShardBuilder<'a> {
 }
 
 impl<'a> ShardBuilder<'a> {
-    /// The shard with this number, from 0.
+    /// Creates the shard with this number, from 0.
     pub fn new(key: &'a ManifestKey, number: u64) -> ShardBuilder<'a> {
         let text = format!("{}{NUMBER}{number}\n", key.head(ManifestFile::Shard)).into_bytes();
         let (first, last) = (Vec::new(), Vec::new());
         ShardBuilder { key, number, text, entries: 0, bytes: 0, first, last }
     }
 
-    /// Whether it takes no more objects.
+    /// Returns whether it has the maximum number of objects.
     pub fn is_full(&self) -> bool {
         self.entries == SHARD_ENTRIES
     }
 
-    /// Whether it has no objects.
+    /// Returns whether it has no objects.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// Adds an object, whose name follows all others in byte order.
+    /// Adds an object. Its name must come after all previous ones in byte order.
     pub fn push(&mut self, object: &Object) -> Result<(), Error> {
         let wrong =
             |why: String| Error::usage(format_args!("{}: {why}", Escaped::bytes(&object.name)));
         object.check(self.key).map_err(wrong)?;
         if self.is_full() {
-            return Err(wrong(format!(
-                "expected a shard with room, found {SHARD_ENTRIES} entries"
-            )));
+            return Err(wrong(format!("the shard is full: it has {SHARD_ENTRIES} entries")));
         }
         if self.last >= object.name {
             let last = Escaped::bytes(&self.last);
-            return Err(wrong(format!(
-                "expected names in byte order, found this one after {last}"
-            )));
+            return Err(wrong(format!("added after {last}; names must be in byte order")));
         }
         let bytes = self.bytes.checked_add(object.size);
-        self.bytes = bytes.ok_or_else(|| wrong("expected less than 2^64 bytes in all".into()))?;
+        self.bytes =
+            bytes.ok_or_else(|| wrong("the objects have 2^64 bytes or more in all".into()))?;
         object.write(&mut self.text);
         self.entries += 1;
         self.last.clone_from(&object.name);
@@ -72,7 +69,7 @@ impl<'a> ShardBuilder<'a> {
         Ok(())
     }
 
-    /// The shard's file, and what the root says of it. An error if it has no objects.
+    /// Returns the shard's file and its record for the root. Fails if it has no objects.
     pub fn seal(self) -> Result<(Vec<u8>, ShardRecord), Error> {
         let ShardBuilder { key, number, mut text, entries, bytes, first, last } = self;
         let entries = entries as u64;
@@ -85,7 +82,7 @@ impl<'a> ShardBuilder<'a> {
     }
 }
 
-/// A shard whose seal was checked.
+/// A shard with a verified seal.
 pub struct Shard<'a> {
     key: &'a ManifestKey,
     text: Vec<u8>,
@@ -93,8 +90,8 @@ pub struct Shard<'a> {
 }
 
 impl<'a> Shard<'a> {
-    /// Opens a shard's file, of which a root says `record`. `shown` is its name in messages. Nothing
-    /// in it is used unless it is the very file that the root is of.
+    /// Opens the shard's file that a root describes by `record`. `shown` is its name in messages.
+    /// Nothing in it is used unless it is exactly the file that the root names.
     pub fn open(
         key: &'a ManifestKey,
         record: &ShardRecord,
@@ -104,7 +101,7 @@ impl<'a> Shard<'a> {
         let (expected, found) = (record.length, text.len() as u64);
         if expected != found {
             return Err(Error::mismatch(format_args!(
-                "{shown}: expected a shard of {expected} bytes, as the root says, found {found}"
+                "{shown}: expected a shard of {expected} bytes, as in the root, found {found}"
             )));
         }
         let wrong = |body: &[u8]| {
@@ -123,7 +120,7 @@ impl<'a> Shard<'a> {
         Ok(Shard { key, text, entries: record.entries })
     }
 
-    /// The objects, in order.
+    /// Returns the objects, in order.
     pub fn into_objects(self) -> ShardObjects<'a> {
         let Shard { key, text, entries } = self;
         let mut head = Lines::new(&text);
@@ -133,7 +130,7 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// The objects of a shard, in order. They are made of its text as they come.
+/// The objects of a shard, in order. Each is parsed when it is reached.
 pub struct ShardObjects<'a> {
     key: &'a ManifestKey,
     text: Vec<u8>,
@@ -154,22 +151,21 @@ impl Iterator for ShardObjects<'_> {
 
 fn another(shown: &str, seal: &Tag) -> Error {
     Error::mismatch(format_args!(
-        "{shown}: expected the shard that the root names, found another one sealed under this key \
-         ({seal})"
+        "{shown}: not the shard that the root names, but another one sealed under this key ({seal})"
     ))
 }
 
-/// A text without its last line.
+/// Returns a text without its last line.
 fn before_seal(text: &[u8]) -> &[u8] {
     let end = text.strip_suffix(b"\n").unwrap_or(text);
     &text[..end.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)]
 }
 
-/// Refuses all but what a shard with this record has above its seal.
+/// Checks that the lines above the seal are those of the shard with this record.
 fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &ShardRecord) -> Result<(), String> {
     for expected in key.head(ManifestFile::Shard).lines() {
         if lines.next() != Some(expected.as_bytes()) {
-            return Err(format!("expected '{expected}', found another line"));
+            return Err(format!("expected '{expected}'"));
         }
     }
     lines.total(NUMBER, record.number)?;
@@ -178,21 +174,22 @@ fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &ShardRecord) -> Resu
     while let Some(line) = lines.until(ENTRIES) {
         let object = Object::parse(line, key)?;
         if last >= object.name {
-            let same = if last == object.name { "the same one" } else { "one that is before" };
-            return Err(format!("expected a name after the last, found {same}"));
+            let same = if last == object.name { "the same as" } else { "before" };
+            return Err(format!("the name is {same} the previous one"));
         }
         if entries == 0 && object.name != record.first {
-            return Err("expected the first name that the root says, found another".into());
+            return Err("the first name is not that in the root".into());
         }
         entries += 1;
-        bytes = bytes.checked_add(object.size).ok_or("expected less than 2^64 bytes in all")?;
+        bytes =
+            bytes.checked_add(object.size).ok_or("the objects have 2^64 bytes or more in all")?;
         last = object.name;
     }
     lines.total(ENTRIES, entries)?;
     lines.total(BYTES, bytes)?;
     lines.end()?;
     if (entries, bytes, &last) != (record.entries, record.bytes, &record.last) {
-        return Err("expected the entries, bytes and last name that the root says".into());
+        return Err("the entries, bytes or last name are not those in the root".into());
     }
     Ok(())
 }

@@ -1,36 +1,38 @@
-//! Objects as a listing has them, and what reads them.
+//! Objects of a listing, and the interface that reads them.
 
 use tagmac::Tag;
 
-/// An object as a listing has it, with what its reader needs beside the name: a version, an ETag.
+/// An object of a listing, with anything its reader needs besides the name, such as a version or an
+/// ETag.
 #[derive(Clone, Debug)]
 pub struct Listed<T> {
-    /// Its name below the prefix.
+    /// The name below the prefix.
     pub name: Vec<u8>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// For its reader.
+    /// Data for the reader.
     pub about: T,
 }
 
-/// Reads objects and tags them. Each thread has one.
+/// Reads objects and tags them. Each thread has its own.
 pub trait Tagger<T>: Send {
-    /// The tag of an object under a nonce, which is empty for deterministic MACs. It is the tag of
-    /// the very object that was listed: one that has another size or version by now is unread.
+    /// Returns the tag of an object under `nonce`, which is empty for deterministic MACs. The tag
+    /// is that of the object listed; if its size or version has changed, this fails.
     fn tag(&mut self, object: &Listed<T>, nonce: &[u8]) -> Result<Tag, Unread>;
 
-    /// Why no object of this name can ever be read, if so. Such an object is in no manifest, and not
-    /// because it is new.
+    /// Returns the reason if an object of this name can never be read. A manifest does not list
+    /// such an object, so an audit must not report it as new.
     fn refuses(&self, _name: &[u8]) -> Option<String> {
         None
     }
 }
 
-/// Why an object has no tag.
+/// The reason why an object has no tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// It is not there any more.
+    /// The object no longer exists.
     Gone,
-    /// It cannot be read, or changed since it was listed, and why: one line without its name.
+    /// The object cannot be read, or changed since it was listed. The reason is one line without
+    /// the name.
     Failed(String),
 }

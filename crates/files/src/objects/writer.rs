@@ -13,17 +13,17 @@ use crate::objects::root::{Root, RootBuilder};
 use crate::objects::shard::ShardBuilder;
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
 
-/// A manifest that is being written. There is none before its root is written, last of all: until
-/// then the one that it replaces is as it was.
+/// A manifest that is being written. The root is written last; until then the manifest that it
+/// replaces stays intact.
 pub struct Writer<'a> {
     key: &'a ManifestKey,
     place: &'a dyn Place,
-    /// The root that is to be replaced, and the shards that it names.
+    /// The root to replace, and the shards that it names.
     old_root: Option<Vec<u8>>,
     old: BTreeSet<String>,
-    /// All shards that were written.
+    /// All shards written.
     files: Vec<String>,
-    /// Those that were written for this one, and were not there before.
+    /// The shards that did not exist before.
     new: Vec<String>,
     shard: ShardBuilder<'a>,
     root: RootBuilder<'a>,
@@ -31,19 +31,19 @@ pub struct Writer<'a> {
     totals: Totals,
 }
 
-/// What was written.
+/// The totals of a written manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Shards.
+    /// The number of shards.
     pub shards: u64,
-    /// Objects.
+    /// The number of objects.
     pub entries: u64,
-    /// The bytes of all objects.
+    /// The sum of all object sizes in bytes.
     pub bytes: u64,
 }
 
 impl<'a> Writer<'a> {
-    /// Begins a manifest at `place`. An error if there is one and it is not to be replaced.
+    /// Starts a manifest at `place`. Fails if one exists and `replace` is false.
     pub fn new(
         key: &'a ManifestKey,
         place: &'a dyn Place,
@@ -53,15 +53,15 @@ impl<'a> Writer<'a> {
         let shown = place.shown_file(ROOT);
         match &there {
             Some(_) if !replace => return Err(exists(&shown)),
-            // Said before all objects are read, not after.
+            // Fail before all objects are read rather than after.
             Some(text) if !text.starts_with(ManifestFile::Root.magic().as_bytes()) => {
                 return Err(Error::io(format_args!(
-                    "{shown}: expected a manifest's root or no file, found something else"
+                    "{shown}: the file exists and is not a manifest's root"
                 )));
             }
             _ => {}
         }
-        // Of a root whose seal does not match no name is believed: its shards stay.
+        // If the root's seal does not match, its names are not trusted, and its shards stay.
         let old = there.as_ref().and_then(|text| shards_of(key, text.clone()));
         let (shard, root) = (ShardBuilder::new(key, 0), RootBuilder::new(key));
         let (old, totals) = (old.unwrap_or_default(), Totals::default());
@@ -79,12 +79,12 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Adds an object, whose name follows all others in byte order.
+    /// Adds an object. Its name must come after all previous ones in byte order.
     pub fn push(&mut self, object: &Object) -> Result<(), Error> {
         if self.last >= object.name {
             let [last, name] = [&self.last, &object.name].map(|name| Escaped::bytes(name));
             return Err(Error::io(format_args!(
-                "{name}: expected names in byte order, found this one after {last}"
+                "{name}: added after {last}; names must be in byte order"
             )));
         }
         self.shard.push(object)?;
@@ -98,7 +98,7 @@ impl<'a> Writer<'a> {
         let (text, record) = mem::replace(&mut self.shard, next).seal()?;
         self.root.push(&record)?;
         let file = record.file_name();
-        // Another root may name one that is there, even if this one's place has none that can be read.
+        // Another root may name an existing shard, even if the root of this place cannot be read.
         let was_there = !matches!(self.place.read(&file, record.length), Ok(None));
         self.place.write_shard(&file, &text)?;
         if !self.old.remove(&file) && !was_there {
@@ -111,18 +111,16 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the last shard, then the root; then removes the shards of the manifest that was
-    /// replaced.
+    /// Writes the last shard and then the root, and removes the shards of the replaced manifest.
     pub fn finish(mut self) -> Result<Totals, Error> {
         if !self.shard.is_empty() {
             self.flush()?;
         }
-        // Another run may have taken one for its own, and removed it.
+        // Another run may have used one of these shards and removed it since.
         for file in &self.files {
             if !self.place.has(file)? {
                 return Err(Error::io(format_args!(
-                    "{}: expected the shard that was written, found none: another seal ran \
-                     meanwhile",
+                    "{}: the shard was removed: another seal ran meanwhile",
                     self.place.shown_file(file)
                 )));
             }
@@ -132,27 +130,27 @@ impl<'a> Writer<'a> {
             self.abandon();
             return Err(error);
         }
-        // The manifest is whole and right without this.
+        // The manifest is complete and correct even if this fails.
         remove(self.place, self.old.iter());
         Ok(self.totals)
     }
 
-    /// Leaves the manifest that is there as it is, and removes the shards that were written and that
-    /// it does not name.
+    /// Keeps the existing manifest, and removes the shards that were written and that it does not
+    /// name.
     pub fn abandon(self) {
         let named = match self.place.read(ROOT, MAX_ROOT_BYTES) {
             Ok(None) => Some(BTreeSet::new()),
             Ok(Some(text)) => shards_of(self.key, text),
             Err(_) => None,
         };
-        // Of a root that cannot be read nobody knows what it names.
+        // An unreadable root may name any shard, so keep them all.
         if let Some(named) = named {
             remove(self.place, self.new.iter().filter(|file| !named.contains(*file)));
         }
     }
 }
 
-/// The shards that a root names, if it is one under the key.
+/// Returns the shards that a root names, if its seal matches.
 fn shards_of(key: &ManifestKey, text: Vec<u8>) -> Option<BTreeSet<String>> {
     let root = Root::open(key, text, ROOT).ok()?;
     Some(root.records().map(|record| record.file_name()).collect())

@@ -1,8 +1,8 @@
-//! An object's tag from its partials.
+//! Combines partials into an object's tag.
 //!
-//! Partials come from elsewhere, and there may be many. So each is read twice: its header, which has
-//! a seal of its own and says how much there can be, and once all of them make a whole, the rest, one
-//! after the other.
+//! Partials come from other machines, and there may be many. So each is read twice: first only its
+//! header, which has its own seal and bounds the length of the rest; and, once all ranges adjoin,
+//! the rest, one partial after the other.
 
 use std::cmp::Ordering;
 
@@ -18,22 +18,22 @@ use crate::error::Error;
 use crate::open_key::OpenKey;
 use crate::read::Tagged;
 
-/// An object that was put together.
+/// An object that was combined from its partials.
 pub struct Combined {
-    /// Its name, as its partials have it.
+    /// The object's name, as in its partials.
     pub object: Vec<u8>,
-    /// Its tag, and its length.
+    /// The tag and the length.
     pub tagged: Tagged,
 }
 
-/// Which object the partials have to be of. They are of one in any case.
+/// The object that the partials must belong to. In any case they must all belong to one.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Any one.
+    /// Any object.
     Any,
-    /// The one of this name.
+    /// The object with this name.
     Name(&'a [u8]),
-    /// One of these, which are in the name as [`versioned`](super::versioned) puts them there.
+    /// An object and a version, as [`versioned`](super::versioned) joins them to a name.
     Object {
         /// The object, or any.
         object: Option<&'a [u8]>,
@@ -43,7 +43,7 @@ pub enum Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// What was expected, if this name is another.
+    /// Returns the expected object if `name` is another.
     fn differs(&self, name: &[u8]) -> Option<Wanted> {
         match *self {
             Expected::Any => None,
@@ -59,7 +59,7 @@ impl Expected<'_> {
     }
 }
 
-/// The tag of the object that the partials make, in any order. `nonce` is empty for deterministic
+/// Combines partials, given in any order, into the object's tag. `nonce` is empty for deterministic
 /// MACs.
 pub fn combine<S: Stored>(
     key: &OpenKey,
@@ -78,7 +78,7 @@ pub fn combine<S: Stored>(
     Ok(Combined { object, tagged: Tagged { tag, bytes } })
 }
 
-/// A partial that is whole, and was made under the key.
+/// A verified partial.
 pub struct Opened {
     /// The object's name, with its version if it has one.
     pub object: Vec<u8>,
@@ -86,11 +86,11 @@ pub struct Opened {
     pub start: u64,
     /// The byte after the range.
     pub end: u64,
-    /// Whether the object ends with the range.
+    /// True if the object ends with the range.
     pub last: bool,
 }
 
-/// Checks one partial.
+/// Verifies one partial.
 pub fn open(key: &OpenKey, stored: &impl Stored) -> Result<Opened, Error> {
     key.parts()?;
     let (object, range) = header(key, stored)?;
@@ -99,18 +99,18 @@ pub fn open(key: &OpenKey, stored: &impl Stored) -> Result<Opened, Error> {
     Ok(Opened { object, start, end, last })
 }
 
-/// What a partial's header says, which somebody with the key made.
+/// A range, from a partial's verified header.
 struct StoredRange<'a, S> {
     stored: &'a S,
     start: u64,
     end: u64,
     last: bool,
-    /// Bytes that the partial can have.
+    /// The maximum length of the partial in bytes.
     most: u64,
 }
 
 impl<S: Stored> StoredRange<'_, S> {
-    /// The range and where it is from.
+    /// Returns the range and the partial's name.
     fn located(&self) -> Located {
         Located { start: self.start, end: self.end, partial: self.stored.name() }
     }
@@ -121,8 +121,8 @@ impl<S: Stored> StoredRange<'_, S> {
     }
 }
 
-/// The object's name and its ranges, as the headers say. Refuses headers that were altered, and
-/// partials of several objects, or of another one than was asked for.
+/// Reads all headers. Returns the object's name and its ranges. Fails if a header is invalid, or if
+/// the partials belong to several objects or not to the expected one.
 fn ranges<'a, S: Stored>(
     expected: Expected<'_>,
     partials: &'a [S],
@@ -152,7 +152,7 @@ fn ranges<'a, S: Stored>(
     }
 }
 
-/// The object's name and the range, as the header says, which is read and checked alone.
+/// Reads and verifies a header alone. Returns the object's name and the range.
 fn header<'a, S: Stored>(
     key: &OpenKey,
     stored: &'a S,
@@ -167,7 +167,7 @@ fn header<'a, S: Stored>(
     Ok((partial.object().to_vec(), range))
 }
 
-/// Refuses a partial of another algorithm or key.
+/// Rejects a partial of another algorithm or key.
 fn belongs(stored: &impl Stored, partial: &Partial<'_>, key: &OpenKey) -> Result<(), Error> {
     let (algorithm, found) = (key.mac.algorithm(), partial.algorithm());
     let id = partial.key_id();
@@ -178,7 +178,7 @@ fn belongs(stored: &impl Stored, partial: &Partial<'_>, key: &OpenKey) -> Result
     Err(CombineError::OtherKey { partial, algorithm, expected, found_algorithm, found: id }.into())
 }
 
-/// The part and the tail in a partial whose header was read before.
+/// Opens a partial whose header was read before. Returns the part and the tail.
 fn opened<S: Stored>(
     key: &OpenKey,
     object: &[u8],
@@ -205,7 +205,7 @@ fn refused(stored: &impl Stored, error: PartialError) -> Error {
     CombineError::Refused { partial: stored.name(), error }.into()
 }
 
-/// Refuses ranges, in the order of their starts, that do not make a whole.
+/// Checks that ranges, sorted by their starts, cover a whole object.
 fn adjoin<S: Stored>(ranges: &[StoredRange<'_, S>]) -> Result<(), CombineError> {
     let [first, .., last] = ranges else {
         let [only] = ranges else { return Ok(()) };
@@ -226,7 +226,7 @@ fn adjoin<S: Stored>(ranges: &[StoredRange<'_, S>]) -> Result<(), CombineError> 
     ends(first, last)
 }
 
-/// Refuses ranges that lack the first or the last one.
+/// Checks that the first and the last range of the object are present.
 fn ends<S: Stored>(
     first: &StoredRange<'_, S>,
     last: &StoredRange<'_, S>,
@@ -240,7 +240,7 @@ fn ends<S: Stored>(
     Ok(())
 }
 
-/// Joins the parts, which adjoin.
+/// Joins the parts of adjoining ranges.
 fn tag<S: Stored>(
     key: &OpenKey,
     nonce: &[u8],

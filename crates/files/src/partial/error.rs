@@ -1,4 +1,4 @@
-//! Why a range has no partial, and why partials make no object.
+//! Errors of hashing a range to a partial and of combining partials.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,99 +11,99 @@ use crate::escaped::Escaped;
 use crate::partial::version::split_version;
 use crate::read_error::ReadError;
 
-/// Why a range has no partial.
+/// The reason why a range could not be hashed to a partial.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RangeError {
-    /// The object has no name.
+    /// The object's name is empty.
     NoObject,
-    /// The version of the object is empty.
+    /// The object's version is empty.
     NoVersion,
-    /// The version has the character that separates it from the name.
+    /// The version contains `@`, which separates it from the name.
     VersionWithAt {
         /// The version.
         found: Vec<u8>,
     },
-    /// The name is empty, or longer than a partial has room for.
+    /// The name is empty or too long.
     NameLength {
-        /// What the name is made of.
+        /// The contents of the name.
         name: Named,
-        /// Its length in bytes.
+        /// The length in bytes.
         found: usize,
     },
-    /// A place in the object is not where a block begins or ends.
+    /// A position in the object is not at a block boundary.
     Unaligned {
-        /// What should be a multiple of the block.
+        /// The position.
         edge: Edge,
         /// The algorithm.
         algorithm: Algorithm,
-        /// Its block, in bytes.
+        /// The block length in bytes.
         block: u64,
-        /// Bytes.
+        /// The position in bytes.
         found: u64,
     },
-    /// A range that is not the last has no length.
+    /// A range that is not the last needs a length.
     NoLength,
-    /// The length given for a range is 0, and it is not that of an empty object.
+    /// The length is 0, and the object is not empty.
     LengthZero,
-    /// A range that was hashed piece by piece is empty, and is not that of an empty object.
+    /// The range hashed in pieces is empty, and the object is not.
     Empty,
-    /// A range that is the last does not end with the file.
+    /// The last range does not end with the file.
     BeforeEnd {
         /// The file's length.
         expected: u64,
-        /// Where the range ends in the file.
+        /// The end of the range in the file.
         found: u64,
     },
-    /// A range that is the last does not end with the stream that it is read from.
+    /// The last range does not end with the stream that it is read from.
     StreamGoesOn {
-        /// How many bytes the range has.
+        /// The length of the range in bytes.
         expected: u64,
     },
-    /// A place in the file was given for a stream, which has none.
+    /// An offset in the file was given for a stream.
     StreamPlace,
     /// The file could not be read.
     Read {
         /// The file.
         file: PathBuf,
-        /// Whether the range should be at its place in the object in the file, too.
+        /// True if the range was expected at the same offset in the file as in the object.
         in_place: bool,
-        /// Why.
+        /// The reason.
         error: ReadError,
     },
     /// The MAC cannot hash the range.
     Mac {
         /// The algorithm.
         algorithm: Algorithm,
-        /// Why.
+        /// The reason.
         error: PartError,
     },
     /// The partial could not be sealed.
     Seal(PartialError),
 }
 
-/// What the name in a partial is made of.
+/// The contents of the name in a partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The whole name.
     Object,
-    /// The name of the object and its version.
+    /// The object's name and its version.
     ObjectAndVersion,
 }
 
-/// A place in an object where a block begins or ends.
+/// A position in an object that must be at a block boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Where a range starts.
+    /// The start of a range.
     Start,
     /// The length given for a range that is not the last.
     Length,
-    /// The number of bytes hashed of a range that is not the last.
+    /// The number of bytes hashed for a range that is not the last.
     Hashed,
 }
 
 impl RangeError {
-    /// What kind of error it is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             RangeError::Read { error, .. } => error.kind(),
@@ -112,7 +112,7 @@ impl RangeError {
         }
     }
 
-    /// The multiples of the block next to a number of bytes that is none, as text.
+    /// Returns the multiples of the block next to `found`, as text.
     pub fn nearest(block: u64, found: u64) -> String {
         let below = found / block * block;
         let above = below.checked_add(block).map_or(String::new(), |above| format!(" and {above}"));
@@ -123,12 +123,16 @@ impl RangeError {
 impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RangeError::NoObject => f.write_str("object: expected a name, found an empty one"),
+            RangeError::NoObject => f.write_str("object: the name is empty"),
             RangeError::NoVersion => f.write_str(
-                "version: expected a version id, an ETag or an upload's id, found an empty one",
+                "version: the version is empty; expected a version ID, an ETag or an upload ID",
             ),
             RangeError::VersionWithAt { found } => {
-                write!(f, "version: expected one without '@', found {}", Escaped::bytes(found))
+                write!(
+                    f,
+                    "version: a version must not contain '@', found {}",
+                    Escaped::bytes(found)
+                )
             }
             RangeError::NameLength { name, found } => {
                 let most = Partial::MAX_OBJECT;
@@ -140,24 +144,23 @@ impl fmt::Display for RangeError {
                  the nearest: {}",
                 RangeError::nearest(*block, *found)
             ),
-            RangeError::NoLength => f.write_str(
-                "expected a length of a range that is not the object's last, found none",
-            ),
+            RangeError::NoLength => {
+                f.write_str("a range that is not the object's last needs a length")
+            }
             RangeError::LengthZero | RangeError::Empty => {
-                f.write_str("expected a range of at least 1 byte, found an empty one")
+                f.write_str("the range is empty; expected at least 1 byte")
             }
             RangeError::BeforeEnd { expected, found } => write!(
                 f,
-                "expected the object's last range to end with the file, at byte {expected}, found its \
-                 end at {found}"
+                "the object's last range must end with the file, at byte {expected}; it ends at \
+                 {found}"
             ),
             RangeError::StreamGoesOn { expected } => write!(
                 f,
-                "expected the stream of the object's last range to end after {expected} bytes, found \
-                 more"
+                "the stream continues after the {expected} bytes of the object's last range"
             ),
             RangeError::StreamPlace => {
-                f.write_str("expected a file, found a stream, whose next byte is the range's first")
+                f.write_str("a stream has no offsets; its next byte is the first of the range")
             }
             RangeError::Read { file, error, .. } => write!(f, "{}: {error}", Escaped::name(file)),
             RangeError::Mac { algorithm, error } => write!(f, "{algorithm}: {error}"),
@@ -187,106 +190,106 @@ impl fmt::Display for Edge {
     }
 }
 
-/// Why partials make no object.
+/// The reason why partials could not be combined.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CombineError {
     /// There are no partials.
     NoPartials,
-    /// A partial is of another object or version.
+    /// A partial belongs to another object or version.
     OtherObject {
-        /// What the partial is called.
+        /// The partial's name.
         partial: String,
-        /// What was expected, and of whom.
+        /// The expected object.
         expected: Wanted,
         /// The object's name in the partial.
         found: Vec<u8>,
     },
-    /// A partial is of another algorithm or key.
+    /// A partial was made with another algorithm or key.
     OtherKey {
-        /// What the partial is called.
+        /// The partial's name.
         partial: String,
-        /// The algorithm.
+        /// The expected algorithm.
         algorithm: Algorithm,
-        /// The id of the key.
+        /// The expected key ID.
         expected: KeyId,
         /// The algorithm's name in the partial.
         found_algorithm: String,
-        /// The id in the partial.
+        /// The key ID in the partial.
         found: KeyId,
     },
-    /// A partial is damaged, or is none.
+    /// A partial is damaged, or is not one.
     Refused {
-        /// What the partial is called.
+        /// The partial's name.
         partial: String,
-        /// Why.
+        /// The reason.
         error: PartialError,
     },
     /// Two ranges do not adjoin.
     Apart {
-        /// What is between them.
+        /// The relation of the two ranges.
         between: Between,
-        /// The first one.
+        /// The first range.
         left: Located,
-        /// The second one.
+        /// The second range.
         right: Located,
     },
     /// The first range does not start with the object.
     NoFirst {
-        /// The range that is the first.
+        /// The first range present.
         found: Located,
     },
-    /// The last range is not the object's last.
+    /// The object's last range is missing.
     NoLast {
-        /// The range that is the last.
+        /// The last range present.
         found: Located,
     },
     /// The MAC cannot join the parts.
     Mac(PartError),
 }
 
-/// The object whose partials were expected.
+/// The object that a partial was expected to belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The one with this name, which the caller has given.
+    /// The object with this name, from the caller.
     Name(Vec<u8>),
-    /// One with this name before the version, which the caller has given.
+    /// An object with this name and any version, from the caller.
     Object(Vec<u8>),
-    /// One of this version, which the caller has given.
+    /// An object of this version, from the caller.
     Version(Vec<u8>),
-    /// That of the first partial.
+    /// The object of the first partial.
     First {
         /// Its name.
         name: Vec<u8>,
-        /// What the first partial is called.
+        /// The first partial's name.
         partial: String,
     },
 }
 
-/// What is between two ranges that should adjoin.
+/// The relation of two ranges that do not adjoin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// A gap of so many bytes.
+    /// A gap of this many bytes.
     Gap(u64),
-    /// Less than nothing: they overlap.
+    /// The ranges overlap.
     Overlap,
-    /// The end of the object: the left one is its last.
+    /// The left range is the object's last.
     End,
 }
 
-/// A range, and the partial that has it.
+/// A range and the name of its partial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The first byte.
     pub start: u64,
     /// The byte after the last one.
     pub end: u64,
-    /// What the partial is called.
+    /// The partial's name.
     pub partial: String,
 }
 
 impl CombineError {
-    /// What kind of error it is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             CombineError::NoPartials
@@ -303,29 +306,29 @@ impl CombineError {
 impl fmt::Display for CombineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CombineError::NoPartials => f.write_str("expected at least one partial, found none"),
+            CombineError::NoPartials => f.write_str("there are no partials to combine"),
             CombineError::OtherObject { partial, expected, found } => write!(
                 f,
-                "{partial}: expected a partial of {expected}, found one of {}",
+                "{partial}: the partial is of {}, not of {expected}",
                 expected.found(found)
             ),
             CombineError::OtherKey { partial, algorithm, expected, found_algorithm, found } => {
                 write!(
                     f,
-                    "{partial}: expected a partial of {algorithm} under this key (id {expected}), found one \
-                 of {} under the key with id {found}",
+                    "{partial}: made with {} and key id {found}; expected {algorithm} and key id \
+                     {expected}",
                     Escaped::bytes(found_algorithm.as_bytes())
                 )
             }
             CombineError::Refused { partial, error } => write!(f, "{partial}: {error}"),
             CombineError::Apart { between, left, right } => {
-                write!(f, "expected adjoining ranges, found {between}: {left} and {right}")
+                write!(f, "{left} and {right} do not adjoin: {between}")
             }
             CombineError::NoFirst { found } => {
-                write!(f, "expected a first range from byte 0, found {found} before all others")
+                write!(f, "the range from byte 0 is missing; no range precedes {found}")
             }
             CombineError::NoLast { found } => {
-                write!(f, "expected the object's last range, found {found} after all others")
+                write!(f, "the object's last range is missing; no range follows {found}")
             }
             CombineError::Mac(error) => error.fmt(f),
         }
@@ -335,7 +338,7 @@ impl fmt::Display for CombineError {
 impl std::error::Error for CombineError {}
 
 impl Wanted {
-    /// What to call the object that was found instead.
+    /// Returns how to call the object that was found instead.
     pub fn found(&self, name: &[u8]) -> String {
         let (object, version) = split_version(name);
         match (self, version) {
@@ -361,9 +364,9 @@ impl fmt::Display for Wanted {
 impl fmt::Display for Between {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Between::Gap(bytes) => write!(f, "a gap of {bytes} bytes"),
-            Between::Overlap => f.write_str("an overlap"),
-            Between::End => f.write_str("the last one before"),
+            Between::Gap(bytes) => write!(f, "there is a gap of {bytes} bytes"),
+            Between::Overlap => f.write_str("they overlap"),
+            Between::End => f.write_str("the first is the object's last range"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Partials: the hash of a range that left the process, sealed. `docs/formats/partials.md` has the format.
+//! Partials: sealed hashes of ranges that leave the process. `docs/formats/partials.md` specifies
+//! the format.
 
 mod combine;
 pub(crate) mod error;

@@ -1,13 +1,14 @@
-//! What a partial calls its object: its name, `@`, and its version.
+//! The object's name in a partial: the name, `@` and the version.
 //!
-//! Parts of two contents that have one name can be mixed, and the mix has a tag that neither has. So the
-//! name says which version it is: an object store's version id or ETag, or the id of an upload.
+//! Parts of two contents with the same name can be mixed, and the mix has a tag that belongs to
+//! neither of them. The version prevents this: an object store's version ID or ETag, or an upload
+//! ID.
 
 use tagmac_any::Partial;
 
 use super::error::{Named, RangeError};
 
-/// `OBJECT@VERSION`. No version has an `@`, so the last one is where the name ends.
+/// Returns `OBJECT@VERSION`. Versions contain no `@`, so the last one separates the two.
 pub fn versioned(object: &[u8], version: &[u8]) -> Result<Vec<u8>, RangeError> {
     if object.is_empty() {
         return Err(RangeError::NoObject);
@@ -23,7 +24,7 @@ pub fn versioned(object: &[u8], version: &[u8]) -> Result<Vec<u8>, RangeError> {
     Ok(name)
 }
 
-/// Refuses an object's name that no partial has room for.
+/// Rejects an object's name that is empty or too long.
 pub fn check_object(name: &[u8]) -> Result<(), RangeError> {
     check_length(Named::Object, name)
 }
@@ -58,10 +59,10 @@ mod tests {
     fn what_is_refused() {
         let refused =
             |object: &[u8], version: &[u8]| versioned(object, version).unwrap_err().to_string();
-        assert_eq!(refused(b"", b"1"), "object: expected a name, found an empty one");
-        let empty = "version: expected a version id, an ETag or an upload's id, found an empty one";
+        assert_eq!(refused(b"", b"1"), "object: the name is empty");
+        let empty = "version: the version is empty; expected a version ID, an ETag or an upload ID";
         assert_eq!(refused(b"a", b""), empty);
-        assert_eq!(refused(b"a", b"1@2"), "version: expected one without '@', found 1@2");
+        assert_eq!(refused(b"a", b"1@2"), "version: a version must not contain '@', found 1@2");
         let most = "object and version: expected a name of 1 to 65535 bytes, found 65536";
         assert_eq!(refused(&[b'a'; 65534], b"1"), most);
         assert!(versioned(&[b'a'; 65533], b"1").is_ok());

@@ -1,4 +1,4 @@
-//! The sealed hash of a range of an object.
+//! Hashes a range of a file to a partial.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -17,17 +17,18 @@ use crate::read_error::ReadError;
 /// A range of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct PartRange<'a> {
-    /// The object's name, which its partials have in common.
+    /// The object's name, which all its partials share.
     pub object: &'a [u8],
-    /// The file that has the range.
+    /// The file that contains the range.
     pub file: &'a Path,
-    /// The range's first byte in the object, a multiple of the block.
+    /// The range's offset in the object, a multiple of the block.
     pub start: u64,
-    /// The same byte in the file, if it is another there.
+    /// The range's offset in the file; `None` if it is the same.
     pub at: Option<u64>,
-    /// Bytes of the range, a multiple of the block unless it is the last.
+    /// The length in bytes, a multiple of the block unless the range is the last. `None` for a last
+    /// range that extends to the end of the file.
     pub length: Option<u64>,
-    /// Whether it is the object's last, which ends with the file.
+    /// True if the object ends with this range, and so does the file.
     pub last: bool,
 }
 
@@ -41,7 +42,7 @@ pub struct Ranged<'a> {
 }
 
 impl<'a> Ranged<'a> {
-    /// Opens the file of a range that a MAC has partials of.
+    /// Opens the file and checks the range.
     pub fn open(key: &'a OpenKey, range: PartRange<'a>) -> Result<Ranged<'a>, Error> {
         check_object(range.object)?;
         let block = key.parts()?.block() as u64;
@@ -52,12 +53,12 @@ impl<'a> Ranged<'a> {
         Ok(Ranged { range, key, file, before, span })
     }
 
-    /// What there is to read.
+    /// Returns the number of bytes to read.
     pub fn total(&self) -> Total {
         Total::one(Some(self.span.bytes))
     }
 
-    /// The partial, sealed, made by `threads` threads, 0 for as many as there are cores.
+    /// Returns the sealed partial, computed by `threads` threads; 0 means one per core.
     pub fn partial(self, threads: usize, progress: &dyn Progress) -> Result<Vec<u8>, Error> {
         let Ranged { range, key, file, before, span } = self;
         let mut reader = FileReader::new(&key.mac, threads, progress);
@@ -72,7 +73,7 @@ impl<'a> Ranged<'a> {
 }
 
 impl PartRange<'_> {
-    /// The length of a range that is not the last.
+    /// Returns the length of a range that is not the last, or `None` for the last.
     pub fn inner_length(&self, key: &OpenKey, block: u64) -> Result<Option<u64>, RangeError> {
         if self.last {
             return Ok(None);
@@ -83,7 +84,7 @@ impl PartRange<'_> {
         Ok(Some(bytes))
     }
 
-    /// The range and where it is in the file, which has `found` bytes.
+    /// Returns the range and its position in a file of `found` bytes.
     pub fn span(&self, length: Option<u64>, found: u64) -> Result<Span, RangeError> {
         let (start, at) = (self.start, self.at.unwrap_or(self.start));
         if let Some(bytes) = length {
@@ -102,13 +103,13 @@ impl PartRange<'_> {
         Ok(Span { start, at, bytes })
     }
 
-    /// The error of the file.
+    /// Returns an error of the file.
     pub fn failed(&self, error: ReadError) -> RangeError {
         RangeError::Read { file: self.file.into(), in_place: self.at.is_none(), error }
     }
 }
 
-/// Refuses what is no multiple of the block.
+/// Checks that a position is a multiple of the block.
 pub fn aligned(key: &OpenKey, edge: Edge, block: u64, found: u64) -> Result<(), RangeError> {
     if found.is_multiple_of(block) {
         return Ok(());

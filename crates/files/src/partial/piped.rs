@@ -1,4 +1,4 @@
-//! The sealed hash of a range that comes from a pipe.
+//! Hashes a range from a pipe to a partial.
 
 use std::io::{self, Read};
 
@@ -10,12 +10,12 @@ use crate::partial::stream::PartStream;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const STEP: usize = 128 << 10;
 
-/// The partial of a range that is read from `input`, where it begins: as many bytes as the range has
-/// and no more, so that the next range can be read from the same pipe; with `last` up to the end.
-/// `range.file` is its name in messages.
+/// Returns the sealed partial of a range that is read from the current position of `input`. Reads
+/// exactly the bytes of the range, so that the next range can be read from the same pipe; with
+/// `last`, reads to the end. `range.file` is the input's name in messages.
 pub fn piped(
     key: &OpenKey,
     range: PartRange<'_>,
@@ -29,7 +29,7 @@ pub fn piped(
     aligned(key, Edge::Start, block, range.start)?;
     let inner = range.inner_length(key, block)?;
     let mut part = PartStream::new(key, range.object.to_vec(), range.start, range.last)?;
-    // With a place in the input, so that nobody is told to give one.
+    // With an offset set, so that messages do not suggest to give one.
     let failed = |error: ReadError| PartRange { at: Some(0), ..range }.failed(error);
     let mut buffer = vec![0; STEP];
     let expected = inner.or(range.length);
@@ -58,7 +58,7 @@ pub fn piped(
     part.seal()
 }
 
-/// Reads, whatever signals come.
+/// Reads; retries if interrupted by a signal.
 fn read(input: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(out) {

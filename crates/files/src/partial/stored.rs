@@ -1,4 +1,4 @@
-//! Where a partial is.
+//! Storage of partials.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use crate::escaped::Escaped;
 use crate::read_error::ReadError;
 use crate::{memory, open};
 
-/// A partial that is kept somewhere, by somebody. Each is read twice.
+/// A stored partial. Each is read twice.
 pub trait Stored {
-    /// What to call it in a message.
+    /// Returns its name in messages.
     fn name(&self) -> String;
 
-    /// Its first bytes, at most `most`.
+    /// Reads its first bytes, at most `most`.
     fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error>;
 }
 
-/// A file.
+/// A partial in a file.
 impl Stored for PathBuf {
     fn name(&self) -> String {
         Escaped::name(self).to_string()

@@ -1,4 +1,4 @@
-//! A partial of bytes that come in pieces, of any lengths.
+//! Hashes a range that comes in pieces to a partial.
 
 use std::ops::Deref;
 
@@ -12,19 +12,19 @@ use super::part::aligned;
 use crate::error::Error;
 use crate::open_key::OpenKey;
 
-/// A range of an object in the making. `K` refers to the key: `&OpenKey`, `Arc<OpenKey>`.
+/// A range of an object that is being hashed. `K` refers to the key: `&OpenKey`, `Arc<OpenKey>`.
 pub struct PartStream<K> {
     key: K,
     object: Vec<u8>,
     last: bool,
     part: AnyPart,
-    /// What comes after the part: less than a block, or up to one if the range is the last.
+    /// The bytes after the part: less than a block, or up to a block in the last range.
     held: Zeroizing<Vec<u8>>,
 }
 
 impl<K: Deref<Target = OpenKey>> PartStream<K> {
-    /// The range from byte `start` on of the object of this name, see
-    /// [`versioned`](super::versioned). `last` says that the object ends with the range.
+    /// Starts a range at byte `start` of the object with this name; see
+    /// [`versioned`](super::versioned). `last` is true if the object ends with the range.
     pub fn new(key: K, object: Vec<u8>, start: u64, last: bool) -> Result<PartStream<K>, Error> {
         check_object(&object)?;
         let parts = key.parts()?;
@@ -32,21 +32,21 @@ impl<K: Deref<Target = OpenKey>> PartStream<K> {
         let algorithm = key.mac.algorithm();
         let wrong = |error| RangeError::Mac { algorithm, error };
         let part = parts.new_part(start, &[]).map_err(wrong)?;
-        // At its full length at once: a vector that grows would leave copies behind.
+        // Allocated at full length, as a growing vector would leave copies in memory.
         let held = Zeroizing::new(Vec::with_capacity(parts.block()));
         Ok(PartStream { key, object, last, part, held })
     }
 
-    /// Adds the bytes that follow.
+    /// Appends bytes to the range.
     ///
     /// # Errors
     ///
-    /// [`PartError::Mac`] with [`TooLong`](tagmac::Error::TooLong) if the range would end over the
-    /// MAC's limit. It is then as it was.
+    /// [`PartError::Mac`] with [`TooLong`](tagmac::Error::TooLong) if the range would end beyond
+    /// the MAC's limit. The stream is then unchanged.
     pub fn update(&mut self, mut data: &[u8]) -> Result<(), PartError> {
         self.check_limit(data.len())?;
         let parts = self.key.mac.parts().ok_or(PartError::ForeignPart)?;
-        // Of the last range at least one byte is kept: some MACs treat the last block apart.
+        // In the last range at least one byte is kept: some MACs treat the last block differently.
         let (block, kept) = (parts.block(), self.last as usize);
         if self.held.len() + data.len() >= block + kept {
             if !self.held.is_empty() {
@@ -73,32 +73,32 @@ impl<K: Deref<Target = OpenKey>> PartStream<K> {
         }
     }
 
-    /// The name of the object.
+    /// Returns the object's name.
     pub fn object(&self) -> &[u8] {
         &self.object
     }
 
-    /// The first byte of the range.
+    /// Returns the first byte of the range.
     pub fn start(&self) -> u64 {
         self.part.start()
     }
 
-    /// The byte after what there is of the range.
+    /// Returns the byte after the range hashed so far.
     pub fn end(&self) -> u64 {
         self.part.end() + self.held.len() as u64
     }
 
-    /// Whether the object ends with the range.
+    /// Returns whether the object ends with the range.
     pub fn is_last(&self) -> bool {
         self.last
     }
 
-    /// The partial, sealed. More may follow, and another seal.
+    /// Returns the sealed partial. More bytes may follow, and another seal.
     ///
     /// # Errors
     ///
-    /// If the range is empty, but for that of an empty object, or ends within a block although it is
-    /// not the last, or if the system has no random bytes.
+    /// Fails if the range is empty but the object is not, if a range that is not the last ends
+    /// within a block, or if the system has no random bytes.
     pub fn seal(&self) -> Result<Vec<u8>, Error> {
         self.check_end()?;
         let PartStream { key, object, part, held, .. } = self;
@@ -107,12 +107,13 @@ impl<K: Deref<Target = OpenKey>> PartStream<K> {
         Ok(sealed.map_err(RangeError::Seal)?)
     }
 
-    /// The part, and what comes after it: up to a block if the range is the last, else nothing. Both
-    /// are as secret as the key. Neighbours [join](tagmac_any::Parts::join).
+    /// Returns the part and the bytes after it: up to a block if the range is the last, and nothing
+    /// otherwise. Both are as secret as the key. Adjoining parts can be
+    /// [joined](tagmac_any::Parts::join).
     ///
     /// # Errors
     ///
-    /// As [`seal`](PartStream::seal).
+    /// The same as for [`seal`](PartStream::seal).
     pub fn close(self) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
         self.check_end()?;
         Ok((self.part, self.held))

@@ -1,10 +1,10 @@
 //! Reads files and tags them.
 //!
-//! A regular file is cut into pieces. Each worker takes the next piece that nobody has and makes a
-//! part of it, in steps that stay in its core's second cache between the read and the MAC. The
-//! parts are joined in order. The rest, at least one byte, goes to the finish. Every worker has one
-//! buffer for good, so memory does not depend on the file. What cannot be read at an offset (pipes,
-//! devices) is streamed.
+//! A regular file is divided into pieces. Each worker takes the next free piece and hashes it to a
+//! part, in steps that stay in its core's second-level cache between the read and the MAC. The
+//! parts are joined in order. The rest, at least one byte, is finalized on the calling thread.
+//! Every worker keeps one buffer, so memory does not depend on the file. Pipes and devices cannot
+//! be read at offsets and are streamed.
 
 mod pieces;
 mod settle;
@@ -34,26 +34,26 @@ use pieces::{Joined, Work};
 pub use settle::settled;
 use sizes::Sizes;
 
-/// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
+/// Approximate length of a step in bytes. At double the length, one thread is 25% slower.
 const STEP: usize = 128 << 10;
-/// A piece is so many steps: the disk sees long reads, and workers meet seldom.
+/// Steps per piece. Long pieces give the disk long reads, and workers rarely contend.
 const STEPS: usize = 4;
-/// A file gets a thread for each of these, so that a small file starts none.
+/// Bytes per thread, so that a small file starts no threads.
 const PER_THREAD: u64 = 1 << 20;
-/// More threads would not be fed, and each has a buffer.
+/// Maximum number of threads. More could not be supplied with data, and each has a buffer.
 pub const MAX_THREADS: usize = 64;
 
 /// Reads files for one MAC.
 pub struct FileReader<'a> {
     mac: &'a AnyMac,
     progress: &'a dyn Progress,
-    /// A buffer for each thread there may be, filled at its first use.
+    /// One buffer per thread, filled on first use.
     buffers: Vec<Vec<u8>>,
     step: usize,
     sizes: Sizes,
 }
 
-/// A tag and the length of what it is of.
+/// A tag and the length of its message.
 pub struct Tagged {
     /// The tag.
     pub tag: Tag,
@@ -61,15 +61,14 @@ pub struct Tagged {
     pub bytes: u64,
 }
 
-/// As many threads as are asked for, 0 for as many as there are cores.
+/// Returns the number of threads to use for `asked`; 0 means one per core.
 pub fn threads(asked: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     if asked == 0 { cores() } else { asked }.min(MAX_THREADS)
 }
 
 impl<'a> FileReader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
-    /// byte.
+    /// Creates a reader with `threads` threads; 0 means one per core. `progress` counts every byte.
     pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> FileReader<'a> {
         let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
@@ -78,8 +77,8 @@ impl<'a> FileReader<'a> {
         FileReader { mac, progress, buffers, step, sizes }
     }
 
-    /// The tag of the file `path`, a regular one that is open, going on from what a checkpoint holds
-    /// and keeping it up, for a MAC that has parts.
+    /// Returns the tag of the open regular file `path`. Resumes from the checkpoint and keeps it up
+    /// to date. The MAC must have parts.
     pub fn tag_kept(
         &mut self,
         path: &Path,
@@ -96,8 +95,8 @@ impl<'a> FileReader<'a> {
         Ok(tagged)
     }
 
-    /// The tag of an open file, of which `before` was said when it was opened, and which still has to
-    /// be the one of its name when it was read.
+    /// Returns the tag of an open file. `before` is its metadata when it was opened. Fails if
+    /// `path` no longer names the file afterwards.
     pub fn tag_named(
         &mut self,
         path: &Path,
@@ -112,7 +111,7 @@ impl<'a> FileReader<'a> {
         Ok(tagged)
     }
 
-    /// The tag of an open file, of which `before` was said when it was opened.
+    /// Returns the tag of an open file. `before` is its metadata when it was opened.
     pub fn tag_open(
         &mut self,
         file: &File,
@@ -122,7 +121,7 @@ impl<'a> FileReader<'a> {
         self.tag_from(file, before, nonce, None)
     }
 
-    /// The same from where a checkpointer's state ends.
+    /// Like [`tag_open`](FileReader::tag_open), from the end of a checkpoint.
     fn tag_from(
         &mut self,
         mut file: &File,
@@ -140,7 +139,7 @@ impl<'a> FileReader<'a> {
                 let (part, rest) = self.in_parts(parts, file, span, kept)?;
                 Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
             }
-            // One byte more than there should be is enough to see that the file grows.
+            // One byte more than expected is enough to detect that the file grows.
             (Some(size), _) => {
                 self.stream(&mut file.by_ref().take(size.saturating_add(1)), nonce)?
             }
@@ -153,8 +152,8 @@ impl<'a> FileReader<'a> {
         Ok(tagged)
     }
 
-    /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the
-    /// file stays as it is has to be seen to by the caller.
+    /// Returns the tag of the first `size` bytes of an open regular file. The MAC must have parts.
+    /// The caller must ensure that the file does not change.
     pub fn tag_bytes(&mut self, file: &File, size: u64, nonce: &[u8]) -> Result<Tag, ReadError> {
         let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         if size == 0 {
@@ -165,12 +164,12 @@ impl<'a> FileReader<'a> {
         Ok(parts.finish(part, nonce, rest)?)
     }
 
-    /// The size of an open file, where it can be known before it is read.
+    /// Returns the size of an open file, if it is known before the file is read.
     pub fn size(&mut self, file: &File, facts: &Metadata) -> Option<u64> {
         (facts.is_file() && self.sizes.are_true(file, facts)).then_some(facts.len())
     }
 
-    /// The tag of what `input` has, read to its end.
+    /// Returns the tag of `input`, read to its end.
     pub fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
         let buffer = sized(&mut self.buffers[0], self.step)?;
         let mut stream = self.mac.stream(nonce)?;
@@ -194,8 +193,9 @@ impl<'a> FileReader<'a> {
         Ok(Tagged { tag: stream.tag()?, bytes })
     }
 
-    /// The part of a range of a regular file, of which `before` was said when it was opened, and
-    /// the bytes after it: at most a block, and none unless the range is the object's last.
+    /// Hashes a range of a regular file to a part. `before` is its metadata when it was opened.
+    /// Returns the part and the bytes after it: at most a block, and only if the range is the
+    /// object's last.
     pub fn part(
         &mut self,
         file: &File,
@@ -222,8 +222,8 @@ impl<'a> FileReader<'a> {
         Ok((part, &rest[cut..]))
     }
 
-    /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
-    /// one byte and at most a step. With a checkpointer, from the end of what was kept.
+    /// Reads a range that is not empty. Returns the part of all but its end, and the end: at least
+    /// one byte and at most a step. With a checkpointer, starts after the bytes it has.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
@@ -235,9 +235,9 @@ impl<'a> FileReader<'a> {
         let piece = (STEPS * step) as u64;
         let (checkpointer, whole) = kept.unzip();
         let first = whole.as_ref().map_or(span.start, AnyPart::end);
-        // The end of the span may be byte 2^64, which no number here can be.
+        // The end of the span may be byte 2^64, which a `u64` cannot represent.
         let size = span.bytes - (first - span.start);
-        // At least one byte is left: some MACs treat the last block apart.
+        // At least one byte is left: some MACs treat the last block differently.
         let pieces = (size - 1) / piece;
         let work = Work {
             parts,
@@ -261,7 +261,7 @@ impl<'a> FileReader<'a> {
                         work.take_pieces(buffer);
                     }
                 };
-                // Where no thread or no buffer for it can be had, this one does all the work.
+                // If no thread or no buffer can be allocated, this thread does all the work.
                 if thread::Builder::new().spawn_scoped(scope, || stack::wiped(help)).is_err() {
                     break;
                 }
@@ -277,7 +277,7 @@ impl<'a> FileReader<'a> {
     }
 }
 
-/// The first `bytes` bytes of a buffer, which is made once and then kept.
+/// Returns the first `bytes` bytes of a buffer, which is allocated once and then kept.
 fn sized(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<&mut [u8]> {
     if buffer.len() < bytes {
         let more = bytes - buffer.len();
@@ -287,7 +287,7 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<&mut [u8]> {
     Ok(&mut buffer[..bytes])
 }
 
-/// Refuses a regular file that has grown or shrunk or was written to.
+/// Fails if a regular file has grown, shrunk or been written to.
 pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), ReadError> {
     let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
     let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
@@ -300,7 +300,7 @@ pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), R
     if stayed { Ok(()) } else { Err(ReadError::Written) }
 }
 
-/// Refuses a file whose name, or the link of that name, does not lead to it any more.
+/// Fails if `path`, with links followed, no longer names the file.
 pub fn in_place(path: &Path, file: &File) -> Result<(), ReadError> {
     if identity::leads_to(path, file)? { Ok(()) } else { Err(ReadError::Replaced) }
 }

@@ -14,18 +14,18 @@ use crate::faults;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 
-/// A range of an object, and where it is in a file.
+/// A range of an object, and its position in a file.
 #[derive(Clone, Copy)]
 pub struct Span {
-    /// The first byte of the range in the object, a multiple of the block.
+    /// The offset in the object, a multiple of the block.
     pub start: u64,
-    /// The same byte in the file.
+    /// The offset in the file.
     pub at: u64,
-    /// Bytes of the range.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// The pieces of a file, and what the workers share.
+/// The pieces of a file, and the state that the workers share.
 pub struct Work<'a> {
     /// The MAC.
     pub parts: Parts<'a>,
@@ -33,24 +33,24 @@ pub struct Work<'a> {
     pub file: &'a File,
     /// The range.
     pub span: Span,
-    /// Where the first piece starts in the object.
+    /// The offset of the first piece in the object.
     pub first: u64,
-    /// Bytes of a piece.
+    /// The length of a piece in bytes.
     pub piece: u64,
-    /// How many there are.
+    /// The number of pieces.
     pub pieces: u64,
-    /// The next piece that nobody has.
+    /// The next free piece.
     pub next: AtomicU64,
-    /// What is done.
+    /// The parts that are done.
     pub joined: Mutex<Joined>,
-    /// What keeps a checkpoint, if anything does.
+    /// Maintains the checkpoint, if there is one.
     pub checkpointer: Option<&'a Checkpointer<'a>>,
-    /// Who hears of every byte.
+    /// Counts every byte.
     pub progress: &'a dyn Progress,
 }
 
 impl Work<'_> {
-    /// Takes pieces until there are none, or until one fails.
+    /// Hashes free pieces until there are no more, or until one fails.
     pub fn take_pieces(&self, buffer: &mut [u8]) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -70,14 +70,14 @@ impl Work<'_> {
                 continue;
             };
             if let Some(due) = checkpointer.due(whole) {
-                // The others go on meanwhile.
+                // Release the lock, so that other workers continue during the write.
                 drop(joined);
                 checkpointer.write(due);
             }
         }
     }
 
-    /// The part of whole steps from `start` to `end`.
+    /// Hashes whole steps from `start` to `end` to a part.
     pub fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, ReadError> {
         let mut part = self.parts.new_part(start, &[])?;
         while part.end() < end {
@@ -87,7 +87,7 @@ impl Work<'_> {
         Ok(part)
     }
 
-    /// Reads bytes of the object that the file had when it was opened.
+    /// Reads at an offset in the object. Fails if the file is shorter than when it was opened.
     pub fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), ReadError> {
         faults::before("read")?;
         let (at, before) = (at - self.span.start + self.span.at, self.span.at + self.span.bytes);
@@ -106,10 +106,11 @@ impl Work<'_> {
     }
 }
 
-/// The parts so far: those from the start without a gap as one, the others until the gap closes.
+/// The parts so far: those from the start without a gap are joined, the others wait until the gap
+/// closes.
 #[derive(Default)]
 pub struct Joined {
-    /// Where the first part starts.
+    /// The offset of the first part.
     first: u64,
     whole: Option<AnyPart>,
     waiting: BTreeMap<u64, AnyPart>,
@@ -117,7 +118,7 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// What is known from `first` on.
+    /// Starts with the part before `first`, if any.
     pub fn new(first: u64, whole: Option<AnyPart>) -> Joined {
         Joined { first, whole, ..Joined::default() }
     }
@@ -143,7 +144,7 @@ impl Joined {
         Ok(())
     }
 
-    /// All parts and the last one as one part.
+    /// Returns all parts and the last one, joined.
     pub fn with(mut self, parts: Parts<'_>, last: AnyPart) -> Result<AnyPart, ReadError> {
         match (self.error.take(), self.whole.take()) {
             (Some(error), _) => Err(error),

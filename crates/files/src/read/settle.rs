@@ -1,4 +1,4 @@
-//! Facts of a file that is about to be read, such that every later write shows in them.
+//! Metadata of a file that is about to be read, such that every later write is visible in it.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -11,22 +11,22 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::read::sizes::Sizes;
 use crate::read_error::ReadError;
 
-/// How often a file's times may change while it is synced.
+/// Maximum number of attempts, in case the file's times change during the sync.
 const TRIES: usize = 4;
-/// The longest step of the clock that files get their times from.
+/// Maximum resolution of the clock that sets file times.
 const LONGEST_STEP: Duration = Duration::from_millis(20);
-/// That clock.
+/// The clock that sets file times.
 #[cfg(target_os = "linux")]
 const CLOCK: ClockId = ClockId::RealtimeCoarse;
 #[cfg(not(target_os = "linux"))]
 const CLOCK: ClockId = ClockId::Realtime;
 
-/// What the system says of a regular file, such that every later write shows in its times.
+/// Returns the metadata of a regular file such that every later write changes its times.
 ///
-/// A page that a program has mapped and written to takes more writes in silence until it is on disk:
-/// so all are put there. And times are those of a clock that goes in steps: so the step of the last
-/// change has to be over. What a file system does not keep shows nowhere: tmpfs does not keep the
-/// times of mapped writes.
+/// Two effects could hide a write. A page that was written through a mapping accepts more writes
+/// without a change of the times until it is on disk; so the file is synced. And the clock of file
+/// times advances in steps; so the step of the last change must be over. tmpfs never updates the
+/// times for a write to a mapped page, so there it stays hidden.
 pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     let times = |file: &Metadata| {
         (file.len(), file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec())
@@ -38,7 +38,7 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     for _ in 0..TRIES {
         pass_step(&before);
         match file.sync_data() {
-            // Nothing can be written there, or nothing that a sync would have to do with.
+            // The file is not writable, or its file system has nothing to sync.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -58,8 +58,8 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     Err(ReadError::Written)
 }
 
-/// Waits until the clock that files get their times from shows another time than the file's last
-/// change. A time that is far ahead is another clock's, and not waited for.
+/// Waits until the clock of file times has passed the file's last change. A time far in the future
+/// comes from another clock and is not waited for.
 fn pass_step(file: &Metadata) {
     let changed = Duration::new(file.ctime().max(0) as u64, file.ctime_nsec() as u32);
     loop {

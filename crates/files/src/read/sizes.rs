@@ -1,9 +1,9 @@
-//! Files whose size the system does not tell.
+//! Files that report a wrong size.
 //!
-//! In /proc every file says that it is empty, in /sys most say that they have a page. They are made
-//! as they are read, so their size is what was read. Which file systems do so is known by their
-//! numbers in `linux/magic.h`, and only who may mount one can have a file there. Everywhere else a
-//! file of another size than it says is one that changed while it was read.
+//! Files in /proc report a size of zero, and most in /sys the size of a page. Their content is
+//! generated when they are read, so the true size is the number of bytes read. Such file systems
+//! are recognized by their numbers in `linux/magic.h`; only privileged users can mount them. On all
+//! other file systems, a file that does not have its reported size changed while it was read.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -30,21 +30,22 @@ const MADE_AS_READ: [u32; 15] = [
     0x0765_5821,
     0x1980_0202,
 ];
-/// A program may stand for a file system, and make what it says is empty as it is read.
+/// A FUSE file system may generate files that it reports as empty.
 #[cfg(target_os = "linux")]
 const FUSE: u32 = 0x6573_5546;
 
-/// Files that do not tell their size have fewer bytes, or no end in reach, as `/proc/self/pagemap`.
+/// Maximum length of a file that does not report its size. Longer ones may be endless in practice,
+/// like `/proc/self/pagemap`.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file that does not tell its size, and has to end all the same.
+/// A file that does not report its size and must end within `MAX_BYTES`.
 pub struct Ending<'a> {
     file: &'a File,
     left: u64,
 }
 
 impl<'a> Ending<'a> {
-    /// From where the file is.
+    /// Starts at the file's current position.
     pub fn new(file: &'a File) -> Ending<'a> {
         Ending { file, left: MAX_BYTES }
     }
@@ -54,29 +55,30 @@ impl Read for Ending<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(out)?;
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            io::Error::other("expected at most 64 MiB, as it does not tell its size, found more")
+            io::Error::other(
+                "longer than 64 MiB, the limit for files that do not report their size",
+            )
         })?;
         Ok(read)
     }
 }
 
-/// Tells whether sizes are true.
+/// Finds out whether reported sizes are true.
 #[derive(Default)]
 pub struct Sizes {
-    /// The file system that was asked last, which may be at the other end of a network, and its
-    /// kind.
+    /// The last file system, by device, and its kind. Asking again may need a network request.
     #[cfg(target_os = "linux")]
     last: Option<(u64, u32)>,
 }
 
 impl Sizes {
-    /// Whether a file has the size that it says it has.
+    /// Returns whether a file has the size that it reports.
     #[cfg(target_os = "linux")]
     pub fn are_true(&mut self, file: &File, facts: &Metadata) -> bool {
         let kind = match self.last {
             Some((device, kind)) if device == facts.dev() => kind,
             _ => {
-                // The type differs between processors, the numbers have 32 bits.
+                // The type differs between processors, but the numbers have 32 bits.
                 let Ok(system) = rustix::fs::fstatfs(file) else { return true };
                 self.last.insert((facts.dev(), system.f_type as u32)).1
             }
@@ -84,7 +86,7 @@ impl Sizes {
         !MADE_AS_READ.contains(&kind) && (kind != FUSE || facts.len() > 0)
     }
 
-    /// Whether a file has the size that it says it has.
+    /// Returns whether a file has the size that it reports.
     #[cfg(not(target_os = "linux"))]
     pub fn are_true(&mut self, _: &File, facts: &Metadata) -> bool {
         facts.len() > 0

@@ -1,4 +1,4 @@
-//! Why an update ended.
+//! Errors of updates.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,57 +11,57 @@ use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;
 use crate::read_error::ReadError;
 
-/// Why an update ended.
+/// The reason why an update failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// The MAC cannot follow edits.
+    /// The MAC does not support edits.
     NoEdits {
         /// The algorithm.
         algorithm: Algorithm,
     },
-    /// There is no sidecar to follow an edit in.
+    /// The edit needs a sidecar, which does not exist.
     NoSidecar {
-        /// Where it should be.
+        /// The sidecar's path.
         sidecar: PathBuf,
     },
-    /// There is a sidecar, and one was to be created.
+    /// A new sidecar was requested, and one exists.
     SidecarExists {
-        /// Where it is.
+        /// The sidecar's path.
         sidecar: PathBuf,
     },
-    /// The length of a leaf was given, and the sidecar has one already.
+    /// A leaf length was given, but an existing sidecar keeps its own.
     LeafFixed,
-    /// The length given for a leaf is over the limit.
+    /// The leaf length given is over the limit.
     LeafTooLong {
-        /// The limit, in bytes.
+        /// The limit in bytes.
         max: u64,
         /// The length given.
         found: u64,
     },
-    /// A tag was expected of a sidecar that is only created now, under a new nonce.
+    /// A tag was expected, but a new sidecar gets a new nonce.
     NothingToExpect,
-    /// The expected tag is no tag of the MAC.
+    /// The expected tag is not a valid tag of the MAC.
     ExpectedTag {
         /// The algorithm.
         algorithm: Algorithm,
-        /// What is wrong with the tag.
+        /// The error of the tag.
         error: tagmac::Error,
     },
-    /// The last state's tag is not the expected one.
+    /// The tag of the last state is not the expected one.
     OtherTag {
         /// The file.
         file: PathBuf,
     },
-    /// The last state's tag is the expected one, but an edit of it was interrupted. Only the caller can
-    /// know whether that was an edit of theirs.
+    /// The tag of the last state is the expected one, but an edit of that state was interrupted.
+    /// Only the caller knows whether the edit was theirs.
     ExpectedInterrupted {
         /// The file.
         file: PathBuf,
-        /// The edit.
+        /// The interrupted edit.
         edit: Interrupted,
     },
-    /// The sidecar is that of a file with another name.
+    /// The sidecar belongs to a file with another name.
     OtherFile {
         /// The sidecar.
         sidecar: PathBuf,
@@ -69,59 +69,59 @@ pub enum UpdateError {
         expected: Vec<u8>,
         /// The name in the sidecar.
         found: Vec<u8>,
-        /// Whether an edit was interrupted: then the sidecar has the only copy of the old bytes.
+        /// True if an edit was interrupted. Then the sidecar has the only copy of the old bytes.
         interrupted: bool,
     },
     /// The file has grown or shrunk since the last update.
     OtherLength {
         /// The file.
         file: PathBuf,
-        /// Its length at the last update.
+        /// The file's length at the last update.
         expected: u64,
-        /// Its length now.
+        /// The file's length now.
         found: u64,
     },
     /// Bytes have changed since the last update, so the edit was not made.
     Changed {
         /// The file.
         file: PathBuf,
-        /// From the first leaf that has changed to the last.
+        /// From the first changed leaf to the last.
         bytes: Range<u64>,
     },
-    /// Bytes have changed since the last update, and nothing is left to do but to accept them.
+    /// Bytes have changed since the last update. The only way to continue is to accept them.
     Unaccepted {
         /// The file.
         file: PathBuf,
-        /// From the first leaf that has changed to the last.
+        /// From the first changed leaf to the last.
         bytes: Range<u64>,
-        /// Whether the file has grown, too. What was added can be accepted after these bytes.
+        /// True if the file has grown, too. The new bytes can be accepted after these.
         grew: bool,
-        /// Whether an interrupted edit was finished or undone before.
+        /// True if an interrupted edit was finished or undone first.
         settled: bool,
     },
     /// A patch starts after the end of the file.
     PatchStart {
         /// The file.
         file: PathBuf,
-        /// Its length.
+        /// The file's length.
         length: u64,
-        /// Where the patch starts.
+        /// The start of the patch.
         found: u64,
     },
     /// A patch ends after the end of the file.
     PatchEnd {
         /// The file.
         file: PathBuf,
-        /// Its length.
+        /// The file's length.
         length: u64,
     },
-    /// A patch of this file has more bytes than a sidecar has room for, which are so many.
+    /// A patch of this file is over the maximum length, given in bytes.
     PatchTooLong(PathBuf, u64),
-    /// The length to cut the file off at is over its own.
+    /// The length to truncate to is over the file's length.
     TruncateEnd {
         /// The file.
         file: PathBuf,
-        /// Its length.
+        /// The file's length.
         length: u64,
         /// The length given.
         found: u64,
@@ -130,9 +130,9 @@ pub enum UpdateError {
     RangeEnd {
         /// The file.
         file: PathBuf,
-        /// Its length.
+        /// The file's length.
         length: u64,
-        /// Where the range ends.
+        /// The end of the range.
         found: u64,
     },
     /// There is no interrupted edit to undo.
@@ -140,43 +140,43 @@ pub enum UpdateError {
         /// The file.
         file: PathBuf,
     },
-    /// An edit was interrupted, and the file is not as the edit can have left it. Only the caller can
-    /// say how to go on.
+    /// An edit was interrupted, and the file is in a state that the edit cannot have left. Only the
+    /// caller can decide how to continue.
     Stuck {
         /// The file.
         file: PathBuf,
-        /// The edit.
+        /// The interrupted edit.
         edit: Interrupted,
-        /// What is in the file.
+        /// The unexpected state of the file.
         found: Interference,
     },
-    /// The file could not be written. The edit is known, and can be finished or undone.
+    /// The file could not be written. The edit is recorded, and can be finished or undone.
     Unfinished {
         /// The file.
         file: PathBuf,
-        /// What the edit is called.
+        /// The word for the edit.
         edit: &'static str,
-        /// Whether a tag was expected: then the next update does not go on by itself.
+        /// True if a tag was expected. Then the next update does not continue by itself.
         expects: bool,
-        /// Why.
+        /// The reason.
         error: ReadError,
     },
-    /// The file's name leads to another file by now, or to none.
+    /// The file's name denotes another file now, or does not exist any more.
     FileReplaced {
         /// The file.
         file: PathBuf,
     },
-    /// The sidecar's name leads to another file by now, or to none.
+    /// The sidecar's name denotes another file now, or does not exist any more.
     SidecarReplaced {
         /// The sidecar.
         sidecar: PathBuf,
     },
-    /// It is no sidecar.
+    /// The file is not a sidecar.
     NotASidecar {
-        /// What should be one.
+        /// The file's path.
         sidecar: PathBuf,
     },
-    /// It is a sidecar of another version.
+    /// The sidecar is of another version.
     Version {
         /// The sidecar.
         sidecar: PathBuf,
@@ -185,68 +185,68 @@ pub enum UpdateError {
     OtherKey {
         /// The sidecar.
         sidecar: PathBuf,
-        /// The id of the key.
+        /// The expected key ID.
         expected: KeyId,
-        /// The id in the sidecar.
+        /// The key ID in the sidecar.
         found: KeyId,
     },
-    /// The sidecar is not as it was sealed.
+    /// The sidecar's seal does not match, or the sidecar is truncated.
     Altered {
         /// The sidecar.
         sidecar: PathBuf,
     },
-    /// The file has fewer bytes than it had when the update began.
+    /// The file is shorter than it was when the update began.
     Shrunk {
         /// The file.
         file: PathBuf,
-        /// How many bytes it should have at least.
+        /// The minimum length expected.
         expected: u64,
     },
-    /// The MAC cannot hash this file, and why.
+    /// The MAC cannot hash this file, for this reason.
     Mac(PathBuf, PartError),
 }
 
-/// An edit that was interrupted.
+/// An interrupted edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupted {
     /// A patch.
     Patch {
-        /// Its first byte.
+        /// The first byte.
         offset: u64,
-        /// Bytes.
+        /// The length in bytes.
         length: u64,
     },
     /// A truncation.
     Truncation {
-        /// The file's length before it.
+        /// The file's length before the truncation.
         from: u64,
-        /// The file's length after it.
+        /// The file's length after the truncation.
         to: u64,
-        /// Whether bytes are gone that were there before it, so that it cannot be undone.
+        /// True if bytes were already removed, so that it cannot be undone.
         gone: bool,
     },
 }
 
-/// What an interrupted edit cannot have left in a file.
+/// A state of the file that an interrupted edit cannot have left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interference {
-    /// Another length than that of before the edit, or than that of after it.
+    /// The file has another length than before or after the edit.
     Length {
         /// The length after the edit.
         expected: u64,
-        /// The length before a truncation, which is as good.
+        /// The length before a truncation, which is valid too.
         before: Option<u64>,
         /// The length found.
         found: u64,
     },
-    /// Leaves beside the edit that are not as they were.
+    /// Leaves outside the edit have changed.
     Changed(Range<u64>),
-    /// Bytes in the place of a patch that are neither the old ones nor the new ones.
+    /// Bytes within a patch are neither the old ones nor the new ones.
     Foreign(Range<u64>),
 }
 
 impl UpdateError {
-    /// What kind of error it is.
+    /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             UpdateError::NoEdits { .. }
@@ -280,7 +280,7 @@ impl UpdateError {
             | UpdateError::Mac(..) => ErrorKind::Io,
         }
     }
-    /// The file or the sidecar that it is about, if it is about one.
+    /// Returns the path of the file or the sidecar concerned, if any.
     pub fn place(&self) -> Option<&Path> {
         match self {
             UpdateError::NoEdits { .. }
@@ -315,7 +315,7 @@ impl UpdateError {
         }
     }
 
-    /// Why, without the place.
+    /// Returns the message without the path.
     pub fn reason(&self) -> impl fmt::Display + '_ {
         Reason(self)
     }
@@ -332,7 +332,7 @@ impl fmt::Display for UpdateError {
 
 impl std::error::Error for UpdateError {}
 
-/// Displays all but the place.
+/// Displays the message without the path.
 struct Reason<'a>(&'a UpdateError);
 
 impl fmt::Display for Reason<'_> {
@@ -340,7 +340,7 @@ impl fmt::Display for Reason<'_> {
         match self.0 {
             UpdateError::NoEdits { algorithm } => write!(f, "{algorithm} cannot follow edits"),
             UpdateError::NoSidecar { .. } => {
-                f.write_str("expected the file's sidecar, found none")
+                f.write_str("the sidecar does not exist")
             }
             UpdateError::SidecarExists { .. } => f.write_str("the sidecar exists"),
             UpdateError::LeafFixed => {
@@ -350,7 +350,7 @@ impl fmt::Display for Reason<'_> {
                 write!(f, "expected a leaf of at most {max} bytes (64 MiB), found {found}")
             }
             UpdateError::NothingToExpect => {
-                f.write_str("expected a sidecar, found none, and a new tag has a new nonce")
+                f.write_str("no tag can be expected of a new sidecar, as it gets a new nonce")
             }
             UpdateError::ExpectedTag { algorithm, error } => {
                 write!(f, "the expected tag: {algorithm}: {error}")
@@ -361,18 +361,18 @@ impl fmt::Display for Reason<'_> {
             ),
             UpdateError::ExpectedInterrupted { edit, .. } => write!(
                 f,
-                "the tag is the expected one, but {edit} was interrupted; if that was no update of \
-                 yours, this is an old sidecar, and the edit has to be undone"
+                "the tag is the expected one, but {edit} was interrupted; unless that was an update of \
+                 yours, this is an old sidecar: undo the edit",
             ),
             UpdateError::OtherFile { expected, found, interrupted, .. } => {
                 let [expected, found] = [expected, found].map(|name| Escaped::bytes(name));
-                write!(f, "expected the sidecar of {expected}, found that of {found}")?;
+                write!(f, "the sidecar belongs to {found}, not to {expected}")?;
                 if !interrupted {
                     return Ok(());
                 }
                 write!(
                     f,
-                    ", with an interrupted edit: keep it, rename both back to {found} and \
+                    "; an edit was interrupted: keep the sidecar, rename both back to {found} and \
                      {found}.tagmac, and finish or undo the edit there"
                 )
             }
@@ -394,19 +394,19 @@ impl fmt::Display for Reason<'_> {
                 write!(f, "expected an offset within the file's {length} bytes, found {found}")
             }
             UpdateError::PatchEnd { length, .. } => {
-                write!(f, "expected bytes within the file's {length}, found some past them")
+                write!(f, "the patch ends after the file's {length} bytes")
             }
             UpdateError::PatchTooLong(_, max) => {
-                write!(f, "expected at most {max} bytes, found more")
+                write!(f, "the patch is longer than {max} bytes")
             }
             UpdateError::TruncateEnd { length, found, .. } => {
                 write!(f, "expected at most the file's {length} bytes, found {found}")
             }
             UpdateError::RangeEnd { length, found, .. } => {
-                write!(f, "expected a range within the file's {length} bytes, found one up to {found}")
+                write!(f, "the range ends at byte {found}, after the file's {length} bytes")
             }
             UpdateError::NotInterrupted { .. } => {
-                f.write_str("expected an interrupted edit, found none")
+                f.write_str("no edit was interrupted")
             }
             UpdateError::Stuck { edit, found, .. } => write!(f, "{found}; {edit} was interrupted"),
             UpdateError::Unfinished { edit, error, .. } => {
@@ -420,23 +420,22 @@ impl fmt::Display for Reason<'_> {
                  been edited",
             ),
             UpdateError::NotASidecar { .. } => {
-                f.write_str("expected a sidecar, found something else")
+                f.write_str("not a sidecar")
             }
             UpdateError::Version { .. } => f.write_str(
-                "expected a sidecar of version 3, found another: the file was not checked; check it \
-                 against a tag that you trust before you move this away and create a new one",
+                "not a sidecar of version 3, so the file was not checked; check it against a tag that you \
+                 trust before you move the sidecar away and create a new one",
             ),
             UpdateError::OtherKey { expected, found, .. } => write!(
                 f,
-                "expected a sidecar sealed under this key (id {expected}), found one sealed under the \
-                 key with id {found}"
+                "the sidecar is sealed under another key: expected key id {expected}, found {found}"
             ),
             UpdateError::Altered { .. } => {
-                f.write_str("expected what this key sealed, found it altered")
+                f.write_str("the sidecar is damaged: it is not as this key sealed it")
             }
             UpdateError::Shrunk { expected, .. } => write!(
                 f,
-                "expected {expected} bytes, found fewer: the file changed while it was read"
+                "the file has fewer than {expected} bytes: it changed while it was read"
             ),
             UpdateError::Mac(_, error) => error.fmt(f),
         }
@@ -470,10 +469,7 @@ impl fmt::Display for Interference {
                 write!(f, "bytes {start} to {end} have changed since the last update")
             }
             Interference::Foreign(Range { start, end }) => {
-                write!(
-                    f,
-                    "expected bytes {start} to {end} as before or after the patch, found others"
-                )
+                write!(f, "bytes {start} to {end} are neither as before the patch nor as after it")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
+//! Edits that change the file's length.
 
 use super::State;
 use super::error::UpdateError;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 
 impl State<'_> {
-    /// Accepts what was added at the end of the file, once the leaf before it has been checked.
+    /// Accepts bytes added at the end of the file, after checking the leaf before them.
     pub(super) fn append(&mut self, bar: &dyn Progress) -> Result<(), Error> {
         let before = self.open.settled()?;
         let (found, length) = (before.len(), self.header.sums.length);
@@ -31,19 +31,21 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Where the leaf begins in which a file of this length ends, or that comes next.
+    /// Returns the start of the leaf that contains the end of a file of this length, or would come
+    /// next.
     pub(super) fn leaf_of_last(&self, length: u64) -> u64 {
         self.open.blocks(length).min(self.header.sums.blocks()) / self.header.leaf
             * self.header.leaf
     }
 
-    /// Where the leaf begins that has the last byte before a cut.
+    /// Returns the start of the leaf that contains the last byte before a cut.
     pub(super) fn leaf_before(&self, cut: u64) -> u64 {
         self.leaf_of_last(cut.saturating_sub(1))
     }
 
-    /// The sums of the file with other bytes from byte `start` on, where a leaf begins, to
-    /// `length`. What was read of it and checked is `checked`: no other bytes stand for these.
+    /// Returns the sums of the file with new contents from `start`, the start of a leaf, to
+    /// `length`. The first bytes were read and checked already; these, in `checked`, are used
+    /// instead of reading them again.
     fn grown(
         &mut self,
         start: u64,
@@ -54,7 +56,7 @@ impl State<'_> {
         let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
         let root = self.header.sums.again(self.tree.parts)?.root;
         let mut builder = TreeBuilder::from(&self.tree, root, start / leaf)?;
-        // The leaf, or two, that checked bytes begin.
+        // The one or two leaves that begin with checked bytes.
         let checked_end = start + checked.len() as u64;
         let first = checked_end.div_ceil(leaf).saturating_mul(leaf).min(length);
         let mut bytes = checked.to_vec();
@@ -81,8 +83,9 @@ impl State<'_> {
         Ok(Sums { length, rest, root: builder.done(&mut self.tree)? })
     }
 
-    /// Cuts the file off, once all that goes has been checked, and the leaf with the cut. A state
-    /// that says so comes first, because nothing of this can be checked when it is gone.
+    /// Truncates the file, after checking all bytes to be removed and the leaf that contains the
+    /// cut. The new state is recorded first, because the removed bytes cannot be checked
+    /// afterwards.
     pub(super) fn truncate(&mut self, length: u64, bar: &dyn Progress) -> Result<(), Error> {
         let old = self.header.sums.length;
         if length > old {
@@ -110,7 +113,7 @@ impl State<'_> {
         bar.file();
         kept.truncate((length - start) as usize);
         let next = self.grown(start, length, &kept, &())?;
-        // A leaf may be large, and one is read once more.
+        // Free it: leaves may be large, and one is read again.
         drop(kept);
         self.open.untouched(&before).map_err(|error| self.open.unread(error))?;
         self.begin(Pending { next, patch: None })?;

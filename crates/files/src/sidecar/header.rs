@@ -1,4 +1,4 @@
-//! A state of the sidecar: what the header says.
+//! The header of a sidecar: a state of the file.
 
 use crate::error::{Error, ErrorKind};
 use tagmac::save::{Reader, Writer};
@@ -7,22 +7,22 @@ use tagmac_any::Parts;
 use super::store::{Extent, FIRST_PAGE, Store};
 use super::tree::Root;
 
-/// Leaves are held in memory.
+/// Maximum length of a leaf in bytes, because leaves are held in memory.
 pub const MAX_LEAF: u64 = 64 << 20;
 
-/// A state.
+/// A state of the file.
 pub struct Header {
-    /// States are numbered.
+    /// The number of the state.
     pub number: u64,
-    /// The base name of the file.
+    /// The file's base name.
     pub name: Vec<u8>,
-    /// Bytes of a leaf.
+    /// The length of a leaf in bytes.
     pub leaf: u64,
     /// The nonce of the tag.
     pub nonce: Vec<u8>,
-    /// What the file is vouched for as.
+    /// The sums of the file.
     pub sums: Sums,
-    /// An edit that is on its way into the file.
+    /// An edit that may be partly in the file.
     pub pending: Option<Pending>,
 }
 
@@ -30,50 +30,50 @@ pub struct Header {
 pub struct Sums {
     /// The file's length in bytes.
     pub length: u64,
-    /// The bytes of the file that are in no leaf.
+    /// The bytes of the file after the last leaf.
     pub rest: Vec<u8>,
-    /// The leaves, unless there are none.
+    /// The tree of the leaves; `None` if there are no leaves.
     pub root: Option<Root>,
 }
 
-/// An edit between the state before it and the state after it. Both are kept, so that what is found
-/// in the file can be held against the one, and the other is there when the edit is done.
+/// An edit that is not complete. The state before it is kept to check the file against it, and the
+/// state after it takes over when the edit is done.
 pub struct Pending {
-    /// What the file will be.
+    /// The state after the edit.
     pub next: Sums,
-    /// The patch. None: the file is cut off.
+    /// The patch; `None` for a truncation.
     pub patch: Option<Patch>,
 }
 
-/// A patch, whose old and new bytes are in node pages.
+/// A patch. Its old and new bytes are in node pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch {
-    /// Where it starts.
+    /// The first byte.
     pub offset: u64,
-    /// Bytes.
+    /// The length in bytes.
     pub length: u64,
-    /// What is on its way into the file.
+    /// The side that is being written.
     pub side: Side,
-    /// The node page that says where the others are.
+    /// The node page that lists the pages with the bytes.
     pub pieces: Extent,
 }
 
-/// The bytes of a patch, or those of before, to which it is taken back.
+/// The new bytes of a patch, or the old ones if it is being undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Of before.
+    /// The bytes before the patch.
     Old,
-    /// Of the patch.
+    /// The bytes of the patch.
     New,
 }
 
 impl Sums {
-    /// Bytes of the file that are in leaves.
+    /// Returns the number of the file's bytes that are in leaves.
     pub fn blocks(&self) -> u64 {
         self.root.as_ref().map_or(0, |root| root.part().end())
     }
 
-    /// The same once more.
+    /// Returns a copy.
     pub fn again(&self, parts: Parts<'_>) -> Result<Sums, Error> {
         let root = self.root.as_ref().map(|root| root.again(parts)).transpose()?;
         Ok(Sums { length: self.length, rest: self.rest.clone(), root })
@@ -91,7 +91,7 @@ impl Sums {
             _ => Some(Root::load(parts, input)?),
         };
         let sums = Sums { length, rest, root };
-        // Whoever has the key wrote it; what follows counts on it.
+        // Anyone with the key can seal any text, and later code relies on this.
         (sums.blocks().checked_add(sums.rest.len() as u64) == Some(length)).then_some(sums)
     }
 }
@@ -108,7 +108,7 @@ impl Pending {
         Ok(())
     }
 
-    /// An edit of a file that had `before` bytes.
+    /// Loads an edit of a file of `before` bytes.
     fn load(parts: Parts<'_>, input: &mut Reader<'_>, before: u64) -> Option<Pending> {
         let next = Sums::load(parts, input)?;
         let patch = match input.number()? {
@@ -132,9 +132,9 @@ impl Pending {
 }
 
 impl Header {
-    /// The newest state of a sidecar, and whether it is there for good in both places. Where it is
+    /// Returns the newest state of a sidecar, and whether both copies of it are safely on disk. If
     /// not, neither another state nor the file may be written: if the only copy were lost, the
-    /// state before it would take over in silence, and with it an edit that is on its way.
+    /// previous state would become current again, and a pending edit would be forgotten.
     pub fn open(store: &mut Store, parts: Parts<'_>) -> Result<(Header, Result<(), Error>), Error> {
         let mut unread = None;
         let slots = [0, 1].map(|slot| {
@@ -147,23 +147,23 @@ impl Header {
         let numbers = slots.each_ref().map(|text| Reader::new(text.as_deref()?).number());
         let newest = usize::from(numbers[1] > numbers[0]);
         let Some(text) = slots[newest].as_ref() else {
-            // What cannot be read has no verdict.
+            // If a copy cannot be read, that is the error to report.
             return Err(unread.unwrap_or_else(|| store.altered()));
         };
         let (header, end) =
             Header::load(parts, &mut Reader::new(text)).ok_or_else(|| store.altered())?;
         store.set_end(end);
         let stands = match unread {
-            // What is there may be newer.
+            // The unreadable copy may be newer.
             Some(error) => Err(Error::io(format_args!(
-                "{error}; the header's other copy is whole, and shows the line, but allows no edit"
+                "{error}; the header's other copy is intact: it shows the tag, but allows no edit"
             ))),
             None => header.stand(store, parts, newest as u64, slots[0] == slots[1]),
         };
         Ok((header, stands))
     }
 
-    /// Sees to it that this state, which was found in this place, is on disk in both.
+    /// Ensures that both copies of this state are on disk. It was found in copy `place`.
     fn stand(
         &self,
         store: &mut Store,
@@ -172,21 +172,21 @@ impl Header {
         in_both: bool,
     ) -> Result<(), Error> {
         if !in_both {
-            // While one is written, the other one has to be there for good.
+            // While one copy is written, the other must be safely on disk.
             store.sync()?;
             store.put_header(1 - place, &self.text(parts, store.end())?)?;
         }
         if !in_both || self.pending.is_some() {
             store.sync()?;
         }
-        // With an edit on its way the file may be written next, and the old bytes are here alone.
+        // The file may be written next, and the sidecar has the only copy of the old bytes.
         if self.pending.is_some() {
             store.sync_name()?;
         }
         Ok(())
     }
 
-    /// Makes this the sidecar's state, by the next number.
+    /// Writes this as the sidecar's next state.
     pub fn commit(&mut self, store: &mut Store, parts: Parts<'_>) -> Result<(), Error> {
         self.number += 1;
         store.set_header(self.number % 2, &self.text(parts, store.end())?)
@@ -204,7 +204,7 @@ impl Header {
         Ok(text)
     }
 
-    /// The state, and where its node pages end.
+    /// Loads a state, and the end of its node pages.
     pub(crate) fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
         let number = input.number()?;
         let name = input.length_prefixed()?.to_vec();
@@ -228,8 +228,8 @@ mod tests {
     use super::super::store::HEADER_ROOM;
     use super::*;
 
-    /// Of every algorithm, with an edit on its way, rests of a whole block, and a name of 255 characters
-    /// of three bytes, which is the longest on any system.
+    /// For every algorithm, with the largest contents: a pending edit, rests of a whole block, and
+    /// a name of 255 characters of three bytes, which is the longest on any system.
     #[test]
     fn every_header_has_room() {
         for algorithm in Algorithm::all().filter(|algorithm| algorithm.capabilities().edits) {
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Whoever has the key can seal anything.
+    /// Anyone who has the key can seal any text, so loading must check it.
     #[test]
     fn what_is_sealed_is_a_state() {
         let mac = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
@@ -282,9 +282,9 @@ mod tests {
             assert_eq!(accepts(leaf, sums(8), None, FIRST_PAGE), expected, "leaves of {leaf}");
         }
         assert!(accepts(16, sums(8), None, u64::MAX));
-        assert!(!accepts(16, sums(8), None, FIRST_PAGE - 1), "node pages that end in a header");
-        assert!(!accepts(16, sums(7), None, FIRST_PAGE), "more bytes than the file has");
-        assert!(!accepts(16, sums(9), None, FIRST_PAGE), "fewer bytes than the file has");
+        assert!(!accepts(16, sums(8), None, FIRST_PAGE - 1), "the node pages end in a header");
+        assert!(!accepts(16, sums(7), None, FIRST_PAGE), "the sums have more bytes than the file");
+        assert!(!accepts(16, sums(9), None, FIRST_PAGE), "the sums have fewer bytes than the file");
         let pieces = Extent { at: 5, size: 6, tag: [7; 16] };
         let pending = |rest: usize, patch: Option<(u64, u64, Side)>| {
             let next = Sums { length: rest as u64, rest: vec![4; rest], root: None };
@@ -292,16 +292,16 @@ mod tests {
             accepts(16, sums(8), Some(Pending { next, patch }), FIRST_PAGE)
         };
         assert!(pending(7, None) && pending(0, None));
-        assert!(!pending(8, None) && !pending(9, None), "a file that is cut off gets shorter");
+        assert!(!pending(8, None) && !pending(9, None), "a truncation makes the file shorter");
         for side in [Side::Old, Side::New] {
             assert!(pending(8, Some((0, 8, side))) && pending(8, Some((7, 1, side))));
-            assert!(!pending(8, Some((0, 0, side))), "a patch of nothing");
+            assert!(!pending(8, Some((0, 0, side))), "the patch is empty");
             assert!(
                 !pending(8, Some((1, 8, side))) && !pending(8, Some((9, 1, side))),
-                "over the end"
+                "the patch ends after the file"
             );
-            assert!(!pending(8, Some((u64::MAX, 1, side))), "over all numbers");
-            assert!(!pending(7, Some((0, 1, side))), "a patch that makes the file shorter");
+            assert!(!pending(8, Some((u64::MAX, 1, side))), "the end of the patch overflows");
+            assert!(!pending(7, Some((0, 1, side))), "the patch makes the file shorter");
         }
     }
 }

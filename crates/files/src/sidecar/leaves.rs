@@ -1,4 +1,4 @@
-//! The leaves of the file against those of the sidecar.
+//! Compares leaves of the file with those of the sidecar.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::progress::Progress;
 
-/// Leaves that are read at once, and their bytes, unless one leaf has more.
+/// Maximum number of leaves read at once, and of their bytes, except that one leaf may be longer.
 const STEP: u64 = 4096;
 const STEP_BYTES: u64 = 4 << 20;
 
 impl State<'_> {
-    /// The bytes of whole leaves around a range, and of the rest if it goes so far.
+    /// Extends a range to whole leaves, and to the rest if it reaches it.
     pub(super) fn widened(&self, start: u64, end: u64) -> (u64, u64) {
         let (leaf, blocks) = (self.header.leaf, self.header.sums.blocks());
         let start = if start >= blocks { blocks } else { start / leaf * leaf };
@@ -26,16 +26,16 @@ impl State<'_> {
         (start, end)
     }
 
-    /// Whole leaves from byte `at` on, where one begins, and before `end`: so many that memory does
-    /// not depend on the range.
+    /// Returns the end of a batch of whole leaves that starts at `at`, the start of a leaf, and
+    /// ends at or before `end`. Batches are bounded, so that memory does not depend on the range.
     pub(super) fn step(&self, at: u64, end: u64) -> u64 {
         let leaf = self.header.leaf;
         let bytes = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
         end.min(at.saturating_add(bytes))
     }
 
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From
-    /// the first leaf that is another to the last.
+    /// Compares whole leaves, and optionally the rest, with the current sums. Returns the range
+    /// from the first leaf that differs to the last.
     pub(super) fn find_change(
         &self,
         start: u64,
@@ -44,7 +44,7 @@ impl State<'_> {
         self.find_change_from(&self.header.sums, start, bytes)
     }
 
-    /// The same against these sums of the file.
+    /// Like [`find_change`](State::find_change), with the given sums.
     pub(super) fn find_change_from(
         &self,
         sums: &Sums,
@@ -78,12 +78,12 @@ impl State<'_> {
         Ok(change)
     }
 
-    /// Refuses such bytes.
+    /// Fails if these bytes differ from the current sums.
     pub(super) fn check(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
         self.is_same(self.find_change(start, bytes)?)
     }
 
-    /// Reads the leaves around a range and refuses them if they are others than before.
+    /// Reads the leaves around a range and fails if they have changed.
     pub(super) fn check_range(
         &self,
         start: u64,
@@ -98,13 +98,14 @@ impl State<'_> {
         change.map_or(Ok(()), |bytes| Err(UpdateError::Changed { file: file(), bytes }.into()))
     }
 
-    /// Leaves have changed, and nothing is left to do but to accept them. If the file grew, that comes
-    /// after: an edit at its end holds the last leaf against the sums.
+    /// Returns the error for changed leaves that can only be accepted. New bytes at the end come
+    /// after that: appending checks the last leaf against the sums.
     pub(super) fn unaccepted(&self, bytes: Range<u64>, grew: bool, settled: bool) -> Error {
         UpdateError::Unaccepted { file: self.open.path.into(), bytes, grew, settled }.into()
     }
 
-    /// From the first leaf around a range that is another than before to the last.
+    /// Reads the leaves around a range. Returns the range from the first that has changed to the
+    /// last.
     pub(super) fn find_change_in(
         &self,
         start: u64,
@@ -114,7 +115,7 @@ impl State<'_> {
         self.find_change_in_from(&self.header.sums, start, end, bar)
     }
 
-    /// The same against the sums of a file of this length.
+    /// Like [`find_change_in`](State::find_change_in), with the given sums.
     pub(super) fn find_change_in_from(
         &self,
         sums: &Sums,
@@ -136,7 +137,7 @@ impl State<'_> {
         Ok(change)
     }
 
-    /// Makes sums those of the file with these bytes from `start` on, where a leaf begins.
+    /// Updates `sums` to those of the file with these bytes from `start`, the start of a leaf.
     pub(super) fn lay(&mut self, sums: &mut Sums, start: u64, bytes: &[u8]) -> Result<(), Error> {
         let (leaf, blocks) = (self.header.leaf, sums.blocks());
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
@@ -159,13 +160,13 @@ impl State<'_> {
         self.open.source(self.header.leaf, &()).read(bytes, at)
     }
 
-    /// How many bytes [`range`](State::range) reads.
+    /// Returns the number of bytes that [`range`](State::range) reads.
     pub(super) fn in_range(&self, offset: u64, length: u64) -> u64 {
         let (start, end) = self.widened(offset, offset.saturating_add(length));
         if length == 0 { 0 } else { end - start }
     }
 
-    /// Accepts whole leaves as they are now.
+    /// Accepts the current bytes of whole leaves.
     pub(super) fn range(
         &mut self,
         offset: u64,
@@ -173,7 +174,7 @@ impl State<'_> {
         bar: &dyn Progress,
     ) -> Result<(), Error> {
         let before = self.open.settled()?;
-        // Of a file that has grown, also the bytes before that can be accepted.
+        // If the file has grown, the bytes before can still be accepted.
         if before.len() < self.header.sums.length {
             return self.has_its_length();
         }
@@ -200,12 +201,12 @@ impl State<'_> {
         self.open.stayed(&before)?;
         self.commit(sums)?;
         let name = Escaped::name(self.open.path);
-        diagnostic(format_args!("{name}: accepted bytes {start} to {end} as they are, unchecked"));
+        diagnostic(format_args!("{name}: accepted bytes {start} to {end} unchecked"));
         self.has_its_length()
     }
 }
 
-/// Takes in what comes later.
+/// Extends `change` to the end of `more`.
 fn widen(change: &mut Option<Range<u64>>, more: Range<u64>) {
     let start = change.as_ref().map_or(more.start, |change| change.start);
     *change = Some(start..more.end);

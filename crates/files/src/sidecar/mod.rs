@@ -1,9 +1,9 @@
 //! Sidecars: a tag that follows the edits of a file.
 //!
-//! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
-//! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
-//! one state to the next at once: new node pages are appended, and then the header says that they
-//! count.
+//! A sidecar contains the sealed sums of the file's leaves. An edit reads the leaves that it
+//! touches and compares their old bytes with the sums before it changes anything. The sidecar
+//! switches from one state to the next atomically: new node pages are appended, and then the header
+//! is rewritten to refer to them.
 
 pub(crate) mod error;
 mod grow;
@@ -40,76 +40,78 @@ use scan::Source;
 use store::{FIRST_PAGE, Store};
 use tree::{Root, Tree, TreeBuilder};
 
-/// Bytes of a leaf where nothing else is asked, nearly.
+/// Default length of a leaf in bytes, rounded down to whole blocks.
 const LEAF: u64 = 64 << 10;
-/// Unused node pages stay until they have this many bytes, and more than those in use.
+/// Unused node pages are removed once they have more bytes than this, and than those in use.
 const MAX_DEAD: u64 = 1 << 20;
 
-/// What to do with a file that has a sidecar, or gets one.
+/// Options of an update.
 pub struct Update<'a> {
-    /// The file; beside it is the sidecar.
+    /// The file; the sidecar is next to it.
     pub file: &'a Path,
-    /// Whether it has to be there.
+    /// A requirement on the sidecar.
     pub sidecar: Sidecar,
-    /// The edit to follow. Without one the sidecar is made, or the file's tag is asked for.
+    /// The edit. Without one, creates the sidecar or returns the file's tag.
     pub edit: Option<Edit<'a>>,
-    /// The tag that the last update had: a file and sidecar that were rolled back are refused.
+    /// The tag after the last update. If it does not match, the file and its sidecar were rolled
+    /// back, and the update fails.
     pub expect: Option<&'a [u8]>,
-    /// Bytes of a leaf, nearly, of a sidecar that is made.
+    /// The approximate length of a leaf in bytes, for a new sidecar.
     pub leaf: Option<u64>,
-    /// How many threads read, 0 for as many as there are cores.
+    /// The number of threads that read; 0 means one per core.
     pub threads: usize,
 }
 
-/// Whether a file has to have a sidecar.
+/// Requirement on the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sidecar {
-    /// It may: an update without an edit makes one where there is none.
+    /// May exist: an update without an edit creates it if necessary.
     Any,
-    /// It has to.
+    /// Must exist.
     Exists,
-    /// It may not: one is made.
+    /// Must not exist: the update creates it.
     New,
 }
 
 /// An edit.
 #[derive(Clone, Copy)]
 pub enum Edit<'a> {
-    /// Writes bytes into the file, once the leaves there are found as they were.
+    /// Writes bytes into the file, after checking that the leaves there are unchanged.
     Patch {
-        /// Where they go.
+        /// The offset.
         offset: u64,
-        /// What they are read from, for messages.
+        /// The name of the input, for messages.
         name: &'a Path,
-        /// Opens that, once it is needed.
+        /// Opens the input when it is needed.
         open: &'a dyn Fn() -> Result<Box<dyn Read>, Error>,
     },
-    /// Vouches for what was added at the end of the file.
+    /// Accepts bytes added at the end of the file.
     Append,
-    /// Cuts the file off to this length, once all that goes is found as it was.
+    /// Truncates the file to this length, after checking that the bytes to be removed are
+    /// unchanged.
     Truncate(u64),
-    /// Vouches for bytes as they are now, and for all others in their leaves.
+    /// Accepts the current bytes in a range, and all others in their leaves.
     Range {
         /// The first byte.
         offset: u64,
-        /// Bytes.
+        /// The length in bytes.
         length: u64,
     },
-    /// Finishes an edit that was interrupted, and leaves bytes alone that are not its own.
+    /// Finishes an interrupted edit, without touching bytes of other programs.
     Finish,
-    /// Takes back an edit that was interrupted, and leaves bytes alone that are not its own.
+    /// Undoes an interrupted edit, without touching bytes of other programs.
     Undo,
 }
 
-/// The file after an update.
+/// The state of the file after an update.
 pub struct Updated {
-    /// Its tag, and its length.
+    /// The tag and the length.
     pub tagged: Tagged,
     /// The nonce of the tag; empty for deterministic MACs.
     pub nonce: Vec<u8>,
 }
 
-/// Follows one edit, or makes the sidecar.
+/// Makes one edit, or creates the sidecar.
 pub fn update(key: &OpenKey, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
     let path = args.file;
     let algorithm = key.mac.algorithm();
@@ -150,7 +152,7 @@ pub fn update(key: &OpenKey, args: &Update<'_>, phases: &dyn Phases) -> Result<U
         }
         stands => stands.map(|()| true)?,
     };
-    // What was cut short is finished first.
+    // An interrupted edit is finished first.
     if header.pending.is_some() && !writes {
         update.file = open::writable(path).map_err(store::closed(path))?;
     }
@@ -179,7 +181,7 @@ pub fn update(key: &OpenKey, args: &Update<'_>, phases: &dyn Phases) -> Result<U
         None => state.has_its_length(),
     };
     drop(bar);
-    // Another header than this one, which could not be read, may have later node pages.
+    // If the other copy of the header could not be read, it may refer to later node pages.
     if done.is_err() && stands {
         state.tree.store.cut_back();
     }
@@ -190,7 +192,7 @@ pub fn update(key: &OpenKey, args: &Update<'_>, phases: &dyn Phases) -> Result<U
     state.updated()
 }
 
-/// The file and what is asked.
+/// The open file and the options.
 struct Open<'a> {
     args: &'a Update<'a>,
     key: &'a OpenKey,
@@ -207,12 +209,12 @@ struct State<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// The file cannot be read, or changes while it is.
+    /// Returns the error of a file that cannot be read, or changes while it is read.
     fn unread(&self, error: ReadError) -> Error {
         Error::file(self.path, error)
     }
 
-    /// The MAC cannot hash the file.
+    /// Returns the error of a file that the MAC cannot hash.
     fn refused(&self, error: impl Into<PartError>) -> Error {
         UpdateError::Mac(self.path.into(), error.into()).into()
     }
@@ -225,13 +227,14 @@ impl<'a> Open<'a> {
         Source { parts: self.parts, path: self.path, file: &self.file, leaf, bar }
     }
 
-    /// The bytes of a message that are in leaves: blocks that are whole and not the last.
+    /// Returns the number of bytes that are in leaves, for a file of this length: whole blocks
+    /// except the last one.
     fn blocks(&self, length: u64) -> u64 {
         let block = self.parts.block() as u64;
         length.saturating_sub(self.parts.last_block_distinct().into()) / block * block
     }
 
-    /// What is known of the file before it is read, for [`stayed`](Open::stayed).
+    /// Returns the file's metadata before it is read, for [`stayed`](Open::stayed).
     fn settled(&self) -> Result<Metadata, Error> {
         read::settled(&self.file).map_err(|error| self.unread(error))
     }
@@ -240,18 +243,18 @@ impl<'a> Open<'a> {
         self.file.metadata().map_err(store::io(self.path))
     }
 
-    /// The file's length now.
+    /// Returns the file's current length.
     fn length(&self) -> Result<u64, Error> {
         Ok(self.metadata()?.len())
     }
 
-    /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
-    /// is not what it was before it was read: those bytes may never have been there at once.
+    /// Syncs the file, so that no state is on disk before its bytes. Fails if the file has changed
+    /// since `before`: the bytes read may never have existed together.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
         self.unwritten(before).map(drop).map_err(|error| self.unread(error))
     }
 
-    /// The same, with what is known of the file now.
+    /// Like [`stayed`](Open::stayed), but returns the file's current metadata.
     fn unwritten(&self, before: &Metadata) -> Result<Metadata, ReadError> {
         // Some file systems set the times when the bytes reach them.
         faults::sync_data(&self.file)?;
@@ -260,19 +263,20 @@ impl<'a> Open<'a> {
         Ok(now)
     }
 
-    /// The same before bytes are deleted, also where a writer has set the time of the last write back.
+    /// The same check before bytes are deleted. Also notices a writer that has reset the
+    /// modification time.
     fn untouched(&self, before: &Metadata) -> Result<(), ReadError> {
         let now = self.unwritten(before)?;
         if (before.ctime(), before.ctime_nsec()) == (now.ctime(), now.ctime_nsec()) {
             return Ok(());
         }
-        // That time changes with the file's names, too.
+        // The status change time also changes with the file's names.
         read::in_place(self.path, &self.file)?;
         Err(ReadError::Touched)
     }
 
-    /// Refuses a file whose name leads to another one by now, or to none: what follows would be said
-    /// of a file that nobody finds.
+    /// Fails if the path no longer names this file: the result would concern a file that cannot be
+    /// found.
     fn is_in_place(&self) -> Result<(), Error> {
         match identity::leads_to(self.path, &self.file).map_err(store::io(self.path))? {
             true => Ok(()),
@@ -293,7 +297,7 @@ impl<'a> Open<'a> {
         self.key.mac.algorithm().random_nonce().map_err(Error::io)
     }
 
-    /// Makes the sidecar.
+    /// Creates the sidecar.
     fn make(self, beside: &Path, phases: &dyn Phases) -> Result<Updated, Error> {
         let before = self.settled()?;
         let length = before.len();
@@ -329,7 +333,7 @@ impl<'a> Open<'a> {
         state.open.is_in_place()?;
         state.tree.store.name()?;
         if let Err(error) = state.open.is_in_place() {
-            // It would vouch for the file that has the name now.
+            // The sidecar would vouch for the file that has the name now.
             state.tree.store.remove();
             return Err(error);
         }
@@ -350,7 +354,7 @@ impl State<'_> {
         tag().map_err(|error| self.open.refused(error))
     }
 
-    /// Refuses the sidecar of a file with another name.
+    /// Fails if the sidecar belongs to a file with another name.
     fn is_of_this_file(&self) -> Result<(), Error> {
         let (expected, found) = (self.open.name(), &*self.header.name);
         if expected == found {
@@ -358,12 +362,13 @@ impl State<'_> {
         }
         let sidecar = self.tree.store.path().into();
         let (expected, found) = (expected.into(), found.into());
-        // A new sidecar would vouch for half of an interrupted edit, and the old bytes would be gone.
+        // Report it: a new sidecar would accept half of the interrupted edit, and the old bytes
+        // would be lost.
         let interrupted = self.header.pending.is_some();
         Err(UpdateError::OtherFile { sidecar, expected, found, interrupted }.into())
     }
 
-    /// Refuses a state that is not the one whose tag the caller knows.
+    /// Fails if the state's tag is not the one that the caller expects.
     fn is_expected(&self) -> Result<(), Error> {
         let Some(expected) = &self.open.args.expect else { return Ok(()) };
         let mac = &self.open.key.mac;
@@ -375,7 +380,7 @@ impl State<'_> {
         Err(UpdateError::OtherTag { file: self.open.path.into() }.into())
     }
 
-    /// Refuses a file that has grown or shrunk.
+    /// Fails if the file has grown or shrunk.
     fn has_its_length(&self) -> Result<(), Error> {
         let (found, expected) = (self.open.length()?, self.header.sums.length);
         if found == expected {
@@ -384,7 +389,7 @@ impl State<'_> {
         Err(UpdateError::OtherLength { file: self.open.path.into(), expected, found }.into())
     }
 
-    /// Makes these sums the state, under a nonce of its own.
+    /// Makes `sums` the next state, under a new nonce.
     fn commit(&mut self, sums: Sums) -> Result<(), Error> {
         self.open.is_in_place()?;
         self.header.sums = sums;
@@ -392,13 +397,13 @@ impl State<'_> {
         self.put_header()
     }
 
-    /// Makes the header that of the next state.
+    /// Writes the header as the next state.
     fn put_header(&mut self) -> Result<(), Error> {
         self.tree.store.is_in_place()?;
         self.header.commit(&mut self.tree.store, self.tree.parts)
     }
 
-    /// Removes unused node pages, if they are the larger part.
+    /// Removes unused node pages, if they outweigh those in use.
     fn compact(&mut self) {
         let live = self.header.sums.root.as_ref().map_or(0, Root::live);
         let dead = self.tree.store.end() - FIRST_PAGE - live;
@@ -406,7 +411,7 @@ impl State<'_> {
             return;
         }
         if let Err(error) = self.rewrite() {
-            diagnostic(format_args!("warning: the sidecar stays larger than it could be: {error}"));
+            diagnostic(format_args!("warning: unused space in the sidecar was not freed: {error}"));
         }
     }
 
@@ -421,8 +426,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// The tag, if the file and the sidecar still have their names, and the file its bytes. Somebody
-    /// else may have added some.
+    /// Returns the tag, if the file and the sidecar are still in place. Another program may have
+    /// appended bytes, but not removed any.
     fn updated(self) -> Result<Updated, Error> {
         self.open.is_in_place()?;
         self.tree.store.is_in_place()?;

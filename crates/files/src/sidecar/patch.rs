@@ -1,8 +1,9 @@
-//! A patch, written through the check.
+//! Patches: checked writes into the file.
 //!
-//! Before the file is touched, old and new bytes are in the sidecar, and a state that says so. If
-//! that state is found later, the patch was cut short: the file has to hold old and new bytes and
-//! no others there, and with the old ones in place the leaves have to be as they were before it.
+//! Before the file is written, the sidecar records the old and new bytes and a state with the
+//! pending patch. If that state is found later, the patch was interrupted. Then the file must
+//! contain only old and new bytes at that place, and with the old bytes restored, the leaves must
+//! match the previous state.
 
 use std::io::Read;
 use std::ops::Range;
@@ -18,14 +19,14 @@ use super::header::{Patch, Pending, Side};
 use super::store::Extent;
 use super::{State, store};
 
-/// So many bytes of a patch are in one node page.
+/// Bytes of a patch per node page.
 const PIECE: usize = 1 << 20;
-/// So many node pages may be in the list of them, which is a node page itself.
+/// Maximum number of node pages of a patch. Their list is a node page itself.
 const MAX_PIECES: usize = 1 << 16;
-/// What a disk writes as a whole.
+/// Bytes per sector, which disks write atomically.
 const SECTOR: u64 = 512;
 
-/// Some bytes of a patch.
+/// A piece of a patch, stored in one node page.
 pub(super) struct Piece {
     start: u64,
     length: u64,
@@ -33,7 +34,7 @@ pub(super) struct Piece {
 }
 
 impl State<'_> {
-    /// Writes the bytes of what `open` opens into the file, once the leaves have been checked.
+    /// Writes the input from `open` into the file, after checking the leaves.
     pub(super) fn patch(
         &mut self,
         offset: u64,
@@ -50,15 +51,16 @@ impl State<'_> {
         let mut next = self.header.sums.again(self.tree.parts)?;
         let (mut pieces, mut at, mut ended) = (Vec::new(), offset, false);
         while !ended {
-            // To the end of a leaf; one byte more than there is room for shows that there are too
-            // many.
+            // Up to the end of a leaf. At the end of the file, one byte more shows that the patch
+            // is too long.
             let end = self.step(self.widened(at, at).0, length).max(at);
             let most = end - at + u64::from(end >= length);
             let mut new = Vec::new();
             let read = (&mut *input).take(most).read_to_end(&mut new);
             read.map_err(store::io(name))?;
-            // A terminal, a pipe with another writer or a file that grows may go on after its end.
-            // More bytes would belong to a leaf whose other bytes are in `next` already.
+            // Stop at the first end of the input: a terminal, a pipe with another writer or a
+            // growing file may continue after it. More bytes would belong to a leaf whose other
+            // bytes are already in `next`.
             ended = (new.len() as u64) < most;
             let to = at + new.len() as u64;
             if to > length {
@@ -90,7 +92,7 @@ impl State<'_> {
             return Ok(());
         }
         if at == length {
-            // What is looked at again when the file was written to its end.
+            // The bytes that are checked again after a write to the end of the file.
             self.check_range(offset.saturating_sub(1), offset, &())?;
         }
         let mut text = Writer::default();
@@ -106,13 +108,13 @@ impl State<'_> {
         self.edited()
     }
 
-    /// Refuses a file that somebody else had shortened just before a patch was written to its end:
-    /// the write has made it as long as it was, with zeros before the patch.
+    /// Detects that another program truncated the file just before a patch was written to its end:
+    /// the write has restored its length, with zeros before the patch.
     pub(super) fn is_written(&self, patch: &Patch) -> Result<(), Error> {
         let (start, end) = (patch.offset.saturating_sub(1), patch.offset + patch.length);
         let Some(Pending { next, .. }) = &self.header.pending else { return Ok(()) };
         if end < next.length || self.open.length()? < next.length {
-            // Its length shows it.
+            // The length reveals the truncation.
             return Ok(());
         }
         let sums = if patch.side == Side::Old { &self.header.sums } else { next };
@@ -122,7 +124,7 @@ impl State<'_> {
         }
     }
 
-    /// The pieces of a patch.
+    /// Returns the pieces of a patch.
     pub(super) fn pieces(&self, patch: &Patch) -> Result<Vec<Piece>, Error> {
         let text = self.tree.store.get(b"pieces", &patch.pieces)?;
         let input = &mut Reader::new(&text);
@@ -140,7 +142,7 @@ impl State<'_> {
         Ok(pieces)
     }
 
-    /// The old bytes of a piece, and then the new ones.
+    /// Returns the old bytes of a piece, followed by the new ones.
     fn both(&self, piece: &Piece) -> Result<Zeroizing<Vec<u8>>, Error> {
         let text = self.tree.store.get(b"patch", &piece.place)?;
         if text.len() as u64 != 2 * piece.length {
@@ -149,7 +151,7 @@ impl State<'_> {
         Ok(text)
     }
 
-    /// What the file has of a piece, which may be less.
+    /// Reads the file at the place of a piece. Returns less at the end of the file.
     fn found(&self, piece: &Piece) -> Result<Vec<u8>, Error> {
         let there = self.open.length()?.saturating_sub(piece.start).min(piece.length);
         let mut found = vec![0; there as usize];
@@ -157,15 +159,15 @@ impl State<'_> {
         Ok(found)
     }
 
-    /// What is wrong with a file that has something else than old and new bytes where a patch is,
-    /// or whose leaves around it are not as they were.
+    /// Checks that the place of a patch has only old and new bytes, and that the leaves around it
+    /// are unchanged. Returns the first violation.
     pub(super) fn find_others(
         &self,
         patch: &Patch,
         pieces: &[Piece],
     ) -> Result<Option<Interference>, Error> {
         let (offset, end) = (patch.offset, patch.offset + patch.length);
-        // Up to the end of the file, also what is looked at again when it was written.
+        // At the end of the file, include the bytes that are checked again after the write.
         let before = u64::from(end == self.header.sums.length);
         let (mut at, end) = self.widened(offset.saturating_sub(before), end);
         let mut bytes = Vec::new();
@@ -194,8 +196,8 @@ impl State<'_> {
         Ok(None)
     }
 
-    /// Writes one side of a patch into the file; `was` is the one that was on its way. A sector
-    /// that has bytes of neither is refused if `strict`, and else left alone.
+    /// Writes one side of a patch into the file. `was` is the side that was being written. A sector
+    /// with other bytes than those of both sides is an error if `strict`, and is skipped otherwise.
     pub(super) fn bring(
         &self,
         pieces: &[Piece],
@@ -228,12 +230,12 @@ impl State<'_> {
     }
 }
 
-/// Bytes in the place of a patch that are not its own.
+/// Describes foreign bytes within a patch.
 fn foreign(at: u64, others: &Range<usize>) -> Interference {
     Interference::Foreign(at + others.start as u64..at + others.end as u64)
 }
 
-/// The sectors of so many bytes from byte `at` of the file on.
+/// Returns the sectors of `bytes` bytes that start at offset `at` of the file.
 fn sectors(at: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -244,8 +246,8 @@ fn sectors(at: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Runs of sectors that differ. The others are not written: a hole has no room of its own, and on a
-/// full disk takes no bytes, not even those that it reads as.
+/// Returns runs of sectors that differ. Equal ones are not written: a hole has no space allocated,
+/// and on a full disk even writing zeros to it fails.
 fn unlike(at: u64, found: &[u8], bytes: &[u8]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for sector in sectors(at, found.len()) {
@@ -260,10 +262,9 @@ fn unlike(at: u64, found: &[u8], bytes: &[u8]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The sectors in which the file has something that a patch cannot have left there. A sector is
-/// written as a whole, or up to some byte where a write ended or met a read of the disk: there it
-/// goes over from new to old, or from old to new, and no more than once. If the patch is on its way
-/// out, that is a second write, and makes it twice.
+/// Returns the sectors that a patch cannot have left in this state. A sector is written atomically,
+/// or up to some byte where a write ended or overlapped with a read. So it switches between old and
+/// new bytes at most once. If the patch is being undone, a second write makes that twice.
 fn others<'a>(
     side: Side,
     at: u64,

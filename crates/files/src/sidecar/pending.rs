@@ -1,9 +1,9 @@
 //! Interrupted edits.
 //!
-//! The state before an edit that writes to the file is kept until the edit is done, and so is the
-//! state after it. What a kill can leave in the file follows from the two: bytes that are neither
-//! are somebody else's. No update writes over such bytes or deletes them. One that finds none of
-//! them finishes the edit; otherwise it asks for a decision, `--finish` or `--undo`.
+//! Until an edit that writes to the file is complete, the states before and after it are both kept.
+//! They determine what an interrupted edit can have left in the file; any other bytes come from
+//! another program. No update overwrites or deletes such bytes. If an update finds none, it
+//! finishes the edit; otherwise it asks the user to choose between `--finish` and `--undo`.
 
 use std::fs::Metadata;
 
@@ -17,32 +17,30 @@ use crate::faults;
 use crate::read_error::ReadError;
 
 impl State<'_> {
-    /// Makes an edit known before the file is touched.
+    /// Records an edit before the file is written.
     pub(super) fn begin(&mut self, pending: Pending) -> Result<(), Error> {
         self.header.pending = Some(pending);
         self.make_known()
     }
 
-    /// A state with an edit has to be there for good in both places before the file is written:
-    /// with the only copy the old bytes would be lost.
+    /// Syncs the header with the pending edit. Both copies must be on disk before the file is
+    /// written: the sidecar has the only copy of the old bytes.
     fn make_known(&mut self) -> Result<(), Error> {
         self.put_header()?;
         self.tree.store.sync()?;
-        // Without its name the sidecar, and what it keeps of the file, would be gone with this run, or when
-        // the machine stops.
+        // Without its name on disk, a crash would lose the sidecar and the old bytes in it.
         self.tree.store.sync_name()?;
         self.tree.store.is_in_place()
     }
 
-    /// The file is as it is after the edit.
+    /// Ends an edit: the file is in the state after it.
     pub(super) fn done(&mut self) -> Result<(), Error> {
-        // Until the end of the edit the old bytes and the new ones are kept for a file that somebody
-        // else has put in this one's place.
+        // If another program has replaced the file, keep the old and new bytes for it.
         self.open.is_in_place()?;
         self.header.pending.take().map_or(Ok(()), |pending| self.commit(pending.next))
     }
 
-    /// The same, once the file was edited. Refuses one that somebody else has shortened meanwhile.
+    /// Ends an edit that was just made. Fails if another program has shortened the file meanwhile.
     pub(super) fn edited(&mut self) -> Result<(), Error> {
         let expected = self.header.pending.as_ref().map_or(0, |pending| pending.next.length);
         let found = self.open.length()?;
@@ -52,15 +50,16 @@ impl State<'_> {
         self.done()
     }
 
-    /// The file is as it was before the edit: the same bytes, so the same nonce.
+    /// Ends an edit that was undone: the file is in the old state, with the same bytes and so the
+    /// same nonce.
     fn undone(&mut self) -> Result<(), Error> {
         self.open.is_in_place()?;
         self.header.pending = None;
         self.put_header()
     }
 
-    /// Refuses to go on with an interrupted edit where a tag is expected: the tag is that before the edit, and an old
-    /// sidecar, from before the edit was undone, has the same.
+    /// Refuses to continue an interrupted edit if a tag is expected. The state before the edit has
+    /// that tag, but so does an old sidecar from before the edit was undone.
     pub(super) fn is_expected_to_recover(&self) -> Result<(), Error> {
         match (&self.header.pending, &self.open.args.expect) {
             (Some(pending), Some(_)) => {
@@ -71,11 +70,11 @@ impl State<'_> {
         }
     }
 
-    /// Goes on with an interrupted edit, if nobody else has touched it.
+    /// Continues an interrupted edit, if no other program has interfered.
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else { return Ok(()) };
         let (patch, next, old) = (*patch, next.length, self.header.sums.length);
-        // Before a cut, so that every write shows that comes while what goes is checked.
+        // Taken before a truncation, so that writes during the check are noticed.
         let before = match patch {
             None => self.open.settled()?,
             Some(_) => self.open.metadata()?,
@@ -121,8 +120,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Finishes the edit: writes the new bytes of a patch where only its own are, or cuts the file off if
-    /// it ends in the bytes that are to go. All else stays as it is.
+    /// Finishes the edit: writes the new bytes of a patch where only its own bytes are, or
+    /// truncates the file if it ends in the bytes to remove. Leaves everything else unchanged.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
             return self.has_its_length();
@@ -142,8 +141,8 @@ impl State<'_> {
         self.is_as_accepted(patch, next)
     }
 
-    /// Undoes the edit: writes the old bytes of a patch where only its own are. What is to be cut off
-    /// stays.
+    /// Undoes the edit: writes the old bytes of a patch where only its own bytes are. Bytes that a
+    /// truncation would remove stay.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
             return Err(UpdateError::NotInterrupted { file: self.open.path.into() }.into());
@@ -161,11 +160,11 @@ impl State<'_> {
         self.is_as_accepted(patch, next)
     }
 
-    /// Brings one side of a patch into the file, and no other from now on.
+    /// Writes one side of a patch into the file and records that side.
     fn settle(&mut self, patch: Patch, side: Side) -> Result<(), Error> {
         if (patch.side, side) == (Side::Old, Side::New) {
-            // A patch on its way out is taken back before it is written again, so that no sector goes over
-            // from one side to the other more often than `bring` knows of.
+            // Undo a patch completely before writing it again, so that no sector switches between
+            // the sides more often than `bring` expects.
             self.bring(&self.pieces(&patch)?, Side::Old, Side::Old, false)?;
         }
         if let Some(Pending { patch: Some(patch), .. }) = &mut self.header.pending
@@ -177,12 +176,12 @@ impl State<'_> {
         self.bring(&self.pieces(&patch)?, patch.side, side, false)
     }
 
-    /// Whether the file is what the state says where the edit was: that of a patch, or a cut to
+    /// Checks that the file matches the state at the place of the edit: a patch, or a truncation to
     /// `next` bytes.
     fn is_as_accepted(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
         let (start, end) = match patch {
             Some(Patch { offset, length, .. }) => {
-                // What was written to the end may have made a file longer that had been shortened.
+                // Writing to the end may have restored the length of a truncated file.
                 let before = u64::from(offset + length == self.header.sums.length);
                 (offset.saturating_sub(before), offset + length)
             }
@@ -198,8 +197,8 @@ impl State<'_> {
         self.has_its_length()
     }
 
-    /// Cuts the file off, if it is still what it was before it was checked. The edit is known, so
-    /// whatever goes wrong here, it stays on its way.
+    /// Truncates the file, if it has not changed since it was checked. The edit is recorded, so it
+    /// stays pending if anything fails here.
     pub(super) fn cut(&self, before: &Metadata) -> Result<(), Error> {
         let Some(Pending { next: Sums { length, .. }, .. }) = &self.header.pending else {
             return Ok(());
@@ -211,8 +210,8 @@ impl State<'_> {
         cut.map_err(|error| stopped(ReadError::Io(error)))
     }
 
-    /// Refuses a file that was cut off and has other bytes before the cut than those that stay, as
-    /// somebody else has changed them, or had shortened the file, so that the cut made it longer.
+    /// Checks the bytes before the cut. Fails if another program has changed them, or had shortened
+    /// the file, so that the cut extended it.
     pub(super) fn is_cut(&self) -> Result<(), Error> {
         let Some(Pending { next, .. }) = &self.header.pending else { return Ok(()) };
         let found = self.open.length()?;
@@ -229,13 +228,13 @@ impl State<'_> {
         }
     }
 
-    /// An edit that is known could not be finished.
+    /// Returns the error for a recorded edit that could not be finished.
     pub(super) fn unfinished(&self, error: ReadError, edit: &'static str) -> Error {
         let (file, expects) = (self.open.path.into(), self.open.args.expect.is_some());
         UpdateError::Unfinished { file, edit, expects, error }.into()
     }
 
-    /// An edit was interrupted, and only the caller can say how to go on.
+    /// Returns the error for an interrupted edit that needs a decision by the caller.
     pub(super) fn stuck(&self, found: Interference) -> Error {
         let Some(pending) = &self.header.pending else {
             return self.tree.store.altered();
@@ -244,7 +243,7 @@ impl State<'_> {
         UpdateError::Stuck { file, edit, found }.into()
     }
 
-    /// The edit on its way.
+    /// Describes the pending edit.
     fn interrupted(&self, pending: &Pending) -> Interrupted {
         let (from, to) = (self.header.sums.length, pending.next.length);
         match pending.patch {
@@ -257,7 +256,7 @@ impl State<'_> {
     }
 }
 
-/// The file does not have the length that the edit leaves it with.
+/// Describes a file whose length is not the one after the edit.
 fn length(expected: u64, found: u64) -> Interference {
     Interference::Length { expected, before: None, found }
 }

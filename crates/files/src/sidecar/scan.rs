@@ -1,4 +1,5 @@
-//! The first pass over a file: the part of each leaf, by several threads, handed on in order.
+//! The first pass over a file: hashes its leaves on several threads and returns their parts in
+//! order.
 
 use std::fs::File;
 use std::io;
@@ -14,27 +15,27 @@ use super::error::UpdateError;
 use super::store;
 use crate::read;
 
-/// A job has nearly so many bytes, or so many leaves, because their parts wait until their turn.
+/// Approximate bytes per job, and maximum number of leaves, whose parts wait for their turn.
 const PIECE: u64 = 128 << 10;
 const LEAVES: u64 = 256;
 
 /// A file whose leaves are read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// The MAC's calls on parts.
+    /// The MAC's operations on parts.
     pub parts: Parts<'a>,
     /// The file's name.
     pub path: &'a Path,
     /// The file.
     pub file: &'a File,
-    /// Bytes of a leaf.
+    /// The length of a leaf in bytes.
     pub leaf: u64,
-    /// What shows how far it is.
+    /// Shows the progress.
     pub bar: &'a dyn Progress,
 }
 
 impl Source<'_> {
-    /// Reads bytes that the file has to have.
+    /// Fills `bytes` from offset `at`. Fails if the file ends earlier.
     pub fn read(self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         faults::read_exact_at(self.file, bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
@@ -47,7 +48,8 @@ impl Source<'_> {
         stopped(self.bar)
     }
 
-    /// Hands on the parts of the leaves from byte `from`, where one begins, to byte `to`.
+    /// Calls `take` with the parts of the leaves from `from`, the start of a leaf, to `to`, in
+    /// order.
     pub fn leaves(
         self,
         from: u64,

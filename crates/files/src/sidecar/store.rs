@@ -1,5 +1,5 @@
-//! The sidecar as a file: a prelude, two places for the header, and node pages that are never
-//! written over. `docs/formats/sidecar.md` has the format to the byte.
+//! The file of a sidecar: a prelude, two copies of the header, and node pages that are never
+//! overwritten. `docs/formats/sidecar.md` specifies the format.
 
 use std::fs::File;
 use std::io;
@@ -20,44 +20,44 @@ use tagmac_any::KeyId;
 
 use super::error::UpdateError;
 
-/// What every version begins with, and this version.
+/// The start of the file, in every version, and the current version.
 const MAGIC: &[u8] = b"tagmac-tree-";
 const VERSION: &[u8] = b"3\n";
-/// What all seals are about.
+/// Domain of all seals in a sidecar.
 const SEAL: &[u8] = b"tagmac tree 3";
-/// Bytes of the prelude with the zeros after it.
+/// Length of the prelude in bytes, including the zeros that pad it.
 const PRELUDE: usize = 4096;
-/// Bytes of each place for the header. With an edit that is on its way it has two rests of the file,
-/// of up to a block each, and a file's name.
+/// Length of each copy of the header in bytes. With a pending edit it contains two rests of the
+/// file, of up to a block each, and the file's name.
 const SLOT: usize = 8192;
-/// Bytes that a header can have.
+/// Maximum length of a header in bytes.
 pub const HEADER_ROOM: usize = SLOT - Sealer::OVERHEAD;
-/// Where the node pages begin.
+/// The offset of the first node page.
 pub const FIRST_PAGE: u64 = (PRELUDE + 2 * SLOT) as u64;
-/// Bytes of an AEAD's tag.
+/// Length of an AEAD tag in bytes.
 const TAG: usize = 16;
-/// No node page has more bytes, so nothing larger is asked for before its seal is open.
+/// Maximum length of a node page. Nothing larger is read before its seal is verified.
 const MAX_BOX: u64 = 8 << 20;
 
-/// Where a node page is, and the one that it has to be: the AEAD's tag tells it from those of
-/// before.
+/// The position of a node page, and the AEAD tag that distinguishes it from older ones at the same
+/// position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The first byte.
     pub at: u64,
-    /// Bytes.
+    /// The length in bytes.
     pub size: u64,
-    /// The last bytes.
+    /// The last bytes, which are the AEAD tag.
     pub tag: [u8; TAG],
 }
 
 impl Extent {
-    /// Appends it.
+    /// Appends it to `out`.
     pub fn save(&self, out: &mut Writer) {
         out.number(self.at).number(self.size).bytes(&self.tag);
     }
 
-    /// What was appended.
+    /// Loads what [`save`](Extent::save) appended.
     pub fn load(input: &mut Reader<'_>) -> Option<Extent> {
         Some(Extent { at: input.number()?, size: input.number()?, tag: input.array()? })
     }
@@ -67,40 +67,40 @@ impl Extent {
 pub struct Store {
     path: PathBuf,
     file: File,
-    /// A sidecar in the making: it has its name when it is whole.
+    /// A new sidecar, not yet named.
     new: Option<AtomicFile>,
     sealer: Sealer,
-    /// The public id of the key.
+    /// The key's public ID.
     key: KeyId,
-    /// Random, in what every node page is about.
+    /// Random, and part of the associated data of every node page.
     id: [u8; 16],
-    /// Where the next node page goes.
+    /// The offset of the next node page.
     end: u64,
-    /// Where the node pages end that a state may count on.
+    /// The end of the node pages of the current state.
     kept: u64,
-    /// Whether node pages were put since the last sync.
+    /// True if node pages were written since the last sync.
     unsynced: bool,
 }
 
-/// The sidecar of a file.
+/// Returns the path of a file's sidecar.
 pub fn sidecar_path(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().as_bytes().to_vec();
     name.extend_from_slice(b".tagmac");
     std::ffi::OsString::from_vec(name).into()
 }
 
-/// An error of the system with a file's name.
+/// Adds a file's name to an error of the system.
 pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
     move |error| Error::file(path, ReadError::Io(error))
 }
 
-/// The same of a file that cannot be opened.
+/// Adds a file's name to an error of opening it.
 pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
     move |error| Error::file(path, error)
 }
 
 impl Store {
-    /// A new sidecar, without a name yet.
+    /// Creates a sidecar, without a name yet.
     pub fn make(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
@@ -122,12 +122,12 @@ impl Store {
         Ok(Store { new: Some(new), ..Store::with_file(path, file, sealer, key, id) })
     }
 
-    /// An empty sidecar that will take this one's place, for those who may use this one.
+    /// Creates an empty sidecar that will replace this one, with the same permissions.
     pub fn successor(&self) -> Result<Store, Error> {
         let old = self.file.metadata().map_err(io(&self.path))?;
         let over = Overwrite::Held(Identity::new(&old));
         let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
-        // Only root can give it to somebody, and then has to.
+        // Only root can change the owner, and then must.
         let own = next.file.metadata().map_err(io(&self.path))?;
         if (old.uid(), old.gid()) != (own.uid(), own.gid()) {
             fchown(&next.file, Some(old.uid()), Some(old.gid())).map_err(io(&self.path))?;
@@ -136,7 +136,7 @@ impl Store {
         Ok(next)
     }
 
-    /// Opens a sidecar and keeps others from it.
+    /// Opens and locks a sidecar.
     pub fn open(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
         let sidecar = || PathBuf::from(path);
         let file = open::alone(path).map_err(closed(path))?;
@@ -151,7 +151,8 @@ impl Store {
             return Err(UpdateError::NotASidecar { sidecar: sidecar() }.into());
         }
         if version != VERSION {
-            // The version has no tag of its own: anyone who may write here could ask for a new sidecar.
+            // The version is not authenticated: anyone who can write here could provoke a new
+            // sidecar.
             return Err(UpdateError::Version { sidecar: sidecar() }.into());
         }
         let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");
@@ -164,7 +165,7 @@ impl Store {
         Ok(Store::with_file(path, file, sealer, key, id))
     }
 
-    /// A sidecar without node pages that has its name.
+    /// A sidecar without node pages, already named.
     fn with_file(path: &Path, file: File, sealer: Sealer, key: KeyId, id: [u8; 16]) -> Store {
         Store {
             path: path.into(),
@@ -179,32 +180,31 @@ impl Store {
         }
     }
 
-    /// The sidecar's name.
+    /// Returns the sidecar's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the next node page goes.
+    /// Returns the offset of the next node page.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Node pages from here on were never part of a state.
+    /// Sets the end of the node pages of the current state.
     pub fn set_end(&mut self, end: u64) {
         (self.end, self.kept) = (end, end);
     }
 
-    /// Gives back the room of node pages that no state has, as those of an edit that failed.
+    /// Removes node pages that belong to no state, such as those of a failed edit.
     pub fn cut_back(&mut self) {
         self.end = self.kept;
-        // Also of a part of a node page. It is no matter if that fails: the next edit writes over
-        // them.
+        // Also removes an incomplete node page. A failure is harmless: the next edit overwrites it.
         if self.file.metadata().is_ok_and(|now| now.len() > self.kept) {
             let _ = faults::set_len(&self.file, self.kept);
         }
     }
 
-    /// What does not open here.
+    /// Returns the error for a damaged sidecar.
     pub fn altered(&self) -> Error {
         altered(&self.path)
     }
@@ -221,9 +221,9 @@ impl Store {
         Ok(place)
     }
 
-    /// What is in a node page.
+    /// Reads a node page.
     pub fn get(&self, what: &[u8], place: &Extent) -> Result<Zeroizing<Vec<u8>>, Error> {
-        // A size that cannot be is not asked for.
+        // Rejects impossible sizes before allocating memory.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
         if !within || place.size > MAX_BOX {
             return Err(self.altered());
@@ -236,15 +236,15 @@ impl Store {
         self.unseal(what, &sealed)
     }
 
-    /// The header in slot 0 or 1, if there is one. An error if that cannot be said.
+    /// Returns a copy of the header, or `None` if its seal does not match.
     pub fn header(&self, slot: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
         let mut sealed = vec![0; SLOT];
         self.read(&mut sealed, place_of(slot))?;
         Ok(self.unseal(b"header", &sealed).ok())
     }
 
-    /// Writes the header of a state, whose node pages are written: first to one place, then, once
-    /// it is there for good, to the other.
+    /// Writes the header of a state whose node pages are written: first one copy, then, once it is
+    /// on disk, the other.
     pub fn set_header(&mut self, first: u64, header: &Writer) -> Result<(), Error> {
         let sealed = self.sealed_header(header)?;
         if self.unsynced {
@@ -256,7 +256,7 @@ impl Store {
         self.write_header(1 - first, &sealed)
     }
 
-    /// Writes the header to one place.
+    /// Writes one copy of the header.
     pub fn put_header(&self, slot: u64, header: &Writer) -> Result<(), Error> {
         self.write_header(slot, &self.sealed_header(header)?)
     }
@@ -265,7 +265,7 @@ impl Store {
         faults::write_all_at(&self.file, sealed, place_of(slot)).map_err(io(&self.path))
     }
 
-    /// Makes what was written last.
+    /// Syncs everything written.
     pub fn sync(&mut self) -> Result<(), Error> {
         faults::sync_data(&self.file).map_err(io(&self.path))?;
         self.unsynced = false;
@@ -284,20 +284,18 @@ impl Store {
         self.seal(b"header", text.as_bytes())
     }
 
-    /// Gives a new sidecar its name: where there is none, or in the place of the one that it
-    /// succeeds.
+    /// Names a new sidecar, or puts it in the place of its predecessor.
     pub fn name(&mut self) -> Result<(), Error> {
         let Some(new) = self.new.take() else { return Ok(()) };
         new.finish().map(drop).map_err(io(&self.path))
     }
 
-    /// Makes the sidecar's name safe on disk.
+    /// Syncs the sidecar's name.
     pub fn sync_name(&self) -> Result<(), Error> {
         atomic::sync_name(&self.path, &self.file).map_err(io(&self.path))
     }
 
-    /// Refuses a sidecar whose name is another file's by now, or nobody's: the next update would not
-    /// find the state of this one.
+    /// Fails if the sidecar is not at its path any more: the next update would not find this state.
     pub fn is_in_place(&self) -> Result<(), Error> {
         if self.new.is_some() || is_at(&self.path, &self.file).map_err(io(&self.path))? {
             return Ok(());
@@ -305,9 +303,9 @@ impl Store {
         Err(UpdateError::SidecarReplaced { sidecar: self.path.clone() }.into())
     }
 
-    /// Removes a sidecar that was just made.
+    /// Removes a sidecar that was just created.
     pub fn remove(&self) {
-        // What cannot be removed stays, and the caller has another error to show.
+        // If this fails, the file stays; the caller reports another error.
         let _ = atomic::remove(&self.path, &self.file);
     }
 
@@ -329,7 +327,7 @@ impl Store {
     }
 }
 
-/// Where the header is in slot 0 or 1.
+/// Returns the offset of a copy of the header.
 fn place_of(slot: u64) -> u64 {
     PRELUDE as u64 + slot * SLOT as u64
 }

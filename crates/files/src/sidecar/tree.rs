@@ -1,8 +1,9 @@
 //! The tree of a file's leaves, in node pages of up to [`FAN`] entries.
 //!
-//! A node page of level 0 holds parts of leaves. One of level l holds, for each node page of level
-//! l - 1 below it, its place and the parts of its leaves joined. Node pages are full but for the
-//! last of each level, so the digits of a leaf's number in base `FAN` say where it is.
+//! A node page of level 0 contains the parts of leaves. A node page of level l contains, for each
+//! of its children of level l - 1, its position and the joined parts of its leaves. All node pages
+//! are full except the last of each level, so the digits of a leaf's number in base `FAN` give its
+//! position.
 
 use crate::error::Error;
 use tagmac::save::{Reader, Writer};
@@ -10,29 +11,29 @@ use tagmac_any::{AnyPart, Parts};
 
 use super::store::{Extent, Store};
 
-/// Entries of a node page.
+/// Maximum entries of a node page.
 const FAN: u64 = 256;
 
-/// A root of level 7 would be over more leaves than can be counted.
+/// Levels are below this: a root of level 7 would cover more leaves than can be counted.
 const MAX_LEVELS: u32 = 7;
 
-/// A node page below another.
+/// A child of a node page.
 pub struct Child {
     place: Extent,
-    /// Bytes of this node page and of those below it.
+    /// The bytes of this node page and all below it.
     live: u64,
-    /// The parts of its leaves as one.
+    /// The parts of its leaves, joined.
     part: AnyPart,
 }
 
-/// The root, and how many levels are below it.
+/// The root, and the number of levels below it.
 pub struct Root {
-    /// 0 if it has leaves.
+    /// 0 if its entries are leaves.
     level: u32,
     child: Child,
 }
 
-/// What is in a node page.
+/// The entries of a node page.
 enum Node {
     Leaves(Vec<AnyPart>),
     Pages(Vec<Child>),
@@ -66,33 +67,33 @@ impl Node {
     }
 }
 
-/// The bytes of a node page, read and written again.
+/// Parses a node page and writes it again.
 pub(crate) fn again(parts: Parts<'_>, level: u32, text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Writer::default();
     Node::load(parts, level, text)?.save(parts, &mut out).expect("parts of this MAC");
     Some(out.as_bytes().to_vec())
 }
 
-/// A sidecar and the MAC whose parts are in it.
+/// The tree of a sidecar, and the MAC of its parts.
 pub struct Tree<'a> {
-    /// The MAC's calls on parts.
+    /// The MAC's operations on parts.
     pub parts: Parts<'a>,
-    /// The file.
+    /// The sidecar.
     pub store: Store,
 }
 
 impl Root {
-    /// Bytes of all node pages.
+    /// Returns the bytes of all node pages.
     pub fn live(&self) -> u64 {
         self.child.live
     }
 
-    /// The parts of all leaves as one.
+    /// Returns the parts of all leaves, joined.
     pub fn part(&self) -> &AnyPart {
         &self.child.part
     }
 
-    /// The same once more.
+    /// Returns a copy.
     pub fn again(&self, parts: Parts<'_>) -> Result<Root, Error> {
         let Child { place, live, part } = &self.child;
         let copy = || parts.join(parts.new_part(part.start(), &[])?, part);
@@ -100,13 +101,13 @@ impl Root {
         Ok(Root { level: self.level, child })
     }
 
-    /// Appends it.
+    /// Appends it to `out`.
     pub fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
         out.number(self.level.into());
         self.child.save(parts, out)
     }
 
-    /// What was appended.
+    /// Loads what [`save`](Root::save) appended.
     pub fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Root> {
         let level = input.number()?.try_into().ok().filter(|level| *level < MAX_LEVELS)?;
         Some(Root { level, child: Child::load(parts, input)? })
@@ -127,13 +128,13 @@ impl Child {
     }
 }
 
-/// How many leaves a node page of that level has below it when it is full.
+/// Returns the number of leaves below a full node page of this level.
 fn span(level: u32) -> u64 {
     FAN.pow(level + 1)
 }
 
 impl Tree<'_> {
-    /// The parts of some leaves.
+    /// Returns the parts of the leaves `from` to `to`.
     pub fn leaves(&self, root: &Root, from: u64, to: u64) -> Result<Vec<AnyPart>, Error> {
         let mut found = Vec::new();
         self.visit(&root.child, root.level, from, to, &mut found)?;
@@ -168,8 +169,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// The tree with other parts for the leaves from `from` on. Node pages are written for what
-    /// changes.
+    /// Replaces the parts of the leaves from `from` on. Writes new node pages for all that change.
     pub fn replace(&mut self, root: &Root, from: u64, new: Vec<AnyPart>) -> Result<Root, Error> {
         let mut new = new.into_iter();
         let to = from + new.len() as u64;
@@ -206,7 +206,7 @@ impl Tree<'_> {
         self.put(&node, level)
     }
 
-    /// The same tree in another sidecar.
+    /// Copies the tree to another sidecar.
     pub fn copy(&self, root: &Root, to: &mut Tree<'_>) -> Result<Root, Error> {
         Ok(Root { level: root.level, child: self.copied(&root.child.place, root.level, to)? })
     }
@@ -241,7 +241,7 @@ impl Tree<'_> {
     }
 
     fn joined<'p>(&self, mut all: impl Iterator<Item = &'p AnyPart>) -> Result<AnyPart, Error> {
-        // No node page is empty.
+        // Node pages are never empty.
         let first = all.next().ok_or_else(|| self.store.altered())?;
         let start = self.parts.new_part(first.start(), &[]).map_err(Error::io)?;
         let joined = |left, right| self.parts.join(left, right);
@@ -256,16 +256,16 @@ fn about(level: u32) -> [u8; 5] {
     about
 }
 
-/// A tree that grows at its end. Full node pages are written as they come about.
+/// Builds a tree from its leaves in order. Node pages are written as soon as they are full.
 #[derive(Default)]
 pub struct TreeBuilder {
     leaves: Vec<AnyPart>,
-    /// Those of levels 1 and up: the node pages below that are done.
+    /// For each level from 1 on, the finished node pages below it.
     pages: Vec<Vec<Child>>,
 }
 
 impl TreeBuilder {
-    /// The first leaves of a tree, as many as `leaves` says.
+    /// Starts with the first `leaves` leaves of an existing tree.
     pub fn from(tree: &Tree<'_>, root: Option<Root>, leaves: u64) -> Result<TreeBuilder, Error> {
         let mut builder = TreeBuilder::default();
         let Some(mut root) = root else { return Ok(builder) };
@@ -316,7 +316,7 @@ impl TreeBuilder {
         self.push_box(tree, child, 1)
     }
 
-    /// Adds a node page to those of a level.
+    /// Adds a node page to a level.
     fn push_box(&mut self, tree: &mut Tree<'_>, child: Child, level: usize) -> Result<(), Error> {
         if self.pages.len() < level {
             self.pages.push(Vec::new());
@@ -334,7 +334,7 @@ impl TreeBuilder {
         self.push_box(tree, child, level + 1)
     }
 
-    /// The tree; `None` if it has no leaves.
+    /// Finishes the tree; `None` if it has no leaves.
     pub fn done(mut self, tree: &mut Tree<'_>) -> Result<Option<Root>, Error> {
         if !self.leaves.is_empty() {
             self.close_leaves(tree)?;

@@ -1,10 +1,10 @@
-//! No line of the library has a word of the command's: neither its options nor its subcommands.
+//! Messages of the library use no words of the command: neither options nor subcommands.
 
 use std::fs;
 use std::path::Path;
 
-/// Python and other callers get these lines, too: they know neither the command's options nor what it
-/// calls its subcommands.
+/// Callers in Python and other languages get these messages too, and they do not know the command's
+/// options and subcommands.
 #[test]
 fn no_line_of_the_library_names_an_option_of_the_command() {
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ fn no_line_of_the_library_names_an_option_of_the_command() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Whether a line of code has `'tagmac `, or an option.
+/// Returns whether a line of code contains `'tagmac ` or an option.
 fn names_the_command(line: &str) -> bool {
     let has_option = line.match_indices("--").any(|(at, _)| {
         let letter = |at: usize| line.as_bytes().get(at).is_some_and(u8::is_ascii_lowercase);

@@ -1,4 +1,4 @@
-//! Errors are facts, and display as a line that any program can show: each variant here.
+//! Errors are facts that display as a line which any program can show. All variants are here.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,11 +48,7 @@ fn an_update_says_what_is_wrong_with_the_file() {
     let full = ReadError::Io(io::Error::from_raw_os_error(28));
     let cases = vec![
         (U::NoEdits { algorithm }, Usage, "PMAC-AES128 cannot follow edits"),
-        (
-            U::NoSidecar { sidecar: sidecar() },
-            Usage,
-            "f.tagmac: expected the file's sidecar, found none",
-        ),
+        (U::NoSidecar { sidecar: sidecar() }, Usage, "f.tagmac: the sidecar does not exist"),
         (U::SidecarExists { sidecar: sidecar() }, Usage, "f.tagmac: the sidecar exists"),
         (U::LeafFixed, Usage, "the sidecar exists and keeps the size of its leaves"),
         (
@@ -63,7 +59,7 @@ fn an_update_says_what_is_wrong_with_the_file() {
         (
             U::NothingToExpect,
             Usage,
-            "expected a sidecar, found none, and a new tag has a new nonce",
+            "no tag can be expected of a new sidecar, as it gets a new nonce",
         ),
         (
             U::ExpectedTag { algorithm, error: bits },
@@ -79,15 +75,15 @@ fn an_update_says_what_is_wrong_with_the_file() {
         (
             U::ExpectedInterrupted { file: file(), edit: patch },
             Mismatch,
-            "f: the tag is the expected one, but a patch of 7 bytes at byte 5 was interrupted; if \
-             that was no update of yours, this is an old sidecar, and the edit has to be undone",
+            "f: the tag is the expected one, but a patch of 7 bytes at byte 5 was interrupted; unless \
+             that was an update of yours, this is an old sidecar: undo the edit",
         ),
-        (of(false), Mismatch, "f.tagmac: expected the sidecar of f, found that of g"),
+        (of(false), Mismatch, "f.tagmac: the sidecar belongs to g, not to f"),
         (
             of(true),
             Mismatch,
-            "f.tagmac: expected the sidecar of f, found that of g, with an interrupted edit: keep \
-             it, rename both back to g and g.tagmac, and finish or undo the edit there",
+            "f.tagmac: the sidecar belongs to g, not to f; an edit was interrupted: keep the sidecar, \
+             rename both back to g and g.tagmac, and finish or undo the edit there",
         ),
         (length(6), Mismatch, "f: expected 5 bytes, found 6"),
         (
@@ -115,9 +111,9 @@ fn an_update_says_what_is_wrong_with_the_file() {
         (
             U::PatchEnd { file: file(), length: 5 },
             Usage,
-            "f: expected bytes within the file's 5, found some past them",
+            "f: the patch ends after the file's 5 bytes",
         ),
-        (U::PatchTooLong(file(), 5), Usage, "f: expected at most 5 bytes, found more"),
+        (U::PatchTooLong(file(), 5), Usage, "f: the patch is longer than 5 bytes"),
         (
             U::TruncateEnd { file: file(), length: 5, found: 6 },
             Usage,
@@ -126,14 +122,14 @@ fn an_update_says_what_is_wrong_with_the_file() {
         (
             U::RangeEnd { file: file(), length: 5, found: 6 },
             Usage,
-            "f: expected a range within the file's 5 bytes, found one up to 6",
+            "f: the range ends at byte 6, after the file's 5 bytes",
         ),
-        (U::NotInterrupted { file: file() }, Usage, "f: expected an interrupted edit, found none"),
+        (U::NotInterrupted { file: file() }, Usage, "f: no edit was interrupted"),
         (
             stuck(patch, Interference::Foreign(5..6)),
             Mismatch,
-            "f: expected bytes 5 to 6 as before or after the patch, found others; a patch of 7 bytes \
-             at byte 5 was interrupted",
+            "f: bytes 5 to 6 are neither as before the patch nor as after it; a patch of 7 bytes at \
+             byte 5 was interrupted",
         ),
         (
             stuck(cut, range(None)),
@@ -162,32 +158,28 @@ fn an_update_says_what_is_wrong_with_the_file() {
             "f.tagmac: the sidecar was removed or replaced while this run was using it; the file may \
              have been edited",
         ),
-        (
-            U::NotASidecar { sidecar: sidecar() },
-            Mismatch,
-            "f.tagmac: expected a sidecar, found something else",
-        ),
+        (U::NotASidecar { sidecar: sidecar() }, Mismatch, "f.tagmac: not a sidecar"),
         (
             U::Version { sidecar: sidecar() },
             Mismatch,
-            "f.tagmac: expected a sidecar of version 3, found another: the file was not checked; \
-             check it against a tag that you trust before you move this away and create a new one",
+            "f.tagmac: not a sidecar of version 3, so the file was not checked; check it against a \
+             tag that you trust before you move the sidecar away and create a new one",
         ),
         (
             U::OtherKey { sidecar: sidecar(), expected, found },
             Key,
-            "f.tagmac: expected a sidecar sealed under this key (id 0101010101010101), found one \
-             sealed under the key with id 0202020202020202",
+            "f.tagmac: the sidecar is sealed under another key: expected key id 0101010101010101, \
+             found 0202020202020202",
         ),
         (
             U::Altered { sidecar: sidecar() },
             Mismatch,
-            "f.tagmac: expected what this key sealed, found it altered",
+            "f.tagmac: the sidecar is damaged: it is not as this key sealed it",
         ),
         (
             U::Shrunk { file: file(), expected: 5 },
             Io,
-            "f: expected 5 bytes, found fewer: the file changed while it was read",
+            "f: the file has fewer than 5 bytes: it changed while it was read",
         ),
         (U::Mac(file(), PartError::ForeignPart), Io, "f: the part belongs to another MAC or key"),
     ];
@@ -202,16 +194,16 @@ fn a_range_says_what_is_wrong_with_it() {
     let edge = |edge, found| R::Unaligned { edge, algorithm, block, found };
     let name = |name| R::NameLength { name, found: 0 };
     let cases = vec![
-        (R::NoObject, Usage, "object: expected a name, found an empty one"),
+        (R::NoObject, Usage, "object: the name is empty"),
         (
             R::NoVersion,
             Usage,
-            "version: expected a version id, an ETag or an upload's id, found an empty one",
+            "version: the version is empty; expected a version ID, an ETag or an upload ID",
         ),
         (
             R::VersionWithAt { found: b"1@2".into() },
             Usage,
-            "version: expected one without '@', found 1@2",
+            "version: a version must not contain '@', found 1@2",
         ),
         (name(Named::Object), Usage, "object: expected a name of 1 to 65535 bytes, found 0"),
         (
@@ -237,28 +229,20 @@ fn a_range_says_what_is_wrong_with_it() {
             "a range that is not the object's last: expected a multiple of PMAC-AES128's block of 16 \
              bytes, found 1; the nearest: 0 and 16",
         ),
-        (
-            R::NoLength,
-            Usage,
-            "expected a length of a range that is not the object's last, found none",
-        ),
-        (R::LengthZero, Usage, "expected a range of at least 1 byte, found an empty one"),
-        (R::Empty, Usage, "expected a range of at least 1 byte, found an empty one"),
+        (R::NoLength, Usage, "a range that is not the object's last needs a length"),
+        (R::LengthZero, Usage, "the range is empty; expected at least 1 byte"),
+        (R::Empty, Usage, "the range is empty; expected at least 1 byte"),
         (
             R::BeforeEnd { expected: 9, found: 5 },
             Usage,
-            "expected the object's last range to end with the file, at byte 9, found its end at 5",
+            "the object's last range must end with the file, at byte 9; it ends at 5",
         ),
         (
             R::StreamGoesOn { expected: 5 },
             Usage,
-            "expected the stream of the object's last range to end after 5 bytes, found more",
+            "the stream continues after the 5 bytes of the object's last range",
         ),
-        (
-            R::StreamPlace,
-            Usage,
-            "expected a file, found a stream, whose next byte is the range's first",
-        ),
+        (R::StreamPlace, Usage, "a stream has no offsets; its next byte is the first of the range"),
         (
             R::Read {
                 file: "f".into(),
@@ -288,17 +272,17 @@ fn partials_say_why_they_make_no_object() {
     let apart = |between| C::Apart { between, left: at(0, 16), right: at(32, 48) };
     let [expected, found] = [[1; 8], [2; 8]].map(KeyId::from);
     let cases = vec![
-        (C::NoPartials, Incomplete, "expected at least one partial, found none"),
-        (other(Wanted::Name(b"n".into())), Foreign, "p: expected a partial of n, found one of o@1"),
+        (C::NoPartials, Incomplete, "there are no partials to combine"),
+        (other(Wanted::Name(b"n".into())), Foreign, "p: the partial is of o@1, not of n"),
         (
             other(Wanted::Object(b"n".into())),
             Foreign,
-            "p: expected a partial of object n, found one of object o",
+            "p: the partial is of object o, not of object n",
         ),
         (
             other(Wanted::Version(b"2".into())),
             Foreign,
-            "p: expected a partial of version 2, found one of version 1",
+            "p: the partial is of version 1, not of version 2",
         ),
         (
             C::OtherObject {
@@ -307,12 +291,12 @@ fn partials_say_why_they_make_no_object() {
                 found: b"o".into(),
             },
             Foreign,
-            "p: expected a partial of version 2, found one of no version",
+            "p: the partial is of no version, not of version 2",
         ),
         (
             other(Wanted::First { name: b"n".into(), partial: "q".into() }),
             Foreign,
-            "p: expected a partial of n (q), found one of o@1",
+            "p: the partial is of o@1, not of n (q)",
         ),
         (
             C::OtherKey {
@@ -323,40 +307,39 @@ fn partials_say_why_they_make_no_object() {
                 found,
             },
             Key,
-            "p: expected a partial of PMAC-AES128 under this key (id 0101010101010101), found one of \
-             $'X\\n' under the key with id 0202020202020202",
+            "p: made with $'X\\n' and key id 0202020202020202; expected PMAC-AES128 and key id \
+             0101010101010101",
         ),
         (
             C::Refused { partial: partial(), error: PartialError::NotAPartial },
             Mismatch,
-            "p: expected a partial, found something else",
+            "p: not a partial",
         ),
         (
             apart(Between::Gap(16)),
             Incomplete,
-            "expected adjoining ranges, found a gap of 16 bytes: bytes 0 to 16 (p) and bytes 32 to 48 \
-             (p)",
+            "bytes 0 to 16 (p) and bytes 32 to 48 (p) do not adjoin: there is a gap of 16 bytes",
         ),
         (
             apart(Between::Overlap),
             Incomplete,
-            "expected adjoining ranges, found an overlap: bytes 0 to 16 (p) and bytes 32 to 48 (p)",
+            "bytes 0 to 16 (p) and bytes 32 to 48 (p) do not adjoin: they overlap",
         ),
         (
             apart(Between::End),
             Incomplete,
-            "expected adjoining ranges, found the last one before: bytes 0 to 16 (p) and bytes 32 to \
-             48 (p)",
+            "bytes 0 to 16 (p) and bytes 32 to 48 (p) do not adjoin: the first is the object's last \
+             range",
         ),
         (
             C::NoFirst { found: at(16, 32) },
             Incomplete,
-            "expected a first range from byte 0, found bytes 16 to 32 (p) before all others",
+            "the range from byte 0 is missing; no range precedes bytes 16 to 32 (p)",
         ),
         (
             C::NoLast { found: at(16, 32) },
             Incomplete,
-            "expected the object's last range, found bytes 16 to 32 (p) after all others",
+            "the object's last range is missing; no range follows bytes 16 to 32 (p)",
         ),
         (C::Mac(PartError::ForeignPart), Mismatch, "the part belongs to another MAC or key"),
     ];
@@ -371,12 +354,16 @@ fn a_manifest_says_what_is_wrong_with_it() {
     let unsealed = |entries| M::Unsealed { manifest: path(), entries };
     let none = |cut_off| M::NotAManifest { manifest: manifest(), cut_off };
     let cases = vec![
-        (M::NoFileName { manifest: "-".into() }, Usage, "expected a file to write, found '-'"),
+        (
+            M::NoFileName { manifest: "-".into() },
+            Usage,
+            "a manifest must be written to a file, not to '-'",
+        ),
         (unsealed(1), Io, "m: not written, as 1 entry could not be sealed"),
         (unsealed(2), Io, "m: not written, as 2 entries could not be sealed"),
-        (M::Directory { manifest: manifest() }, Io, "m: expected a manifest, found a directory"),
-        (none(false), Mismatch, "m: expected a manifest, found something else"),
-        (none(true), Mismatch, "m: expected a manifest, found the end of the file in its header"),
+        (M::Directory { manifest: manifest() }, Io, "m: this is a directory, not a manifest"),
+        (none(false), Mismatch, "m: not a manifest"),
+        (none(true), Mismatch, "m: the manifest ends within its header"),
         (
             M::TagBits { manifest: manifest(), expected: 64, found: 32 },
             Usage,
@@ -395,7 +382,7 @@ fn all_else_is_a_kind_and_a_line() {
         (
             TooManyObjects { url: "s3://b/".into(), max: 9 }.into(),
             ErrorKind::Io,
-            "s3://b/: expected at most 9 objects in the listing, found more",
+            "s3://b/: the listing has more than 9 objects",
         ),
         (Error::foreign("x"), ErrorKind::Foreign, "x"),
     ]);
@@ -410,28 +397,31 @@ fn a_key_says_what_is_wrong_with_it() {
     let (own, owner) = (7, 8);
     let closed = || ReadError::Sizeless;
     let cases: Vec<(String, &str)> = vec![
-        (KeyError::Empty.to_string(), "expected a key file, found nothing"),
+        (KeyError::Empty.to_string(), "the key is empty"),
         (
             KeyError::Mark(mark).to_string(),
             "expected a key file, found a text in UTF-16, as PowerShell writes it: save as UTF-8",
         ),
-        (KeyError::NotAKeyFile.to_string(), "expected a key file, found something else"),
+        (KeyError::NotAKeyFile.to_string(), "not a key file"),
         (
             KeyError::File(KeyFileError::Checksum).to_string(),
-            "line 6: expected the checksum of the lines above, found another: the file is damaged",
+            "line 6: the checksum does not match: the file is damaged",
         ),
         (
             KeyError::OtherAlgorithm { expected: umac, found: algorithm }.to_string(),
             "expected a key for UMAC-64, found one for PMAC-AES128",
         ),
-        (KeyError::NoAlgorithm.to_string(), "expected the key's algorithm, found none"),
+        (
+            KeyError::NoAlgorithm.to_string(),
+            "the format does not name the key's algorithm, and none was given",
+        ),
         (
             KeyError::EncodedMark { format: Format::Hex, mark }.to_string(),
             "expected a key in hex, found a text in UTF-16, as PowerShell writes it: save as UTF-8",
         ),
-        (KeyError::Lines.to_string(), "expected lines of one length, found others"),
-        (KeyError::Hex.to_string(), "expected an even number of hex digits, found something else"),
-        (KeyError::Base64.to_string(), "expected base64 with padding, found something else"),
+        (KeyError::Lines.to_string(), "the lines of the key differ in length"),
+        (KeyError::Hex.to_string(), "not hex: expected an even number of hex digits"),
+        (KeyError::Base64.to_string(), "not base64 with padding"),
         (KeyError::Length(length).to_string(), "expected a key of 16 bytes, found 3"),
         (
             AccessError::Writable { mode: 0o622 }.to_string(),
@@ -449,7 +439,7 @@ fn a_key_says_what_is_wrong_with_it() {
             AccessError::OwnerOnWay { what: "link", path: path(), own, owner }.to_string(),
             "the link d belongs to user 8, who could replace the key; expected user 7 or root",
         ),
-        (AccessError::Links.to_string(), "expected at most 40 links to it, found more"),
+        (AccessError::Links.to_string(), "more than 40 symbolic links lead to it"),
         (
             AccessError::Unchecked(io::Error::from_raw_os_error(13)).to_string(),
             "cannot check the folders that lead to it: Permission denied",
@@ -457,15 +447,18 @@ fn a_key_says_what_is_wrong_with_it() {
         (KeySourceError::Io(io::Error::from_raw_os_error(13)).to_string(), "Permission denied"),
         (
             KeySourceError::Closed(closed()).to_string(),
-            "expected a file with a known size, found a generated one, as in /proc",
+            "the file's size is unknown, as with generated files in /proc",
         ),
         (
             KeySourceError::Access(AccessError::Links).to_string(),
-            "expected at most 40 links to it, found more",
+            "more than 40 symbolic links lead to it",
         ),
-        (KeySourceError::VariableName.to_string(), "expected a name without '=', found another"),
+        (
+            KeySourceError::VariableName.to_string(),
+            "the variable's name is empty or contains '=' or a zero byte",
+        ),
         (KeySourceError::VariableUnset.to_string(), "the variable is not set"),
-        (KeySourceError::TooLong.to_string(), "expected at most 64 KiB, found more"),
+        (KeySourceError::TooLong.to_string(), "longer than 64 KiB"),
     ];
     for (found, line) in cases {
         assert_eq!(found, line);

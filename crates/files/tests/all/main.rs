@@ -1,4 +1,4 @@
-//! What a caller without the command can do: seal, audit, update, part and combine.
+//! Tests of the library without the command: seal, audit, update, part and combine.
 
 mod command_words;
 mod errors;
@@ -74,7 +74,8 @@ fn a_tree_is_sealed_and_audited() {
     assert_eq!(error.kind(), ErrorKind::Mismatch);
 }
 
-/// Seals `sealed`, puts `now` in its place, and returns the verdicts of its files: names and contents.
+/// Seals the files `sealed`, replaces them by `now`, and returns the verdicts. Files are names and
+/// contents.
 fn verdicts(
     algorithm: &str,
     threads: usize,
@@ -127,7 +128,7 @@ fn numbered(names: impl Iterator<Item = (String, u32)>) -> Vec<(String, String)>
 
 #[test]
 fn of_many_missing_files_of_one_size_a_new_one_is_held_against_eight() {
-    // The ninth missing one, the first, and the ninth again, which is the eighth by then.
+    // The ninth missing file, the first, and the ninth again, which is then the eighth.
     let now = numbered([("n0".into(), 8), ("n1".into(), 0), ("n2".into(), 8)].into_iter());
     let sealed = numbered((0..12).map(|number| (format!("m{number:02}"), number)));
     for (algorithm, first) in [
@@ -155,7 +156,7 @@ fn equal_files_are_paired_in_order() {
 
 #[test]
 fn large_files_are_found_under_other_names() {
-    // So large that all threads read each together.
+    // Large enough that all threads read each file together.
     let large = |name: &str, byte: &str| (name.to_string(), byte.repeat(3 << 20));
     let sealed = [large("a", "a"), large("b", "b"), ("c".into(), "small".into())];
     let now = [large("x", "b"), large("y", "c"), ("z".into(), "small".into())];
@@ -168,7 +169,7 @@ fn large_files_are_found_under_other_names() {
     }
 }
 
-/// A tree with one file, its manifest, and where these are.
+/// Seals a tree with one file. Returns the paths of the tree and the manifest.
 fn sealed_file(key: &OpenKey, raw: &RawKey) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let place = tempfile::tempdir().unwrap();
     let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
@@ -185,8 +186,9 @@ fn sealed_file(key: &OpenKey, raw: &RawKey) -> (tempfile::TempDir, PathBuf, Path
     (place, root, output)
 }
 
-/// The names that an audit of a tree tells of as new, where the manifest `m` lies in the tree and
-/// somebody does `meanwhile` once it is open, or open and looked up.
+/// Returns the names that an audit reports as new. The manifest `m` is in the tree itself.
+/// `meanwhile` runs after the manifest was opened, and if not `early`, also after its exclusion was
+/// set up.
 fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
     let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
     let (root, output) = (place.path(), place.path().join("m"));
@@ -222,7 +224,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
 fn nothing_but_the_manifest_is_left_out_of_an_audit() {
     for early in [false, true] {
         assert!(new_in_an_audit(early, |_| ()).is_empty());
-        // A link in the manifest's place, to what is to be hidden.
+        // A link in place of the manifest, to a directory with a file to hide.
         let found = new_in_an_audit(early, |root| {
             fs::create_dir(root.join("d")).unwrap();
             fs::write(root.join("d/hidden"), "").unwrap();
@@ -230,7 +232,7 @@ fn nothing_but_the_manifest_is_left_out_of_an_audit() {
             std::os::unix::fs::symlink("d", root.join("m")).unwrap();
         });
         assert_eq!(found, ["d", "d/hidden", "m"]);
-        // Something else in its place.
+        // A directory in place of the manifest.
         let found = new_in_an_audit(early, |root| {
             fs::rename(root.join("m"), root.join("n")).unwrap();
             fs::create_dir(root.join("m")).unwrap();
@@ -251,7 +253,7 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
     let cases = [
         (text.replace("options: none", "options: mode"), changed),
         (format!("{}{other}\ta\n{tag}", &start[..start.len() - 1]), changed),
-        (format!("{start}\ta\n"), "expected an end, found none"),
+        (format!("{start}\ta\n"), "the line 'entries: ' is missing"),
     ];
     for (other, expected) in cases {
         fs::write(&output, &text).unwrap();
@@ -279,7 +281,7 @@ fn a_sealed_nonce_has_its_one_length() {
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
         let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
-        let expected = "expected a nonce of the longest length that the algorithm takes";
+        let expected = "expected a nonce of the algorithm's maximum length";
         assert!(error.ends_with(expected), "{error}");
     }
 }
@@ -291,7 +293,7 @@ fn a_tag_follows_edits() {
     let mut bytes = vec![b'x'; 300_000];
     fs::write(&path, &bytes).unwrap();
     let run = |edit: Option<Edit<'_>>| {
-        // A sidecar that is there has its leaves.
+        // An existing sidecar keeps the length of its leaves.
         let leaf = edit.is_none().then_some(4096);
         let options =
             Update { file: &path, sidecar: Sidecar::Any, edit, expect: None, leaf, threads: 1 };
@@ -309,7 +311,7 @@ fn a_tag_follows_edits() {
     assert_eq!(tag, key.mac.tag(&[], &*bytes).unwrap().as_bytes());
     fs::write(&path, vec![b'y'; 5000]).unwrap();
     assert_eq!(run(Some(patch)).unwrap_err().kind(), ErrorKind::Mismatch);
-    // A caller may ask for a sidecar that is new, or for one that is there.
+    // A caller may require that the sidecar is new, or that it exists.
     let refused = |sidecar| {
         let options =
             Update { file: &path, sidecar, edit: None, expect: None, leaf: None, threads: 1 };
@@ -319,7 +321,7 @@ fn a_tag_follows_edits() {
     };
     assert!(refused(Sidecar::New).ends_with("file.tagmac: the sidecar exists"));
     fs::remove_file(place.path().join("file.tagmac")).unwrap();
-    assert!(refused(Sidecar::Exists).contains("expected the file's sidecar, found none"));
+    assert!(refused(Sidecar::Exists).contains("the sidecar does not exist"));
 }
 
 #[test]
@@ -342,7 +344,7 @@ fn partials_make_a_whole() {
     assert_eq!((combined.object, combined.tagged.bytes), (b"object".to_vec(), 100_000));
     let error = combine(&key, Expected::Any, &partials[..1], &[]).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Incomplete);
-    assert!(error.to_string().starts_with("expected the object's last range"));
+    assert!(error.to_string().starts_with("the object's last range is missing"));
 }
 
 #[test]
@@ -405,7 +407,7 @@ fn a_caller_may_stop_all_else_that_reads() {
     }
 }
 
-/// Asks all work to end.
+/// Asks every operation to stop.
 struct Stop;
 
 impl Progress for Stop {
@@ -426,7 +428,7 @@ impl Phases for Stop {
     }
 }
 
-/// The reader's steps are whole blocks, of 12 bytes here.
+/// The reader's steps are whole blocks, which have 12 bytes here.
 #[test]
 fn a_long_file_has_the_tag_of_its_bytes() {
     let algorithm = Algorithm::from_name("LIGHTMAC-AES128-S32").unwrap();

@@ -1,4 +1,4 @@
-//! Parts of objects: in pieces of any length, joined in any order.
+//! Parts of objects, hashed in pieces of any length and joined in any order.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -41,7 +41,7 @@ fn bytes(count: usize) -> Vec<u8> {
     (0..count as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
 }
 
-/// The partial of a range, from pieces of these lengths over and over.
+/// Returns the partial of a range that is hashed in pieces of these lengths, repeated.
 fn part(key: &OpenKey, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec<u8> {
     let object = versioned(b"o", b"1").unwrap();
     let mut part = PartStream::new(key, object, start, last).unwrap();
@@ -119,7 +119,7 @@ fn what_is_refused() {
     let block = "expected a multiple of PMAC-AES128's block of 16 bytes, found";
     assert_eq!(text(error), format!("start: {block} 17; the nearest: 16 and 32"));
     let mut part = new(16, false).unwrap();
-    let empty = "expected a range of at least 1 byte, found an empty one";
+    let empty = "the range is empty; expected at least 1 byte";
     assert_eq!(text(part.seal().unwrap_err()), empty);
     part.update(&[1; 17]).unwrap();
     let inner =
@@ -168,37 +168,35 @@ fn what_is_no_whole_is_named() {
     let incomplete = |blobs: &[Blob], text: &str| {
         assert_eq!(refused(Expected::Any, blobs), (ErrorKind::Incomplete, text.into()));
     };
-    incomplete(&[], "expected at least one partial, found none");
-    let missing = "expected adjoining ranges, found a gap of 32 bytes: bytes 0 to 32 (blob 1) and \
-                   bytes 64 to 100 (blob 0)";
+    incomplete(&[], "there are no partials to combine");
+    let missing = "bytes 0 to 32 (blob 1) and bytes 64 to 100 (blob 0) do not adjoin: there is a \
+                    gap of 32 bytes";
     incomplete(&[blob(0, 64, 100, true), blob(1, 0, 32, false)], missing);
-    let twice = "expected adjoining ranges, found an overlap: bytes 0 to 64 (blob 0) and bytes 0 to \
-                 64 (blob 1)";
+    let twice = "bytes 0 to 64 (blob 0) and bytes 0 to 64 (blob 1) do not adjoin: they overlap";
     incomplete(&[blob(0, 0, 64, false), blob(1, 0, 64, false), blob(2, 64, 100, true)], twice);
-    let first =
-        "expected a first range from byte 0, found bytes 64 to 100 (blob 0) before all others";
+    let first = "the range from byte 0 is missing; no range precedes bytes 64 to 100 (blob 0)";
     incomplete(&[blob(0, 64, 100, true)], first);
-    let last = "expected the object's last range, found bytes 0 to 64 (blob 0) after all others";
+    let last = "the object's last range is missing; no range follows bytes 0 to 64 (blob 0)";
     incomplete(&[blob(0, 0, 64, false)], last);
     let foreign = |object: Option<&str>, version: Option<&str>, text: &str| {
         let [object, version] = [object, version].map(|name| name.map(str::as_bytes));
         let found = refused(Expected::Object { object, version }, &[blob(3, 0, 100, true)]);
-        assert_eq!(found, (ErrorKind::Foreign, format!("blob 3: expected a partial of {text}")));
+        assert_eq!(found, (ErrorKind::Foreign, format!("blob 3: the partial is of {text}")));
     };
-    foreign(Some("p"), None, "object p, found one of object o");
-    foreign(Some("p"), Some("2"), "object p, found one of object o");
-    foreign(Some("o"), Some("2"), "version 2, found one of version 1");
+    foreign(Some("p"), None, "object o, not of object p");
+    foreign(Some("p"), Some("2"), "object o, not of object p");
+    foreign(Some("o"), Some("2"), "version 1, not of version 2");
     let both = Expected::Object { object: Some(b"o"), version: Some(b"1") };
     assert!(combine(&key, both, &[blob(3, 0, 100, true)], &[]).is_ok());
     let mut other = PartStream::new(&key, b"o".to_vec(), 64, true).unwrap();
     other.update(b"tail").unwrap();
     let blobs = [blob(0, 0, 64, false), Blob(1, other.seal().unwrap())];
     let version = Expected::Object { object: Some(b"o"), version: Some(b"1") };
-    let text = "blob 1: expected a partial of version 1, found one of no version";
+    let text = "blob 1: the partial is of no version, not of version 1";
     assert_eq!(refused(version, &blobs), (ErrorKind::Foreign, text.into()));
-    let text = "blob 1: expected a partial of o@1 (blob 0), found one of o";
+    let text = "blob 1: the partial is of o, not of o@1 (blob 0)";
     assert_eq!(refused(Expected::Any, &blobs), (ErrorKind::Foreign, text.into()));
-    // The first one of another object is named, whatever comes after it.
+    // The first partial of another object is named.
     let blobs = [blob(0, 0, 64, false), Blob(1, blobs[1].1.clone()), Blob(2, blobs[1].1.clone())];
     assert_eq!(refused(Expected::Any, &blobs), (ErrorKind::Foreign, text.into()));
 }
@@ -217,7 +215,7 @@ fn one_partial_alone() {
             assert!(open(&key, &Blob(7, altered)).is_err(), "byte {place}");
             assert!(open(&key, &Blob(7, sealed[..place].to_vec())).is_err(), "cut at {place}");
         }
-        // As long as it can be, and one byte more.
+        // Too long, but within the maximum length.
         let long = [&*sealed, &[0; 100]].concat();
         assert!(open(&key, &Blob(7, long)).is_err());
     }
@@ -226,7 +224,7 @@ fn one_partial_alone() {
     assert!(error.starts_with("CMAC-AES128 cannot hash ranges"), "{error}");
 }
 
-/// Another partial each time that it is read.
+/// A stored partial that is another one each time it is read.
 struct Changing(RefCell<Vec<Vec<u8>>>);
 
 impl Stored for Changing {
@@ -239,7 +237,7 @@ impl Stored for Changing {
     }
 }
 
-/// The header is read first, and the whole later: both must be of the same partial.
+/// The header is read first and the whole later; both must belong to the same partial.
 #[test]
 fn a_partial_that_is_exchanged_between_two_reads() {
     let (key, text) = (pmac(), bytes(100));
@@ -261,7 +259,7 @@ fn a_partial_that_is_exchanged_between_two_reads() {
     }
 }
 
-/// A pipe in which each read is interrupted first.
+/// A pipe in which every read is interrupted once.
 struct Interrupted<'a>(&'a [u8], bool);
 
 impl Read for Interrupted<'_> {

@@ -1,4 +1,4 @@
-//! What is computed and measured of the page on choosing a MAC.
+//! The computed and measured parts of the page on choosing a MAC.
 
 use crate::choice::{ACCEPTED, CHOICES, LENGTHS, PACKET, a_day, count, duration};
 use crate::speeds::{Call, Speeds};
@@ -21,11 +21,11 @@ pub fn part(mark: &str, speeds: &[Speeds]) -> Option<String> {
 /// The ten rows.
 fn table(speeds: &Speeds) -> Grid {
     let mut head =
-        ["MAC", "block, bits", "nonce", "if it repeats", "one key at 10 Gb/s, nonces counted"]
+        ["MAC", "block, bits", "nonce", "after a repeat", "one key at 10 Gb/s, counter nonces"]
             .to_vec();
     let costs = ["64 B, cycles", "1.5 KiB, cycles", "16 KiB, cycles"];
     head.extend(costs);
-    head.push("take it for");
+    head.push("use it for");
     let mut grid = Grid::new(head);
     for choice in &CHOICES {
         let nonce = if choice.algorithm().takes_nonce() { "**yes**" } else { "no" };
@@ -52,9 +52,9 @@ fn table(speeds: &Speeds) -> Grid {
         grid.row(&format!("`{}`", choice.name), cells);
     }
     grid.note(format!(
-        "Costs are core cycles of a call with the key ready, calls back to back, which overlap; fewer are \
-         better. The wait for a single call is another figure, and orders them differently \
-         ([PERFORMANCE.md](../PERFORMANCE.md#how-to-read-the-tables)). Measured on {}.",
+        "Costs are core cycles per call, with the key ready and calls that overlap; fewer are better. The wait for \
+         a single call orders the MACs differently ([PERFORMANCE.md](../PERFORMANCE.md#how-to-read-the-tables)). \
+         Measured on {}.",
         speeds.about()
     ));
     grid

@@ -1,4 +1,4 @@
-//! The parts of an object so far.
+//! Joins the parts of an object.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,10 +8,11 @@ use tagmac_any::{AnyPart, Parts};
 
 use crate::failure::Failure;
 
-/// The bytes after a part: as secret as the key, since they are what a tag is finished with.
+/// The bytes after a part. They are as secret as the key, because the tag is finished with them.
 type Tail = Zeroizing<Vec<u8>>;
 
-/// The parts so far: those from the start without a gap as one, the others until the gap closes.
+/// The parts received. Contiguous parts from the start are joined; the others wait for the gap to
+/// close.
 pub struct Joined(Mutex<State>);
 
 struct State {
@@ -23,14 +24,14 @@ struct State {
 }
 
 impl Joined {
-    /// None yet, from byte `first` on.
+    /// Starts without parts, at byte `first`.
     pub fn new(first: u64) -> Joined {
         let (waiting, tail) = (BTreeMap::new(), Tail::default());
         Joined(Mutex::new(State { first, whole: None, waiting, tail, failure: None }))
     }
 
-    /// Adds a part with what comes after it, of which the last one's is kept apart. An error once
-    /// anything failed.
+    /// Adds a part and the bytes after it. The bytes after the last part are kept separately.
+    /// Returns an error after any failure.
     pub fn put(
         &self,
         parts: Parts<'_>,
@@ -44,13 +45,13 @@ impl Joined {
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// The whole, and what comes after it.
+    /// Returns the whole part and the bytes after it.
     pub fn finish(self) -> Result<(AnyPart, Tail), Failure> {
         let State { whole, tail, failure, .. } = self.0.into_inner().expect("no thread panics");
         match (failure, whole) {
             (Some(failure), _) => Err(failure),
             (None, Some(whole)) => Ok((whole, tail)),
-            (None, None) => Err(Failure::Final("expected at least one range, found none".into())),
+            (None, None) => Err(Failure::Final("internal error: no range was read".into())),
         }
     }
 }

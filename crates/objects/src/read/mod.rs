@@ -1,8 +1,8 @@
-//! Makes the tags of objects, and parts of them.
+//! Makes tags of objects, and parts of them.
 //!
-//! A large object is cut into ranges. Each thread takes the next one that nobody has, asks for it and
-//! hashes what comes as it comes; the parts are joined in order. A MAC without parts takes the ranges
-//! in order, so these wait in memory for their turn, and are smaller: 16 of 2 MiB.
+//! A large object is divided into ranges. Each thread takes the next free range, requests it, and
+//! hashes the bytes as they arrive; the parts are joined in order. A MAC without parts needs the
+//! ranges in order. They wait in memory, so there are at most 16 and they are smaller, 2 MiB.
 
 mod joined;
 mod ordered;
@@ -26,14 +26,14 @@ use crate::objects::Bucket;
 use crate::range;
 use joined::Joined;
 
-/// Bytes of a range that is asked for, nearly.
+/// The approximate size of a requested range in bytes.
 pub const RANGE: u64 = 8 << 20;
 
-/// The same where ranges wait in memory for their turn, and how many do.
+/// The size and number of ranges that wait in memory, for a MAC without parts.
 const ORDERED_RANGE: u64 = 2 << 20;
 const ORDERED_RANGES: u64 = 16;
 
-/// How often a thread says how far the request is that it waits for.
+/// The interval at which a thread reports the progress of its request.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Reads objects for one MAC.
@@ -43,25 +43,25 @@ pub struct ObjectReader<'a> {
     progress: &'a dyn Progress,
 }
 
-/// A range of the message that a MAC is of, and where it is in an object.
+/// A range of a message, and its position in an object.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageRange {
-    /// The first byte of the range in the message, a multiple of the block.
+    /// The first byte of the range in the message; a multiple of the block size.
     pub start: u64,
-    /// The same byte in the object.
+    /// The position of the same byte in the object.
     pub at: u64,
-    /// Bytes of the range.
+    /// The length of the range in bytes.
     pub bytes: u64,
 }
 
 impl<'a> ObjectReader<'a> {
-    /// A reader. `progress` hears of every byte.
+    /// Makes a reader that reports every byte to `progress`.
     pub fn new(open_key: &OpenKey, progress: &'a dyn Progress) -> ObjectReader<'a> {
         ObjectReader { open_key: Arc::new(open_key.clone()), progress }
     }
 
-    /// The tag of an object's content that is known by `facts`. `nonce` is empty for deterministic
-    /// MACs.
+    /// Returns the tag of the content of an object that `facts` identifies. `nonce` is empty for
+    /// deterministic MACs.
     pub fn tag(
         &self,
         bucket: &Bucket,
@@ -95,8 +95,8 @@ impl<'a> ObjectReader<'a> {
         Ok(Tagged { tag, bytes })
     }
 
-    /// The part of a range, and the bytes after it: at least one, unless the range is empty, and at
-    /// most a block.
+    /// Returns the part of a range and the bytes after it: at most a block, and at least one byte
+    /// unless the range is empty.
     pub fn part(
         &self,
         bucket: &Bucket,
@@ -104,7 +104,7 @@ impl<'a> ObjectReader<'a> {
         facts: &ObjectVersion,
         range: MessageRange,
     ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), ReadError> {
-        let parts = self.open_key.mac.parts().expect("the caller has asked for parts");
+        let parts = self.open_key.mac.parts().expect("the caller checked for parts");
         self.check_length(range.start.saturating_add(range.bytes))?;
         let step = RANGE / parts.block() as u64 * parts.block() as u64;
         let count = range.bytes.div_ceil(step).max(1);
@@ -115,7 +115,7 @@ impl<'a> ObjectReader<'a> {
         if !facts.is_bound() {
             return Err(unbound().into());
         }
-        // The next large object begins when the last range of this one is asked for.
+        // The next large object may begin once the last range of this one is requested.
         let alone = Mutex::new(Some(bucket.objects.large()));
         let piece = |index: u64| {
             let start = index * step;
@@ -143,7 +143,7 @@ impl<'a> ObjectReader<'a> {
         Ok(joined.finish()?)
     }
 
-    /// The hash of a range that comes over one connection at a time.
+    /// Hashes a range that arrives over one connection at a time.
     fn one(
         &self,
         bucket: &Bucket,
@@ -151,7 +151,8 @@ impl<'a> ObjectReader<'a> {
         facts: &ObjectVersion,
         range: MessageRange,
     ) -> Result<PartStream<Arc<OpenKey>>, Failure> {
-        // As the last one: at least one byte is left, which some MACs treat apart.
+        // Treated as the last range: it leaves at least one byte, because some MACs treat the last
+        // block differently.
         let open_key = Arc::clone(&self.open_key);
         let part = PartStream::new(open_key, b"-".to_vec(), range.start, true).map_err(hashing)?;
         let span = Span { start: range.at, end: range.at + range.bytes };
@@ -161,10 +162,11 @@ impl<'a> ObjectReader<'a> {
         self.one_by_one(bucket, key, facts, span, part, take)
     }
 
-    /// Hands the bytes of a range, which come over one connection at a time, to `take` with a hash.
+    /// Passes the bytes of a range, which arrives over one connection at a time, to `take` with a
+    /// hash.
     ///
-    /// It is made where the bytes arrive: a thread of its own would be woken for every piece, and
-    /// find it in another core's cache.
+    /// The task that receives the bytes updates the hash. A separate thread would be woken
+    /// for every piece and would find it in another core's cache.
     fn one_by_one<H: Send + 'static>(
         &self,
         bucket: &Bucket,
@@ -197,7 +199,7 @@ impl<'a> ObjectReader<'a> {
         })
     }
 
-    /// Hands an object's bytes to `take` in order.
+    /// Passes the bytes of an object to `take` in order.
     fn in_order(
         &self,
         bucket: &Bucket,
@@ -213,7 +215,7 @@ impl<'a> ObjectReader<'a> {
         let window = (bucket.objects.requests() as u64).min(ORDERED_RANGES);
         let queue = ordered::Queue::new(count, window);
         let fill = || {
-            // However a thread ends: one that waits for it would wait for ever.
+            // Ends the queue after a panic too, or other threads would wait forever.
             let _closed = queue.closed_on_panic();
             while let Some(index) = queue.next() {
                 let start = index * ORDERED_RANGE;
@@ -227,7 +229,7 @@ impl<'a> ObjectReader<'a> {
                 any |= thread::Builder::new().spawn_scoped(scope, fill).is_ok();
             }
             if !any {
-                return Err(Failure::Final("expected a thread for requests, found none".into()));
+                return Err(Failure::Final("cannot start a thread for requests".into()));
             }
             let _closed = queue.closed_on_panic();
             for _ in 0..count {
@@ -239,12 +241,12 @@ impl<'a> ObjectReader<'a> {
         })
     }
 
-    /// Runs `take` on as many threads as there are requests, and no more than there are ranges.
+    /// Runs `take` on one thread per request, but on at most `count` threads.
     fn with_threads(&self, bucket: &Bucket, count: u64, take: impl Fn() + Sync) {
         let helpers = (bucket.objects.requests() as u64).min(count) - 1;
         thread::scope(|scope| {
             for _ in 0..helpers {
-                // Where no thread can be had, this one does all the work.
+                // If no thread can be started, this one does all the work.
                 if thread::Builder::new().spawn_scoped(scope, &take).is_err() {
                     break;
                 }
@@ -261,7 +263,7 @@ impl<'a> ObjectReader<'a> {
     }
 }
 
-/// The bytes of a range, of which there are few.
+/// Reads a range that is small enough for memory.
 fn fetch(
     bucket: &Bucket,
     key: &str,
@@ -288,8 +290,7 @@ fn hashing(error: Error) -> Failure {
 
 fn unbound() -> Failure {
     Failure::Final(
-        "expected a strong ETag from the store, found none: a change between two ranges would go unseen"
-            .into(),
+        "the store sent no strong ETag, so a change between two ranges could go unnoticed".into(),
     )
 }
 
@@ -314,7 +315,7 @@ mod tests {
     #[async_trait]
     impl HttpService for Panics {
         async fn call(&self, _: HttpRequest) -> Result<HttpResponse, HttpError> {
-            panic!("a panic that this test is about")
+            panic!("the intended panic")
         }
     }
 
@@ -327,7 +328,7 @@ mod tests {
         let config = Config { client: client.clone(), writer: client, signer, endpoint };
         let url = Url::parse(b"s3://b/k").unwrap();
         let bucket = objects.bucket_in(Arc::new(Store::with(config)), &url);
-        // One with parts, and one whose ranges are taken in order.
+        // A MAC with parts, and one that needs the ranges in order.
         for name in ["PMAC-AES128", "CMAC-AES128"] {
             let algorithm = Algorithm::from_name(name).unwrap();
             let key = RawKey::new(algorithm, Zeroizing::new(vec![0; 16])).unwrap();

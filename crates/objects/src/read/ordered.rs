@@ -1,4 +1,4 @@
-//! Ranges that are fetched side by side and taken in order.
+//! Ranges that are fetched concurrently and taken in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 type Fetched = Result<Vec<u8>, Failure>;
 
-/// Ranges on their way. No more than a window of them is in memory.
+/// A queue of ranges. At most `window` of them are in memory.
 pub struct Queue {
     count: u64,
     window: u64,
@@ -18,20 +18,21 @@ pub struct Queue {
 
 #[derive(Default)]
 struct State {
-    /// The next to fetch, and the next to take.
+    /// The index of the next range to fetch.
     fetch: u64,
+    /// The index of the next range to take.
     take: u64,
     there: BTreeMap<u64, Fetched>,
     over: bool,
 }
 
 impl Queue {
-    /// `count` ranges, of which `window` may be ahead.
+    /// A queue of `count` ranges, with at most `window` fetched ahead.
     pub fn new(count: u64, window: u64) -> Queue {
         Queue { count, window, state: Mutex::default(), moved: Condvar::new() }
     }
 
-    /// The next range to fetch, once there is room for it; none when there are no more.
+    /// Returns the next range to fetch, once there is room for it; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
         let state = self.state.lock().expect("no thread panics");
         let full = |state: &mut State| {
@@ -45,14 +46,14 @@ impl Queue {
         Some(state.fetch - 1)
     }
 
-    /// A range that was fetched, or why it was not.
+    /// Adds a range, or the failure to fetch it.
     pub fn put(&self, index: u64, fetched: Fetched) {
         self.state.lock().expect("no thread panics").there.insert(index, fetched);
         self.moved.notify_all();
     }
 
-    /// The next range in order, as soon as it is there; a failure after the last one, or after another
-    /// failure.
+    /// Waits for the next range in order and returns it. Fails after the last range, and after an
+    /// earlier failure.
     pub fn take(&self) -> Fetched {
         let state = self.state.lock().expect("no thread panics");
         let waits = |state: &mut State| {
@@ -69,13 +70,13 @@ impl Queue {
         fetched
     }
 
-    /// Ends the queue if the thread panics while it has this.
+    /// Returns a guard that ends the queue if the thread panics.
     pub fn closed_on_panic(&self) -> ClosedOnPanic<'_> {
         ClosedOnPanic(self)
     }
 }
 
-/// See [`Queue::closed_on_panic`].
+/// The guard of [`Queue::closed_on_panic`].
 pub struct ClosedOnPanic<'a>(&'a Queue);
 
 impl Drop for ClosedOnPanic<'_> {
@@ -127,7 +128,7 @@ mod tests {
             let fill = || {
                 let _closed = queue.closed_on_panic();
                 let index = queue.next().unwrap();
-                assert_ne!(index, 0, "a panic that this test is about");
+                assert_ne!(index, 0, "the intended panic");
             };
             let thread = scope.spawn(fill);
             (queue.take(), queue.next(), thread.join().is_err())

@@ -1,67 +1,67 @@
-//! What NH and its relatives, and the UMAC of 1999 that is made of them, have not.
+//! Errors of NH and its variants, and of the UMAC of 1999, which is built from them.
 
 use core::fmt;
 
-/// Parameters, keys or blocks that NH and its relatives do not take.
+/// An error of NH's parameters, keys or blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NhError {
-    /// NH has words of 16, 32 or 64 bits.
+    /// The word length is not 16, 32 or 64 bits.
     WordBits {
-        /// The bits asked for.
+        /// The length that was requested, in bits.
         found: usize,
     },
-    /// NH's blocks are whole groups of words: pairs, or eight words where they are strided.
+    /// A block is not whole groups of words: pairs, or eight words with strides.
     HashWords {
-        /// Words of a group, and the fewest.
+        /// The number of words in a group, which is also the minimum.
         step: usize,
-        /// The most words.
+        /// The maximum number of words.
         max: usize,
-        /// The words asked for.
+        /// The number of words that was requested.
         found: usize,
     },
-    /// NH has no such number of streams.
+    /// The number of streams is not supported.
     Streams {
-        /// The most streams.
+        /// The maximum number of streams.
         max: usize,
-        /// The streams asked for.
+        /// The number of streams that was requested.
         found: usize,
     },
-    /// The keys of NH's streams are an even number of words apart.
+    /// The shift between the keys of streams is not a supported even number of words.
     KeyShift {
-        /// The most words.
+        /// The maximum number of words.
         max: usize,
-        /// The words asked for.
+        /// The number of words that was requested.
         found: usize,
     },
-    /// NH's second level takes no such number of results.
+    /// The number of results for the second level is not supported.
     SecondLevel {
-        /// The most results.
+        /// The maximum number of results.
         max: usize,
-        /// The results asked for.
+        /// The number of results that was requested.
         found: usize,
     },
-    /// There is too little key material.
+    /// The key material is too short.
     KeyMaterial {
-        /// The bytes needed.
+        /// The number of bytes needed.
         expected: usize,
-        /// The bytes given.
+        /// The number of bytes given.
         found: usize,
     },
-    /// Messages that are not hashed are shorter than a block.
+    /// The minimum length to hash is longer than a block.
     MinLengthToHash {
-        /// The bytes of a block.
+        /// The length of a block in bytes.
         max: usize,
-        /// The bytes asked for.
+        /// The length that was requested, in bytes.
         found: usize,
     },
-    /// A block, or the room for its hash, has the wrong number of bytes.
+    /// A block, or the buffer for its hash, has the wrong number of bytes.
     BlockLength {
-        /// The fewest bytes.
+        /// The minimum in bytes.
         min: usize,
-        /// The most bytes.
+        /// The maximum in bytes.
         max: usize,
-        /// The bytes given.
+        /// The number of bytes given.
         found: usize,
     },
 }
@@ -89,11 +89,11 @@ impl fmt::Display for NhError {
                 write!(f, "expected {expected} bytes of key material, found {found}")
             }
             NhError::MinLengthToHash { max, found } => {
-                write!(f, "expected a minimum length to hash of 0 to {max} bytes, found {found}")
+                write!(f, "the minimum length to hash is {found} bytes, expected at most {max}")
             }
-            // A block's length has a range.
+            // The length of a block has a range.
             NhError::BlockLength { min, max, found } if min == max => {
-                write!(f, "expected room for a hash of {min} bytes, found {found}")
+                write!(f, "expected a buffer of {min} bytes for the hash, found {found}")
             }
             NhError::BlockLength { min, max, found } => {
                 write!(f, "expected a block of {min} to {max} bytes, found {found}")

@@ -1,13 +1,13 @@
-//! Section 9 of the paper: a UMAC of 1999 whose tags are checked word by word.
+//! Section 9 of the paper: a UMAC of 1999 with tags that are checked word by word.
 //!
 //! ```text
 //! word j = first 4 bytes of PRF_j(nonce || H_j(M_1) || .. || H_j(M_m) || length mod block)
 //! ```
 //!
-//! H_j is stream j of the hash, and PRF_j has a key of its own. So a check of the first words hashes
-//! with their streams alone. The paper has the idea, for UMAC-MMX-60, and leaves the rest open: words of
-//! 4 bytes, so that four streams fill the 16 bytes that MMX-60's tag has anyway, and a PRF for each
-//! stream are ours. The first word is that of the same MAC with one stream.
+//! H_j is stream j of the hash, and each PRF_j has a separate key. A check of the first words
+//! therefore hashes only their streams. The paper has the idea, for UMAC-MMX-60, and leaves the
+//! details open. Two choices are ours: words of 4 bytes, so that four streams fill the 16 bytes of
+//! MMX-60's tag, and a PRF for each stream. The first word is that of the same MAC with one stream.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -22,20 +22,22 @@ use super::prf::PrfKey;
 use super::{NhError, NhShape, Umac99, Umac99Parameters, Umac99Set, Umac99Sum};
 use crate::silent;
 
-/// Bytes of a word.
+/// The length of a word in bytes.
 const WORD: usize = 4;
-/// The words of the longest tag.
+/// The number of words in the longest tag.
 const MAX_WORDS: usize = Tag::MAX_BYTES / WORD;
 
-/// The UMAC of 1999 with grades: a tag has a word of 4 bytes for each stream, and the first words can be
-/// checked for their part of the work (section 9 of the paper). Nonces have 8 bytes and must never repeat.
+/// The UMAC of 1999 with grades. A tag has a word of 4 bytes for each stream, and checking only the
+/// first words takes that part of the work (section 9 of the paper). Nonces have 8 bytes and must
+/// never repeat.
 ///
 /// With UMAC-MMX-60 each word is forged with a probability of about 2^-15, so the tag of 16 bytes
-/// with about 2^-60, as that of MMX-60 itself. Of other shapes each word is forged with about 2^-b + 2^-32,
+/// with about 2^-60, as for MMX-60. With other shapes each word is forged with about 2^-b + 2^-32,
 /// where b is the bits of a stream in [`NhShape::collision_bits`](crate::NhShape::collision_bits).
-/// [`verify_prefix`](Umac99Graded::verify_prefix) says what answers of lower grades give away.
+/// [`verify_prefix`](Umac99Graded::verify_prefix) describes the risk of answers at lower grades.
 ///
-/// A one-shot call keeps the hash of the message, a 256th of it with UMAC-MMX-60, until its end, as streams do.
+/// One-shot calls and streams store the hash of the message until its end. With UMAC-MMX-60 this is
+/// 1/256 of the message.
 ///
 /// ```
 /// use tagmac::Mac;
@@ -52,12 +54,12 @@ const MAX_WORDS: usize = Tag::MAX_BYTES / WORD;
 #[derive(Clone)]
 pub struct Umac99Graded {
     keys: Arc<Keys>,
-    /// The words of a tag, or the first ones that are checked: the same code serves both.
+    /// The number of words in a tag, or of the first ones to check: the same code serves both.
     words: usize,
 }
 
 struct Keys {
-    /// The hashes of the first stream, the first two, and so on to all.
+    /// The hashes of the first stream, of the first two, and so on.
     hashes: Vec<Umac99>,
     prfs: Vec<PrfKey>,
 }
@@ -65,14 +67,14 @@ struct Keys {
 silent!(Umac99Graded);
 
 impl Umac99Graded {
-    /// A named set on the best level of this CPU.
+    /// Returns the MAC for a named set on the best level of this CPU.
     pub fn new(set: Umac99Set, key: &[u8; 16]) -> Umac99Graded {
         let made = Umac99Graded::with_level(set.into(), key, Level::best());
         made.expect("all messages are hashed, by at most four streams")
     }
 
-    /// With parameters and a level of your choice. Keys are derived as by
-    /// [`Umac99Parameters::key`], and one for the PRF of each stream.
+    /// Returns the MAC for given parameters on a given level. Keys are derived as in
+    /// [`Umac99Parameters::key`], with one for the PRF of each stream.
     ///
     /// # Errors
     ///
@@ -107,25 +109,24 @@ impl Umac99Graded {
         Ok(Umac99Graded { keys: Arc::new(Keys { hashes, prfs }), words })
     }
 
-    /// The words of a tag.
+    /// Returns the number of words in a tag.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Checks the first `words` words of a tag in constant time, with as many streams.
+    /// Checks the first `words` words of a tag in constant time, with the same number of streams.
     ///
-    /// **Words are guessed one at a time where several grades answer under one key**: a forger tries the
-    /// first word, at most 2^32 times, keeps the one that passes, and goes on with the second. Where a
-    /// stream collides with 2^-15, as in the MMX sets, the first word may take no more than about 2^15
-    /// attempts.
-    /// `tagmac_bounds::umac::graded_1999` bounds that any attempt ever
-    /// passes; after one has, there is no bound, since the streams share a key. Count those that
-    /// fail, and take a new key.
+    /// **If a verifier answers at several grades under one key, words can be guessed one at a
+    /// time.** A forger tries the first word, at most 2^32 times, keeps the one that passes, and
+    /// continues with the second. If a stream collides with 2^-15, as in the MMX sets, the first
+    /// word may take only about 2^15 attempts. `tagmac_bounds::umac::graded_1999` bounds the
+    /// probability that any attempt ever passes. After one has passed there is no bound, since the
+    /// streams share a key. Count the failed attempts, and use a new key in time.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless `tag` has all words of a tag, and begins as the tag of the message;
-    /// also if `words` is none of its numbers of words.
+    /// [`Mismatch`] unless `tag` has all words and starts as the tag of the message. Also if
+    /// `words` is not 1 to the number of words.
     pub fn verify_prefix<'m>(
         &self,
         nonce: &[u8; 8],

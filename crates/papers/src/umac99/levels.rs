@@ -1,8 +1,8 @@
-//! From the words of a message to the string of block hashes (sections 5 and 6): streams side by
-//! side, a second level where there is one (T2), block after block.
+//! Computes the string of block hashes from the words of a message (sections 5 and 6): streams side
+//! by side, an optional second level (T2), block after block.
 //!
-//! The second level takes each result of the first one as it comes, so nothing is kept of it but a
-//! sum for each stream.
+//! The second level consumes each result of the first one immediately, so only a sum for each
+//! stream is stored.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,14 +14,14 @@ use super::error::NhError;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, Sums, level};
 use super::shape::NhShape;
 
-/// Key bytes from the start of a line of cache on. Wiped on drop.
+/// Key bytes, aligned to a cache line. Wiped on drop.
 struct Lines {
-    /// The key somewhere within, so that it is aligned.
+    /// Contains the key at an aligned position.
     room: Vec<u8>,
     bytes: usize,
 }
 
-/// Bytes of a line of cache.
+/// The length of a cache line in bytes.
 const LINE: usize = 64;
 
 impl Lines {
@@ -64,7 +64,7 @@ pub(crate) struct NhKey {
 }
 
 impl NhKey {
-    /// The first bytes of `k`, and of `l` if there is a second level.
+    /// Uses the first bytes of `k`, and of `l` if there is a second level.
     pub(crate) fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<NhKey, NhError> {
         let cut = |bytes: &[u8], expected| {
             let found = bytes.len();
@@ -78,9 +78,9 @@ impl NhKey {
         &self.shape
     }
 
-    /// The hashes of the blocks of `data`, the last of which may be shorter, one after the other
-    /// in `out`. Enters the level by itself, so that the kernels stand once in the program for each
-    /// level, however many MACs call them. `plainly` is by the definition, whatever the parameters.
+    /// Writes the hashes of the blocks of `data` to `out`, one after the other. The last block may
+    /// be shorter. Enters the level itself, so that all MACs in a program share each level's
+    /// kernels. With `plainly`, uses the plain definition for all parameters.
     #[inline(never)]
     pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
         let shape = &self.shape;
@@ -127,14 +127,14 @@ impl NhKey {
     }
 }
 
-/// A second level's sums in `T` streams.
+/// The sums of a second level in `T` streams.
 struct Second<F, const T: usize> {
     family: F,
     sums: [u128; T],
     /// Words that do not fill a group yet.
     words: [[u64; 8]; T],
     count: usize,
-    /// Bytes of key used up.
+    /// The number of key bytes used up.
     at: usize,
 }
 
@@ -144,7 +144,7 @@ impl<F: Family, const T: usize> Second<F, T> {
         Second { family, sums: [0; T], words: [[0; 8]; T], count: 0, at: 0 }
     }
 
-    /// Takes a result of the first level in each stream.
+    /// Adds a result of the first level in each stream.
     #[inline(always)]
     fn take(&mut self, shape: &NhShape, l: &[u8], results: [u128; T]) {
         for (words, result) in self.words.iter_mut().zip(results) {
@@ -153,7 +153,7 @@ impl<F: Family, const T: usize> Second<F, T> {
                 words[self.count] = first;
                 words[self.count + 1] = second;
             } else {
-                // A result is a group of its own.
+                // Each result is a separate group.
                 [words[0], words[1]] = [first, second];
             }
         }
@@ -173,7 +173,7 @@ impl<F: Family, const T: usize> Second<F, T> {
         self.count = 0;
     }
 
-    /// The results, the last group filled up with zeros.
+    /// Returns the results. The last group is padded with zeros.
     #[inline(always)]
     fn close(mut self, shape: &NhShape, l: &[u8]) -> [u128; T] {
         if self.count > 0 {
@@ -189,7 +189,7 @@ impl<F: Family, const T: usize> Second<F, T> {
     }
 }
 
-/// A result as two words in the order of its bytes.
+/// A result as two words, in the order of its bytes.
 #[inline(always)]
 fn halves<F: Family>(shape: &NhShape, result: u128) -> (u64, u64) {
     let (low, high) = (result as u64, (result >> F::W) as u64);
@@ -227,7 +227,7 @@ impl HashBlocks<'_> {
         }
     }
 
-    /// By the definition, whatever the parameters: on no level.
+    /// By the plain definition, for all parameters, without a level.
     fn plainly(self) {
         match self.key.shape.word_bits {
             4 => self.all::<_, _, 1>(Plain::<4>, ()),
@@ -237,7 +237,7 @@ impl HashBlocks<'_> {
         }
     }
 
-    /// By vectors, as many streams at once as divide their number.
+    /// By vectors. Streams are processed in the largest groups that divide their number.
     #[inline(always)]
     fn fast<F: Sums<A>, A: Words>(self, family: F, a: A) {
         match self.key.shape.streams {
@@ -248,7 +248,7 @@ impl HashBlocks<'_> {
     }
 }
 
-/// By vectors, where there are such for the parameters.
+/// By vectors, if the parameters have a vector implementation.
 impl Kernel for HashBlocks<'_> {
     const LEVELS: Levels = Levels::Words;
     type Out = ();

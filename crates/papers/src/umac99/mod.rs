@@ -1,4 +1,4 @@
-//! UMAC as published first (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure
+//! The first published UMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure
 //! Message Authentication", CRYPTO 1999, full version of 8 September 1999): a family of MACs, not
 //! the UMAC of RFC 4418.
 //!
@@ -7,13 +7,13 @@
 //! H   = NH or NHS in t streams, perhaps in two levels                 nh.rs, levels.rs
 //! ```
 //!
-//! The parameters are in `parameters.rs` and `shape.rs`, the paper's named sets in `sets.rs`. Where the paper is
-//! silent (its specification was never found) this library decides: little-endian words, results
-//! and length, keys by the PRF's own primitive, the full output as the tag. `docs/design/theory.md` says
-//! more.
+//! The parameters are in `parameters.rs` and `shape.rs`, the paper's named sets in `sets.rs`. Where
+//! the paper is silent (its specification was never found) the choices are ours: little-endian
+//! words, results and length, keys from the PRF's own primitive, the full output as the tag.
+//! `docs/design/theory.md` has more.
 //!
-//! Fast because H leaves a 1024th to a 256th of the message to the PRF under the named sets, and costs one to four
-//! multiplications for many bytes.
+//! The code is fast because H leaves only 1/1024 to 1/256 of the message to the PRF in the named
+//! sets, and costs one to four multiplications for many bytes.
 
 mod error;
 mod graded;
@@ -46,11 +46,11 @@ pub use prf::Umac99Prf;
 pub use sets::Umac99Set;
 pub use shape::NhShape;
 
-/// The shortest tag.
+/// The length of the shortest tag.
 const MIN_TAG_BITS: usize = 32;
-/// Bytes of the longest hash of a block.
+/// The maximum length of the hash of a block in bytes.
 const MAX_HASH_BYTES: usize = 16 * shape::MAX_STREAMS;
-/// Bytes of block hashes on their way to the PRF.
+/// The number of bytes of block hashes that are passed to the PRF at once.
 const GROUP: usize = 1024;
 
 /// The UMAC of 1999 under a key. Nonces have 8 bytes and must never repeat, see
@@ -80,11 +80,11 @@ pub struct Umac99 {
 silent!(Umac99, Umac99Sum);
 
 impl Umac99 {
-    /// With tags of `tag_bits` bits: the first of the PRF's output, in whole bytes.
+    /// Truncates tags to the first `tag_bits` bits of the PRF's output.
     ///
     /// # Errors
     ///
-    /// [`Error::TagBits`] unless there are 32 of them up to all, in steps of 8.
+    /// [`Error::TagBits`] unless `tag_bits` is a multiple of 8 from 32 to the length of the output.
     pub fn with_tag_bits(self, tag_bits: usize) -> Result<Self, Error> {
         let (min, max, found) = (MIN_TAG_BITS, 8 * self.max_tag_bytes, tag_bits);
         if !(min..=max).contains(&found) || !found.is_multiple_of(8) {
@@ -94,8 +94,8 @@ impl Umac99 {
     }
 }
 
-/// The block hashes of a range, or what became of them: at the start of a message whose nonce is
-/// known they go to the PRF at once. Secret: wiped on drop, silent in `Debug`.
+/// The block hashes of a range. At the start of a message with a known nonce they are fed to the
+/// PRF immediately instead. Secret: wiped on drop, prints nothing in `Debug`.
 #[derive(Clone)]
 pub struct Umac99Sum {
     hashes: Vec<u8>,
@@ -105,7 +105,7 @@ pub struct Umac99Sum {
 impl Zeroize for Umac99Sum {
     fn zeroize(&mut self) {
         self.hashes.zeroize();
-        // Dropped in place, and wiped by that.
+        // Dropping it in place wipes it.
         self.feed = None;
     }
 }
@@ -119,7 +119,7 @@ impl Drop for Umac99Sum {
 #[cfg(feature = "save")]
 impl Save for Umac99Sum {
     fn save(&self, out: &mut Writer) -> Result<(), SaveError> {
-        // HMAC's state is its crate's own.
+        // The state of HMAC is private to its crate.
         if self.feed.is_some() {
             return Err(SaveError::NoSavedState);
         }
@@ -133,7 +133,7 @@ impl Save for Umac99Sum {
 }
 
 impl Umac99Sum {
-    /// Room for more hashes. What they move away from is wiped.
+    /// Makes room for `more` bytes of hashes. An old allocation is wiped.
     fn room(&mut self, more: usize) -> &mut [u8] {
         let start = self.hashes.len();
         if self.hashes.capacity() - start < more {
@@ -279,7 +279,7 @@ impl Construction for Umac99 {
     }
 }
 
-/// This level, or the highest below it whose kernels compute what the definition says.
+/// The highest level up to `level` with kernels that match the plain definition.
 pub(crate) fn passing(level: Level) -> Level {
     static TEST: SelfTest = SelfTest::new();
     #[cfg(test)]
@@ -297,7 +297,7 @@ fn is_definition(level: Level) -> bool {
         Umac99Set::Figure1,
     ];
     let message: Vec<u8> = (0..4133).map(|i| (i * 167 + i / 256) as u8).collect();
-    // Any bytes are a key.
+    // Any bytes are a valid key.
     let key = [&message[5..], &message].concat();
     sets.into_iter().all(|set| {
         let shape = set.shape();
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     std::thread_local! {
-        /// How often the self-test was asked for in this thread.
+        /// The number of self-tests that were requested in this thread.
         pub(super) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
     }
 
@@ -337,7 +337,7 @@ mod tests {
         asks("NH", &|level| nh(level).expect("enough key"));
     }
 
-    /// The vectors' sums against the definition, whatever the length.
+    /// Compares the vectors' sums with the definition, for any length.
     #[test]
     fn vectors_are_the_definition() {
         let bytes = |count: usize| -> Vec<u8> {

@@ -4,20 +4,20 @@
 //! NH  = sum over pairs (a, b) of (m_a + k_a mod 2^w) (m_b + k_b mod 2^w)  mod 2^2w
 //! ```
 //!
-//! where NHS takes the sums as signed numbers. Pairs are neighbours, or (j, j + 4) in each group
-//! of eight words. A pair's product is a clause.
+//! NHS interprets the sums as signed numbers. Pairs are neighbours, or (j, j + 4) in each group of
+//! eight words. The product of a pair is a clause.
 //!
-//! The definition is a plain loop for all parameters. Fast are the pairs of the paper's named sets:
-//! neighbours of 32 bits are the halves of a 64-bit word, multiplied by one instruction; strided
-//! pairs of 16 bits stand in the same place of two vectors, and one instruction, which was made for
-//! filters of sound and pictures, multiplies two of them and adds the products. Streams share the
-//! message's loads (Toeplitz).
+//! The definition is a plain loop for all parameters. The pairs of the paper's named sets have fast
+//! code. Neighbours of 32 bits are the halves of a 64-bit word, multiplied by one instruction.
+//! Strided pairs of 16 bits are at the same position in two vectors; one instruction, designed for
+//! audio and image filters, multiplies two pairs and adds the products. Streams share the message's
+//! loads (Toeplitz).
 
 use tagmac::isa::Words;
 
 use super::shape::{MAX_UNIT_BYTES, NhShape};
 
-/// The word of `W` bits in the first bytes of `p`; four bits have a byte of their own.
+/// The word of `W` bits in the first bytes of `p`. Words of four bits have one byte each.
 #[inline(always)]
 fn word<const W: usize>(p: &[u8], big_endian: bool) -> u64 {
     let mut bytes = [0; 8];
@@ -26,7 +26,7 @@ fn word<const W: usize>(p: &[u8], big_endian: bool) -> u64 {
     if big_endian { u64::from_be_bytes(bytes) >> (64 - 8 * n) } else { u64::from_le_bytes(bytes) }
 }
 
-/// A number mod 2^W: up to 2^W, or from -2^(W-1) on.
+/// A number mod 2^W, up to 2^W, or if `signed` from -2^(W-1).
 #[inline(always)]
 fn taken<const W: usize>(x: u64, signed: bool) -> i128 {
     let above = 64 - W;
@@ -39,7 +39,7 @@ fn clause<const W: usize>(a: u64, b: u64, signed: bool) -> u128 {
     taken::<W>(a, signed).wrapping_mul(taken::<W>(b, signed)) as u128
 }
 
-/// The clauses of one group of words: two, or eight where they are strided.
+/// The clauses of one group of words: two words, or eight with strides.
 #[inline(always)]
 fn group<const W: usize>(shape: &NhShape, key: &[u8], words: [u64; 8]) -> u128 {
     let mut sums = words;
@@ -71,13 +71,14 @@ fn plain<const W: usize>(shape: &NhShape, key: &[u8], data: &[u8]) -> u128 {
     sum
 }
 
-/// How NH is computed for words of `W` bits.
+/// An implementation of NH for words of `W` bits.
 pub(super) trait Family: Copy {
     const W: usize;
-    /// The parameters, with those that the family fixes as constants, so that compilers see them.
+    /// Returns the parameters, with constants for those that the family fixes, so that compilers
+    /// see them.
     fn known(shape: &NhShape) -> NhShape;
 
-    /// NH of whole groups by the definition.
+    /// NH of whole groups, by the definition.
     #[inline(always)]
     fn plain(self, shape: &NhShape, key: &[u8], data: &[u8]) -> u128 {
         match Self::W {
@@ -100,13 +101,13 @@ pub(super) trait Family: Copy {
     }
 }
 
-/// A family with arithmetic `A`: words of a level, or none.
+/// A family with the arithmetic `A`: the words of a level, or none.
 pub(super) trait Sums<A>: Family {
-    /// NH of whole groups in `T` streams, mod 2^2w and more.
+    /// NH of whole groups in `T` streams, correct mod 2^2w.
     fn sums<const T: usize>(self, a: A, shape: &NhShape, key: &[u8], data: &[u8]) -> [u128; T];
 }
 
-/// By the definition, whatever the parameters.
+/// By the definition, for all parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<const W: usize>;
 
@@ -130,23 +131,23 @@ impl<const W: usize> Sums<()> for Plain<W> {
     }
 }
 
-/// How two vectors of message and key are paired.
+/// The pairing of two vectors of message and key.
 pub(super) trait Pairs: Copy {
     const W: usize;
     const SIGNED: bool;
     const STRIDED: bool;
-    /// Bytes from one stream's key to the next one's: a group.
+    /// The shift between the keys of neighbouring streams in bytes: a group.
     const SHIFT: usize;
-    /// Two vectors' worth of message or key.
+    /// Loads two vectors of message or key.
     fn load<A: Words>(a: A, p: &[u8]) -> (A::W, A::W);
-    /// Their clauses, added up as far as each place of a vector has several.
+    /// Their clauses, added up within each position of a vector.
     fn clauses<A: Words>(a: A, m: (A::W, A::W), k: (A::W, A::W)) -> A::W;
     fn add<A: Words>(a: A, x: A::W, y: A::W) -> A::W;
-    /// The sum of all places, mod 2^2w in its low bits.
+    /// The sum of all positions, mod 2^2w in its low bits.
     fn fold<A: Words>(a: A, sum: A::W) -> u64;
 }
 
-/// Neighbours of 32 bits.
+/// Neighbouring words of 32 bits.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours32<const SIGNED: bool>;
 
@@ -183,7 +184,7 @@ impl<const SIGNED: bool> Pairs for Neighbours32<SIGNED> {
     }
 }
 
-/// Signed words of 16 bits, strided: a group is a block of 16 bytes, whose halves are multiplied.
+/// Signed words of 16 bits, strided. A group is a block of 16 bytes, and its halves are multiplied.
 #[derive(Clone, Copy)]
 pub(super) struct Strided16;
 
@@ -214,8 +215,8 @@ impl Pairs for Strided16 {
     }
 }
 
-/// In vectors, for streams whose keys are one group apart. Blocks of the first level have `N`
-/// words, or any number if that is 0.
+/// Vector code for streams with keys one group apart. Blocks of the first level have `N` words, or
+/// any number if `N` is 0.
 #[derive(Clone, Copy)]
 pub(super) struct Fast<P, const W: usize, const N: usize>(pub(super) P);
 
@@ -262,7 +263,7 @@ impl<A: Words, P: Pairs, const W: usize, const N: usize> Sums<A> for Fast<P, W, 
     }
 }
 
-/// The sums of as many whole pairs of vectors as there are, and their bytes.
+/// The sums of all whole pairs of vectors, and their length in bytes.
 #[inline(always)]
 fn vectors<A: Words, P: Pairs, const T: usize>(a: A, key: &[u8], data: &[u8]) -> ([u64; T], usize) {
     let step = 32 * A::LANES;
@@ -283,7 +284,7 @@ fn vectors<A: Words, P: Pairs, const T: usize>(a: A, key: &[u8], data: &[u8]) ->
     (folded, data.len() / step * step)
 }
 
-/// NH of 1 byte up to a block of the first level, filled up with zeros to whole groups, in `T`
+/// NH of 1 byte up to a block of the first level, padded with zeros to whole groups, in `T`
 /// streams: mod 2^2w.
 #[inline(always)]
 pub(super) fn level<F: Sums<A>, A, const T: usize>(

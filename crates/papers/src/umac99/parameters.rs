@@ -1,5 +1,5 @@
-//! The parameters of a UMAC of 1999, and the keys that it gets under them: K and L of the hash and the
-//! PRF's, each derived by a primitive of the PRF, or given.
+//! The parameters of a UMAC of 1999, and its keys: K and L of the hash, and the PRF's key. A
+//! primitive of the PRF derives them, or the caller supplies them.
 
 use alloc::vec;
 
@@ -11,18 +11,18 @@ use super::prf::{PrfKey, Umac99Prf};
 use super::shape::NhShape;
 use super::{NhError, Umac99, Umac99Set, passing};
 
-/// What keys are for.
+/// The uses of derived keys.
 const USE_K: u8 = 0;
 const USE_L: u8 = 1;
-/// And from it on those of the PRFs of the streams, where each has one.
+/// The first use for the PRFs of streams, where each stream has one.
 pub(super) const USE_PRF: u8 = 128;
 
-/// The parameters of a UMAC of 1999 that has no name.
+/// The parameters of a UMAC of 1999 without a name.
 ///
 /// ```
 /// use tagmac::Mac;
 /// use tagmac_papers::{NhShape, Umac99Parameters, Umac99Prf};
-/// // Words of 64 bits, which the paper tried on the Alpha.
+/// // Words of 64 bits, which the authors tried on the Alpha.
 /// let shape = NhShape::new(128, 64)?;
 /// let mac = Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&[7; 16]);
 /// let tag = mac.tag_with(&[1; 8], b"message")?;
@@ -44,17 +44,18 @@ impl From<Umac99Set> for Umac99Parameters {
 }
 
 impl Umac99Parameters {
-    /// A hash and a PRF. All messages are hashed, and keys come from the PRF's own primitive.
+    /// Returns parameters with a hash and a PRF. All messages are hashed, and the
+    /// PRF's own primitive derives the keys.
     pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
         Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
     }
 
-    /// Messages shorter than `bytes` bytes are not hashed: they go to the PRF as they are, with their
+    /// Leaves messages shorter than `bytes` bytes unhashed: they go directly to the PRF, with their
     /// length (section 2.2, min-length-to-hash).
     ///
     /// # Errors
     ///
-    /// [`NhError::MinLengthToHash`] if that is more than a block.
+    /// [`NhError::MinLengthToHash`] if `bytes` is more than a block.
     pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, NhError> {
         let max = self.shape.block_bytes();
         if bytes > max {
@@ -63,19 +64,19 @@ impl Umac99Parameters {
         Ok(Umac99Parameters { min_length_to_hash: bytes, ..self })
     }
 
-    /// The keys are derived by another PRF's primitive: HMAC-SHA1 with a counter, or RC6 or AES-128
-    /// with its output fed back.
+    /// Derives keys by the primitive of another PRF: HMAC-SHA1 with a counter, or RC6 or AES-128
+    /// with output feedback.
     #[must_use]
     pub fn keys_by(self, prf: Umac99Prf) -> Self {
         Umac99Parameters { keys_by: prf, ..self }
     }
 
-    /// The MAC under a key, with its longest tag, on the best level of this CPU.
+    /// Returns the MAC under a key, with its longest tag, on the best level of this CPU.
     pub fn key(self, key: &[u8; 16]) -> Umac99 {
         self.key_with_level(key, Level::best())
     }
 
-    /// As [`key`](Umac99Parameters::key), on a level of your choice.
+    /// As [`key`](Umac99Parameters::key), on a given level.
     pub fn key_with_level(self, key: &[u8; 16], level: Level) -> Umac99 {
         let derived = |usage, bytes| {
             let mut out = vec![0; bytes];
@@ -85,16 +86,16 @@ impl Umac99Parameters {
         let mut k = derived(USE_K, self.shape.key_bytes());
         let mut l = derived(USE_L, self.shape.second_key_bytes());
         let mut prf = derived(USE_PRF, self.prf.key_bytes());
-        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("as many bytes as it takes");
+        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("keys of the right length");
         k.zeroize();
         l.zeroize();
         prf.zeroize();
         mac
     }
 
-    /// The MAC under keys that come from elsewhere: K and L of the hash, of
-    /// [`NhShape::key_bytes`] and [`NhShape::second_key_bytes`], and the PRF's key of
-    /// [`Umac99Prf::key_bytes`]. All must be random. Bytes after them are not used.
+    /// Returns the MAC under given keys: K and L of the hash, of [`NhShape::key_bytes`] and
+    /// [`NhShape::second_key_bytes`], and the PRF's key of [`Umac99Prf::key_bytes`]. All must be
+    /// random. Additional bytes are not used.
     ///
     /// # Errors
     ///
@@ -103,7 +104,7 @@ impl Umac99Parameters {
         self.subkeys_with_level(k, l, prf, Level::best())
     }
 
-    /// As [`subkeys`](Umac99Parameters::subkeys), on a level of your choice.
+    /// As [`subkeys`](Umac99Parameters::subkeys), on a given level.
     ///
     /// # Errors
     ///
@@ -130,12 +131,12 @@ impl Umac99Parameters {
 }
 
 impl Umac99 {
-    /// A named set on the best level of this CPU, with its longest tag.
+    /// Returns the MAC for a named set on the best level of this CPU, with its longest tag.
     pub fn new(set: Umac99Set, key: &[u8; 16]) -> Self {
         Umac99::with_level(set, key, Level::best())
     }
 
-    /// A named set on a level of your choice.
+    /// Returns the MAC for a named set on a given level.
     pub fn with_level(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
         Umac99Parameters::from(set).key_with_level(key, level)
     }

@@ -1,12 +1,12 @@
-//! The PRFs that end UMAC (section 8.4), and how its keys come from one.
+//! The PRFs at the end of UMAC (section 8.4), and the derivation of keys from them.
 //!
 //! ```text
 //! HMAC-SHA1   F_A(x) = SHA1(A ^ opad || SHA1(A ^ ipad || x)), A of 64 bytes
 //! CBC3        the CBC MAC with three keys, see [`Cbc3`]
 //! ```
 //!
-//! Both take their input as it comes, so that a one-shot call or a stream of `Umac99` keeps no
-//! string of block hashes.
+//! Both process their input as it arrives, so one-shot calls and streams of `Umac99` do not store
+//! the block hashes.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 use crate::cbc3::Cbc3;
 use crate::rc6::Rc6;
 
-/// The function that makes a tag of the nonce and the hash.
+/// The function that computes a tag from the nonce and the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Umac99Prf {
     /// HMAC-SHA1: up to 160 bits.
@@ -29,11 +29,11 @@ pub enum Umac99Prf {
     Cbc3Aes128,
 }
 
-/// Bytes of the longest output.
+/// The maximum length of an output in bytes.
 pub(super) const MAX_OUTPUT_BYTES: usize = 20;
 
 impl Umac99Prf {
-    /// Bytes of its key: A, or K1, K2 and K3.
+    /// Returns the length of its key in bytes: A, or K1, K2 and K3.
     pub fn key_bytes(self) -> usize {
         match self {
             Umac99Prf::HmacSha1 => 64,
@@ -41,7 +41,7 @@ impl Umac99Prf {
         }
     }
 
-    /// Bytes of its output.
+    /// Returns the length of its output in bytes.
     pub fn output_bytes(self) -> usize {
         match self {
             Umac99Prf::HmacSha1 => 20,
@@ -49,8 +49,9 @@ impl Umac99Prf {
         }
     }
 
-    /// Fills `out` with key material of a use, all from one key: HMAC-SHA1 of the use's byte and a
-    /// counter, or the cipher's output fed back from the block that ends with the use's byte.
+    /// Fills `out` with key material for a use. All material comes from one key: by HMAC-SHA1 of
+    /// the use's byte and a counter, or by output feedback of the cipher, starting from the block
+    /// that ends with the use's byte.
     pub(super) fn derive(self, key: &[u8; 16], usage: u8, out: &mut [u8], level: Level) {
         match self {
             Umac99Prf::HmacSha1 => {
@@ -77,7 +78,7 @@ impl Umac99Prf {
 
 /// HMAC-SHA1 under a key of at most 64 bytes.
 fn hmac(key: &[u8]) -> Hmac<Sha1> {
-    Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
+    Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
 /// Key material by output feedback.
@@ -112,7 +113,7 @@ pub(super) enum PrfKey {
 }
 
 impl PrfKey {
-    /// Of exactly the PRF's key bytes.
+    /// `key` must have exactly the PRF's key length.
     pub(super) fn new(prf: Umac99Prf, key: &[u8], level: Level) -> PrfKey {
         if prf == Umac99Prf::HmacSha1 {
             return PrfKey::Hmac(hmac(key));
@@ -134,7 +135,7 @@ impl PrfKey {
     }
 }
 
-/// A PRF that takes its input. Wiped on drop.
+/// A PRF that is processing its input. Wiped on drop.
 #[derive(Clone)]
 pub(super) enum Feed {
     Hmac(Hmac<Sha1>),
@@ -152,7 +153,7 @@ impl Feed {
         }
     }
 
-    /// The output, zeros after it.
+    /// The output, followed by zeros.
     #[inline(always)]
     pub(super) fn finish<I: Isa>(self, isa: I, key: &PrfKey) -> [u8; MAX_OUTPUT_BYTES] {
         let mut output = [0; MAX_OUTPUT_BYTES];

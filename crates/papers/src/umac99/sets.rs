@@ -9,15 +9,16 @@ use super::shape::NhShape;
 /// |---|---|---|---|---|---|
 /// | `Std30` | 32 bits, signed, two levels | 64 words, 16 results | 1 | HMAC-SHA1 | 2^-30 |
 /// | `Std60` | as `Std30` | as `Std30` | 2 | HMAC-SHA1 | 2^-60 |
-/// | `Mmx15` | 16 bits, signed, strided | 2048 words | 1 | CBC3 of RC6 | 2^-15 |
-/// | `Mmx30` | as `Mmx15` | as `Mmx15` | 2 | CBC3 of RC6 | 2^-30 |
-/// | `Mmx60` | as `Mmx15` | as `Mmx15` | 4 | CBC3 of RC6 | 2^-60 |
+/// | `Mmx15` | 16 bits, signed, strided | 2048 words | 1 | CBC3 with RC6 | 2^-15 |
+/// | `Mmx30` | as `Mmx15` | as `Mmx15` | 2 | CBC3 with RC6 | 2^-30 |
+/// | `Mmx60` | as `Mmx15` | as `Mmx15` | 4 | CBC3 with RC6 | 2^-60 |
 /// | `Figure1` | 32 bits, unsigned | 1024 words | 1 | HMAC-SHA1 | 2^-32 |
 ///
-/// All hash 4096 bytes at once and are little-endian. CBC3 counts its blocks of 16 bytes, which are the
-/// nonce, 4, 8 or 16 bytes for each 4096 of the message, and the length: a key of an MMX set is for 2^48
-/// of them or more at 2^-32, 2^40.5 messages of 1 MiB for `Mmx60`, if nonces count; random ones allow `Mmx15`
-/// 2^24 messages, and `Mmx30` 2^31.5.
+/// All sets hash 4096 bytes at once and are little-endian. The limits of CBC3 are in its blocks of
+/// 16 bytes: the nonce, 4, 8 or 16 bytes for each 4096 of the message, and the length. With counted
+/// nonces, a key of an MMX set is good for at least 2^48 blocks at 2^-32, which is 2^40.5 messages
+/// of 1 MiB for `Mmx60`. With random nonces, `Mmx15` is limited to 2^24 messages, and `Mmx30` to
+/// 2^31.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Umac99Set {
     /// UMAC-STD-30.
@@ -30,12 +31,12 @@ pub enum Umac99Set {
     Mmx30,
     /// UMAC-MMX-60.
     Mmx60,
-    /// The special case that the paper begins with.
+    /// The special case at the start of the paper.
     Figure1,
 }
 
 impl Umac99Set {
-    /// The hash's parameters.
+    /// Returns the hash's parameters.
     pub fn shape(self) -> NhShape {
         let (words, word_bits, streams) = match self {
             Umac99Set::Std30 => (64, 32, 1),
@@ -54,10 +55,10 @@ impl Umac99Set {
             }
             Umac99Set::Figure1 => Ok(shape),
         });
-        shape.expect("parameters that there are")
+        shape.expect("valid parameters")
     }
 
-    /// The PRF.
+    /// Returns the PRF.
     pub fn prf(self) -> Umac99Prf {
         match self {
             Umac99Set::Std30 | Umac99Set::Std60 | Umac99Set::Figure1 => Umac99Prf::HmacSha1,

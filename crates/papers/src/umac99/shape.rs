@@ -1,19 +1,19 @@
-//! The parameters of NH and its relatives (sections 2.2, 5 and 7 of the paper).
+//! The parameters of NH and its variants (sections 2.2, 5 and 7 of the paper).
 
 use super::error::NhError;
 
-/// The most bytes of a block, so that two bytes hold a length mod the block.
+/// The maximum length of a block in bytes, so that two bytes hold a length modulo the block.
 const MAX_BLOCK_BYTES: usize = 1 << 16;
-/// The most streams.
+/// The maximum number of streams.
 pub(super) const MAX_STREAMS: usize = 16;
-/// The most words from one stream's key to the next one's.
+/// The maximum shift between the keys of neighbouring streams, in words.
 const MAX_SHIFT_WORDS: usize = 1 << 12;
-/// The most bytes that words are padded to: eight words of 64 bits.
+/// The maximum length of a group in bytes: eight words of 64 bits.
 pub(super) const MAX_UNIT_BYTES: usize = 64;
 
-/// The parameters of a hash of the NH family: what is computed, and on how much.
+/// The parameters of a hash of the NH family.
 ///
-/// `new(n, w)` is NH\[n, w\]; the other calls go on from there. In the paper's names:
+/// `new(n, w)` is NH\[n, w\]; the other methods modify it. In the paper's notation:
 ///
 /// | family | parameters |
 /// |---|---|
@@ -37,20 +37,21 @@ pub struct NhShape {
     pub(super) strided: bool,
     pub(super) big_endian: bool,
     pub(super) streams: usize,
-    /// Words from one stream's key to the next one's.
+    /// The shift between the keys of neighbouring streams, in words.
     pub(super) shift: usize,
-    /// Outputs of the first level that the second one takes; 0 if there is no second level.
+    /// The number of outputs of the first level per block of the second; 0 if there is no second
+    /// level.
     pub(super) outputs: usize,
 }
 
 impl NhShape {
-    /// NH\[n, w\]: blocks of `words` words, unsigned and little-endian, paired with their
+    /// Returns NH\[n, w\]: blocks of `words` words, unsigned and little-endian, paired with their
     /// neighbours.
     ///
     /// # Errors
     ///
-    /// [`NhError::WordBits`] unless words have 16, 32 or 64 bits; [`NhError::HashWords`] unless their
-    /// number is even and a block has at most 65536 bytes.
+    /// [`NhError::WordBits`] unless words have 16, 32 or 64 bits. [`NhError::HashWords`] unless
+    /// their number is even and a block has at most 65536 bytes.
     pub fn new(words: usize, word_bits: usize) -> Result<Self, NhError> {
         if !matches!(word_bits, 16 | 32 | 64) {
             return Err(NhError::WordBits { found: word_bits });
@@ -58,7 +59,7 @@ impl NhShape {
         NhShape::any(words, word_bits)
     }
 
-    /// As [`new`](NhShape::new) with words of 4 bits, one in each byte of message and key: small
+    /// As [`new`](NhShape::new), with words of 4 bits, one in each byte of message and key: small
     /// enough to try every key.
     #[doc(hidden)]
     pub fn with_nibbles(words: usize) -> Result<Self, NhError> {
@@ -90,13 +91,13 @@ impl NhShape {
         }
     }
 
-    /// With signed words: the family NHS (section 4.4).
+    /// Uses signed words: the family NHS (section 4.4).
     #[must_use]
     pub fn signed(self) -> Self {
         NhShape { signed: true, ..self }
     }
 
-    /// With words paired as (1, 5), (2, 6), (3, 7), (4, 8) in each group of eight (section 7).
+    /// Pairs words as (1, 5), (2, 6), (3, 7), (4, 8) in each group of eight (section 7).
     ///
     /// # Errors
     ///
@@ -107,21 +108,20 @@ impl NhShape {
         Ok(shape)
     }
 
-    /// With the first byte highest in the words of message and key, in the results and in the
-    /// length (section 7).
+    /// Uses big-endian words in message and key, and big-endian results and length (section 7).
     #[must_use]
     pub fn big_endian(self) -> Self {
         NhShape { big_endian: true, ..self }
     }
 
-    /// With `streams` results side by side, each under a key that begins `shift` words after the
-    /// one before (section 5.1). Where words are paired in groups of eight, take a multiple of eight:
-    /// [`collision_bits`](NhShape::collision_bits) says what is proven for others.
+    /// Computes `streams` results side by side. Each has a key that starts `shift` words after the
+    /// previous one (section 5.1). If words are paired in groups of eight, use a multiple of eight:
+    /// [`collision_bits`](NhShape::collision_bits) returns the proven bound for other shifts.
     ///
     /// # Errors
     ///
-    /// [`NhError::Streams`] unless there are 1 to 16; [`NhError::KeyShift`] unless the shift is even
-    /// and 2 to 4096 words.
+    /// [`NhError::Streams`] unless there are 1 to 16 streams. [`NhError::KeyShift`] unless the
+    /// shift is even and 2 to 4096 words.
     pub fn toeplitz(self, streams: usize, shift: usize) -> Result<Self, NhError> {
         if !(1..=MAX_STREAMS).contains(&streams) {
             return Err(NhError::Streams { max: MAX_STREAMS, found: streams });
@@ -132,13 +132,14 @@ impl NhShape {
         Ok(NhShape { streams, shift, ..self })
     }
 
-    /// With a second level that hashes up to `outputs` results of the first one, stream by stream,
-    /// under a key of its own: T2 (section 5.4) for any number of streams. A block of the message
-    /// is then `outputs` blocks of the first level.
+    /// Adds a second level that hashes up to `outputs` results of the first one, stream by stream,
+    /// under a separate key: T2 (section 5.4) for any number of streams. A block of the message is
+    /// then `outputs` blocks of the first level.
     ///
     /// # Errors
     ///
-    /// [`NhError::SecondLevel`] unless there is at least one and a block has at most 65536 bytes.
+    /// [`NhError::SecondLevel`] unless there is at least one result and a block has at most 65536
+    /// bytes.
     pub fn two_level(self, outputs: usize) -> Result<Self, NhError> {
         let max = MAX_BLOCK_BYTES / self.level_bytes();
         if !(1..=max).contains(&outputs) {
@@ -147,78 +148,80 @@ impl NhShape {
         Ok(NhShape { outputs, ..self })
     }
 
-    /// A message's length mod the block, which ends its hash.
+    /// A message's length modulo the block, which ends its hash.
     pub(crate) fn length(&self, bytes: u64) -> [u8; 2] {
         let length = (bytes % self.block_bytes() as u64) as u16;
         if self.big_endian { length.to_be_bytes() } else { length.to_le_bytes() }
     }
 
-    /// Bytes that hold a word.
+    /// The length in bytes of a word in memory.
     pub(super) fn word_bytes(&self) -> usize {
         self.word_bits.div_ceil(8)
     }
 
-    /// Words of a group whose pairs are multiplied.
+    /// The number of words in a group of pairs.
     pub(super) fn unit_words(&self) -> usize {
         if self.strided { 8 } else { 2 }
     }
 
-    /// Bytes that a block is padded to a multiple of.
+    /// The length of a group in bytes. Blocks are padded to whole groups.
     pub(super) fn unit_bytes(&self) -> usize {
         self.unit_words() * self.word_bytes()
     }
 
-    /// Bytes of a block of the first level.
+    /// The length in bytes of a block of the first level.
     pub(super) fn level_bytes(&self) -> usize {
         self.words * self.word_bytes()
     }
 
-    /// Bytes from one stream's key to the next one's.
+    /// The shift between the keys of neighbouring streams, in bytes.
     pub(super) fn shift_bytes(&self) -> usize {
         self.shift * self.word_bytes()
     }
 
-    /// Bytes of a result of one stream.
+    /// The length in bytes of one stream's result.
     pub(super) fn result_bytes(&self) -> usize {
         2 * self.word_bytes()
     }
 
-    /// Bytes of a block of the message.
+    /// Returns the length in bytes of a block of the message.
     pub fn block_bytes(&self) -> usize {
         self.level_bytes() * self.outputs.max(1)
     }
 
-    /// Bytes of the hash of a block.
+    /// Returns the length in bytes of the hash of a block.
     pub fn hash_bytes(&self) -> usize {
         self.streams * self.result_bytes()
     }
 
-    /// Bytes of the key K.
+    /// Returns the length of the key K in bytes.
     pub fn key_bytes(&self) -> usize {
         self.level_bytes() + (self.streams - 1) * self.shift_bytes()
     }
 
-    /// Bytes of the second level's key L; 0 if there is no second level.
+    /// Returns the length in bytes of the second level's key L; 0 if there is no second level.
     pub fn second_key_bytes(&self) -> usize {
         if self.outputs == 0 {
             return 0;
         }
-        // The results fill whole groups of words.
+        // The results are padded to whole groups of words.
         let bytes = (self.outputs * self.result_bytes()).next_multiple_of(self.unit_bytes());
         bytes + (self.streams - 1) * self.shift_bytes()
     }
 
-    /// The bits b of a proven bound: two different messages collide under [`Nh::hash`] with a
-    /// probability of at most 2^-b.
+    /// Returns the bits b of a proven bound: two different messages collide under [`Nh::hash`] with
+    /// a probability of at most 2^-b.
     ///
-    /// b is w - s for each stream that counts, s being 1 for signed words, and one less with two
-    /// levels: theorems 4.2, 4.5, 5.1 and 5.2; 5.3 and 5.4 for two streams. The paper omits the proof
-    /// of those two; `docs/design/theory.md` has one, for any number of streams.
+    /// Each stream that counts adds w - s to b, where s is 1 for signed words and 0 otherwise. With
+    /// two levels it adds one less. The theorems are 4.2, 4.5, 5.1 and 5.2, and for two levels with
+    /// two streams 5.3 and 5.4. The paper omits the proof of the last two; `docs/design/theory.md`
+    /// has one, for any number of streams.
     ///
-    /// All streams count, but for words paired in groups of eight with a shift that is not whole
-    /// groups: the paper's argument (section 7) does not cover these. Of them count those whose keys
-    /// begin whole groups apart, which the theorems are about: each second one for a shift of 4, 12,
-    /// 20 and so on, each fourth one for 2, 6, 10 and so on. More may well hold.
+    /// All streams count, with one exception: words paired in groups of eight, with a shift that is
+    /// not whole groups. The paper's argument (section 7) does not cover this case. Then only
+    /// streams with keys whole groups apart count, as in the theorems. This is every second one for
+    /// a shift of 4, 12, 20 and so on, and every fourth one for 2, 6, 10 and so on. The true bound
+    /// may be better.
     ///
     /// ```
     /// use tagmac_papers::NhShape;

@@ -1,16 +1,17 @@
-//! The paper's collision bounds for w = 4, found by trying every key with the library's own code.
+//! The paper's collision bounds for w = 4, compared with an exhaustive search over keys with the
+//! library's own code.
 //!
-//! "UMAC: Fast and Secure Message Authentication", full version of 1999. Each line of
-//! `cargo test --test all -- collisions:: --nocapture` has the theorem's number and the one found.
+//! "UMAC: Fast and Secure Message Authentication", full version of 1999. Each line of `cargo test
+//! --test all -- collisions:: --nocapture` has the theorem's number and the one found.
 
 use tagmac::isa::Level;
 use tagmac_papers::{Nh, NhShape};
 
-/// A word's values, pairs of words, and keys of a pair.
+/// The number of values of a word, of pairs of words, and of keys of a pair.
 const W: usize = 16;
 const PAIRS: usize = W * W;
 
-/// A pair of words by its number.
+/// The pair of words with this number.
 fn pair(number: usize) -> [u8; 2] {
     [(number / W) as u8, (number % W) as u8]
 }
@@ -31,7 +32,7 @@ fn shape(words: usize, signed: bool) -> NhShape {
     if signed { shape.signed() } else { shape }
 }
 
-/// NH[2, 4] or NHS[2, 4] by the library: `[key][message]`, 8 bits.
+/// NH[2, 4] or NHS[2, 4] from the library: `[key][message]`, 8 bits.
 fn table(signed: bool) -> Vec<[u8; PAIRS]> {
     let shape = shape(2, signed);
     (0..PAIRS)
@@ -48,13 +49,13 @@ fn table(signed: bool) -> Vec<[u8; PAIRS]> {
         .collect()
 }
 
-/// Prints a theorem's bound and what was found, and checks it; both over `of`.
+/// Prints and checks a theorem's bound and the number found; both are divided by `of`.
 fn report(what: &str, found: u64, bound: u64, of: u64) {
     println!("{what}: the paper's bound {bound}/{of}, found {found}/{of}");
     assert!(found <= bound, "{what}");
 }
 
-/// The most keys under which two messages collide, of all pairs of messages.
+/// The maximum number of keys for which two messages collide, over all pairs of messages.
 fn most(table: &[[u8; PAIRS]]) -> u64 {
     let mut most = 0;
     for left in 0..PAIRS {
@@ -65,7 +66,7 @@ fn most(table: &[[u8; PAIRS]]) -> u64 {
     most as u64
 }
 
-/// Theorem 4.2, 4.5 and 4.8: all 256 keys, all pairs of messages of two words.
+/// Theorems 4.2, 4.5 and 4.8: all 256 keys, all pairs of messages of two words.
 #[test]
 fn one_stream() {
     let found = most(&table(false));
@@ -77,9 +78,9 @@ fn one_stream() {
     assert_eq!(found, 30);
 }
 
-/// Longer messages, NH[4, 4] and NHS[4, 4]: all 2^16 keys and all pairs of messages. Because m + k
-/// is all that counts, m may be 0; and of the keys of two pairs of words, those collide where the
-/// two differences of products cancel out: a matter of how often each difference occurs.
+/// Longer messages, NH[4, 4] and NHS[4, 4]: all 2^16 keys and all pairs of messages. Only m + k
+/// matters, so m may be 0. Keys of two pairs of words collide if the two differences of products
+/// cancel out, so it suffices to count how often each difference occurs.
 #[test]
 fn one_stream_of_four_words() {
     for (signed, what, bound) in
@@ -103,8 +104,8 @@ fn one_stream_of_four_words() {
     }
 }
 
-/// For each two messages of two words, number 256 left + right, and each key: the difference of
-/// their hashes.
+/// The difference of the hashes of each two messages of two words, with number 256 left + right,
+/// for each key.
 fn differences(table: &[[u8; PAIRS]]) -> Vec<[u8; PAIRS]> {
     let mut all = Vec::with_capacity(PAIRS * PAIRS);
     for left in 0..PAIRS {
@@ -119,15 +120,15 @@ fn differences(table: &[[u8; PAIRS]]) -> Vec<[u8; PAIRS]> {
     all
 }
 
-/// How many keys give each difference.
+/// The number of keys with each difference.
 fn counts(differences: &[u8; PAIRS]) -> [u16; PAIRS] {
     let mut counts = [0; PAIRS];
     differences.iter().for_each(|d| counts[*d as usize] += 1);
     counts
 }
 
-/// For each key, how many keys of another pair of words, whose differences are counted, cancel
-/// its difference out.
+/// For each key, the number of keys of another pair of words that cancel its difference. `counts`
+/// has the differences of that pair.
 fn cancelled(counts: &[u16; PAIRS], differences: &[u8; PAIRS]) -> [u16; PAIRS] {
     let mut keys = [0; PAIRS];
     for (keys, d) in keys.iter_mut().zip(differences) {
@@ -137,7 +138,7 @@ fn cancelled(counts: &[u16; PAIRS], differences: &[u8; PAIRS]) -> [u16; PAIRS] {
 }
 
 fn dot(a: &[u16; PAIRS], b: &[u16; PAIRS]) -> u64 {
-    // At most 2^24, so 32 bits hold it.
+    // At most 2^24, so 32 bits suffice.
     a.iter().zip(b).map(|(a, b)| *a as u32 * *b as u32).sum::<u32>() as u64
 }
 
@@ -150,7 +151,7 @@ fn negated(counts: &[u16; PAIRS]) -> [u16; PAIRS] {
     negated
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -164,7 +165,7 @@ impl Random {
     }
 }
 
-/// The value of a table for two words of key and of message, as the library writes it.
+/// The entry of a table for two words of key and of message, in the library's byte order.
 fn looked_up(table: &[[u8; PAIRS]], key: &[u8], message: &[u8]) -> u8 {
     let number = |words: &[u8]| words[0] as usize * W + words[1] as usize;
     table[number(key)][number(message)]
@@ -174,7 +175,7 @@ fn written(value: u8) -> [u8; 2] {
     [value & 15, value >> 4]
 }
 
-/// The library's NH^T and NH^T2 are put together from its NH as the counts below suppose.
+/// The library's NH^T and NH^T2 are composed of its NH as the counts below assume.
 #[test]
 fn streams_and_levels_are_sums_of_the_table() {
     let mut random = Random(1);
@@ -203,12 +204,12 @@ fn streams_and_levels_are_sums_of_the_table() {
 
 /// Theorems 5.1 and 5.2 for NH^T[4, 4, 2]: all 2^24 keys and all pairs of messages of four words.
 ///
-/// With d1 and d2 for the differences of the two pairs of words, the streams collide where
-/// d1(k1, k2) + d2(k3, k4) = 0 and d1(k3, k4) + d2(k5, k6) = 0. For each k3, k4 that is a product
-/// of two counts. Adding (a, b, a, b) to both messages only renames keys, so the first message
-/// begins with 0, 0; and all words may change places with their neighbours. A pair is left out only
-/// if the keys that collide in the first stream, times the most that the second one can leave of
-/// them, are no more than were found already.
+/// Let d1 and d2 be the differences of the two pairs of words. The streams collide if d1(k1, k2) +
+/// d2(k3, k4) = 0 and d1(k3, k4) + d2(k5, k6) = 0. For each k3, k4 this is a product of two counts.
+/// Adding (a, b, a, b) to both messages only renames keys, so the first message starts with 0, 0;
+/// and all words may be swapped with their neighbours. A pair is skipped only if it cannot exceed
+/// the maximum found so far: its keys that collide in the first stream, times the maximum that the
+/// second stream can leave of them.
 #[test]
 fn two_streams() {
     for (signed, what, bound) in [
@@ -244,8 +245,8 @@ fn two_streams() {
 }
 
 /// Theorems 5.3 and 5.4 for NH^T2[2, 1, 4]: all 2^16 keys K, all 2^16 keys L and all pairs of
-/// messages of two words. The streams' keys have no word in common, so that the probability is the
-/// square of one stream's.
+/// messages of two words. The streams' keys share no word, so the probability is the square of that
+/// of one stream.
 #[test]
 fn two_levels_of_two_words() {
     for (signed, what, bits) in
@@ -285,8 +286,8 @@ fn two_levels_of_two_words() {
     }
 }
 
-/// The bits that are proven: of streams whose keys are not whole groups of eight words apart, those
-/// that are.
+/// The proven bits. If the keys of streams are not whole groups of eight words apart, only some
+/// streams count.
 #[test]
 fn bits_are_of_streams_whole_groups_apart() {
     let strided = |words, streams, shift, levels| {
@@ -304,13 +305,13 @@ fn bits_are_of_streams_whole_groups_apart() {
     assert_eq!(neighbours.signed().two_level(4).expect("two levels").collision_bits(), 56);
 }
 
-/// Theorems 5.3 and 5.4 for NH^T2[2, 2, 4]: all 2^16 keys K and all 2^24 keys L, for the message
-/// 0, 0, 0, 0 with each other message of four words (all pairs would be 2^31).
+/// Theorems 5.3 and 5.4 for NH^T2[2, 2, 4]. Tries all 2^16 keys K and all 2^24 keys L, for the
+/// message 0, 0, 0, 0 with each other message of four words (all pairs would be 2^31).
 ///
-/// For each key of a stream the first level leaves two pairs of results. The second level's streams
-/// share the key words l3, l4: with u the keys of the first stream for each of those, and v those of
-/// the second one, the keys in all are the sum of u v. A pair is left out only if the most of u
-/// times the sum of v is no more than was found already.
+/// For each key of a stream, the first level has two pairs of results. The second level's streams
+/// share the key words l3, l4. Let u and v be the numbers of keys of the first and second stream
+/// for each value of these words; the total is the sum of u v. A pair is skipped only if the
+/// maximum of u times the sum of v does not exceed the maximum found so far.
 #[test]
 fn two_levels_of_four_words() {
     for (signed, what, bits) in
@@ -321,7 +322,7 @@ fn two_levels_of_four_words() {
         let counted: Vec<_> = all.iter().map(counts).collect();
         let most: Vec<u64> =
             counted.iter().map(|c| u64::from(*c.iter().max().expect("256"))).collect();
-        // By the difference of words: how many keys cancel two pairs' differences.
+        // By the difference of words: the number of keys that cancel two pairs' differences.
         let negated: Vec<_> = counted[..PAIRS].iter().map(negated).collect();
         let both: Vec<Vec<u64>> = (0..PAIRS)
             .map(|first| (0..PAIRS).map(|second| dot(&negated[first], &counted[second])).collect())
@@ -337,7 +338,7 @@ fn two_levels_of_four_words() {
         let mut found = 0;
         for other in 1..PAIRS * PAIRS {
             let (first, second) = (other / PAIRS, other % PAIRS);
-            // For each key of a stream, the results' pairs by their numbers.
+            // For each key of a stream, the numbers of the pairs of results.
             let results: Vec<[usize; 2]> = table
                 .iter()
                 .map(|row| [first, second].map(|other| PAIRS * result(row[0]) + result(row[other])))

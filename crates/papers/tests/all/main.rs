@@ -1,4 +1,5 @@
-//! The tests of these constructions, in one program: each program would compile kernels of its own.
+//! The tests of these constructions, in one program: several programs would each compile the
+//! kernels again.
 
 mod common;
 #[cfg(feature = "rustcrypto")]

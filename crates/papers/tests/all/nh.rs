@@ -4,12 +4,13 @@ use tagmac::Mac;
 use tagmac::isa::Level;
 use tagmac_papers::{Nh, NhError, NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn message(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
 }
 
-/// A stream is the hash under the key from where that stream's begins, whichever way several go at once.
+/// A stream is the hash under the part of the key from the stream's start, however many streams are
+/// computed at once.
 #[test]
 fn streams_of_nh_are_hashes_of_their_own() {
     let shapes: [fn(usize) -> Result<NhShape, NhError>; 7] = [
@@ -50,7 +51,7 @@ fn streams_of_nh_are_hashes_of_their_own() {
     }
 }
 
-/// A message's hash is its blocks' hashes and two bytes of its length mod the block.
+/// A message's hash is the hashes of its blocks and two bytes with its length modulo the block.
 #[test]
 fn nh_of_a_message_is_that_of_its_blocks() {
     let shapes: [fn() -> Result<NhShape, NhError>; 5] = [
@@ -127,7 +128,7 @@ fn blocks_and_shifts_of_nh_end_at_their_limits() {
     assert_eq!(shape.toeplitz(17, 2), Err(NhError::Streams { max: 16, found: 17 }));
 }
 
-/// More hashes of blocks than go to the PRF at once.
+/// More hashes of blocks than are passed to the PRF at once.
 #[test]
 fn many_blocks_of_the_first_umac_are_its_pieces() {
     let mac = Umac99::new(Umac99Set::Std60, &[7; 16]);

@@ -1,5 +1,5 @@
-//! `vectors/parameters.json` on every level: parameters of the papers that no name of the registry
-//! stands for. The rows' schema stands in `vectors/README.md`.
+//! `vectors/parameters.json` on every level: parameters of the papers that have no name in the
+//! registry. `vectors/README.md` describes the schema of the rows.
 
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn expected(row: &Value) -> Tag {
     Tag::new(&hex(text(row, "tag")), number(row, "tag_bits")).expect("a tag of that many bits")
 }
 
-/// The rows of a family, whose number is checked.
+/// The rows of a family. Checks their number.
 fn family(name: &str, count: usize) -> Vec<Value> {
     let mut rows = rows("parameters.json");
     rows.retain(|row| row["family"] == name);
@@ -163,8 +163,8 @@ fn umac99() {
     }
 }
 
-/// Section 9: the tags of all words; each grade checks its words and no others; and word j is the tag of
-/// a MAC with stream j alone.
+/// Section 9: checks the tags of all words. Each grade checks only its words, and word j is the tag
+/// of a MAC with only stream j.
 #[test]
 fn graded_umac99() {
     for row in family("UMAC99-GRADED", 55) {
@@ -219,7 +219,7 @@ fn graded_umac99() {
     assert_eq!(refused, Err(NhError::MinLengthToHash { max: 0, found: 1 }));
 }
 
-/// Each refusal as its call gives it, in the words that a user reads.
+/// Checks each error and its message.
 #[test]
 fn what_is_wrong_with_parameters_is_said() {
     let shape = NhShape::new(12, 64).expect("a shape");
@@ -239,17 +239,17 @@ fn what_is_wrong_with_parameters_is_said() {
         (Nh::new(shape, &[1; 95], &[]).map(|_| ()), "expected 96 bytes of key material, found 95"),
         (
             parameters.min_length_to_hash(97).map(|_| ()),
-            "expected a minimum length to hash of 0 to 96 bytes, found 97",
+            "the minimum length to hash is 97 bytes, expected at most 96",
         ),
         (nh.block(&[2; 97], &mut [0; 16]), "expected a block of 1 to 96 bytes, found 97"),
-        (nh.block(&[2; 96], &mut [0; 15]), "expected room for a hash of 16 bytes, found 15"),
+        (nh.block(&[2; 96], &mut [0; 15]), "expected a buffer of 16 bytes for the hash, found 15"),
     ];
     for (refused, expected) in cases {
         assert_eq!(refused.expect_err(expected).to_string(), expected);
     }
 }
 
-/// The CBC MAC with three keys; HMAC-SHA1 is another library's.
+/// The CBC MAC with three keys. HMAC-SHA1 is another library's.
 #[test]
 fn prf() {
     fn check<C: Cipher<Key = [u8; 16]>>(row: &Value, level: Level) {
@@ -273,7 +273,7 @@ fn prf() {
     assert_eq!(checked, 14 * Level::all().count());
 }
 
-/// Padding on every bit length around blocks, by the definition on bits.
+/// Padding of every bit length around blocks, by the definition on bits.
 #[test]
 fn cbc3_of_bits() {
     let mac = Cbc3::<Aes128>::new(&[1; 16], &[2; 16], &[3; 16]);
@@ -282,7 +282,7 @@ fn cbc3_of_bits() {
         let mut bytes = vec![0xff; usize::div_ceil(bits, 8)];
         let tag = mac.tag(Bits::new(&bytes, bits).expect("a bit string"));
         assert!(seen.insert(tag.as_bytes().to_vec()), "{bits} bits");
-        // Bits that do not belong to the message do not count.
+        // Bits after the end of the message do not matter.
         if let Some(last) = bytes.last_mut() {
             *last &= 0xff << (8 * usize::div_ceil(bits, 8) - bits);
         }

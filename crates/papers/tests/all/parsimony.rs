@@ -1,4 +1,4 @@
-//! What PMAC's parsimony gives: recovered blocks and the wide-block cipher, on every level.
+//! PMAC's parsimony on every level: recovered blocks and the wide-block cipher.
 
 use std::error::Error as _;
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ fn key<K: CipherKey>(bytes: &[u8]) -> K {
     K::try_from(bytes).ok().expect("a key")
 }
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -25,7 +25,7 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// The cipher of bytes without a pattern as keys.
+/// The cipher under pseudorandom keys.
 fn wide<C: Decrypt<Block: Field>>(level: Level) -> WideBlock<C> {
     let keys = bytes(2 * C::KEY_BYTES, 1);
     let (k1, k2) = keys.split_at(C::KEY_BYTES);
@@ -106,7 +106,7 @@ impl<C: Cipher> Kernel for Forward<'_, C> {
     }
 }
 
-/// A block cipher's row, forwards and backwards.
+/// Encrypts and decrypts a row of a block cipher.
 fn check_block<C: Decrypt>(row: &Value, level: Level) {
     let cipher = C::new(&key(&hex(text(row, "key"))), level);
     let (pt, ct) = (hex(text(row, "pt")), hex(text(row, "ct")));
@@ -115,7 +115,8 @@ fn check_block<C: Decrypt>(row: &Value, level: Level) {
     assert!(level.run(Inverse(&cipher, block(&ct))).as_ref() == pt, "{level}: {row}");
 }
 
-/// A cipher that was made on one level is the same on any other: round keys have forms of levels.
+/// A cipher that was made on one level works on any other, although each level has its own form of
+/// round keys.
 fn check_levels<C: Decrypt + Debug>(name: &str) {
     let bytes = bytes(C::KEY_BYTES + C::Block::BYTES, 7);
     let (k, plain) = bytes.split_at(C::KEY_BYTES);
@@ -151,7 +152,7 @@ fn block_ciphers_forwards_and_backwards() {
         let mut checked = 0;
         for row in &rows {
             match (text(row, "algorithm"), text(row, "key").len() / 2) {
-                // Reduced AES has no inverse here.
+                // Reduced AES cannot decrypt here.
                 _ if row["rounds"].as_u64().is_some_and(|rounds| rounds < 10) => continue,
                 ("AES128", _) => check_block::<Aes128>(row, level),
                 ("AES192", _) => check_block::<Aes192>(row, level),
@@ -169,7 +170,7 @@ fn block_ciphers_forwards_and_backwards() {
     }
 }
 
-/// All lengths in bits from n to 5n, and lengths around the flights of wide levels.
+/// All lengths in bits from n to 5n, and lengths around the batches of wide levels.
 fn lengths<C: Cipher>() -> impl Iterator<Item = usize> {
     let n = 8 * C::Block::BYTES;
     let around = move |m: usize| [m * n - 1, m * n, m * n + 1, m * n + 8];
@@ -232,14 +233,14 @@ fn a_flipped_bit_changes_half_of_the_others() {
     }
 }
 
-/// What the docs of `WideBlock` warn of.
+/// The malleability that the docs of `WideBlock` warn about.
 #[test]
 fn a_flipped_bit_of_the_ciphertext_changes_that_bit_and_one_block() {
     let cipher = wide::<Aes128>(Level::best());
     let message = bytes(100, 3);
     let mut enciphered = message.clone();
     cipher.encipher(&mut enciphered).expect("a message");
-    // C_2 is the third block of the ciphertext, and M_6 is the one left out.
+    // C_2 is the third block of the ciphertext, and M_6 is the omitted one.
     enciphered[2 * 16 + 5] ^= 4;
     cipher.decipher(&mut enciphered).expect("a ciphertext");
     let mut expected = message;
@@ -281,7 +282,7 @@ fn every_block<C: Decrypt<Block: Field>>() {
     }
 }
 
-/// Each full block replaced, from the old tag and the two blocks alone.
+/// Replaces each full block, from the old tag and only the two blocks.
 fn every_replacement<C: Decrypt<Block: Field>>() {
     let n = C::Block::BYTES;
     for level in Level::all() {
@@ -323,7 +324,7 @@ fn a_block_is_replaced_by_the_old_tag_alone() {
     every_replacement::<Present80>();
 }
 
-/// C = IV || C_1 .. C_m: the wide-block cipher's, with the block that it leaves out.
+/// C = IV || C_1 .. C_m: that of the wide-block cipher, with the block that it omits.
 #[test]
 fn deterministic_encryption_comes_back_and_is_checked() {
     for level in Level::all() {

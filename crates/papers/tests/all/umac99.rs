@@ -1,4 +1,4 @@
-//! The UMAC of 1999 under what every MAC has: edits, and nonces that count.
+//! The UMAC of 1999 with the features of every MAC: edits and counted nonces.
 
 use tagmac::edit::{Edit, Tree};
 use tagmac::isa::Level;
@@ -7,13 +7,13 @@ use tagmac_papers::{Cbc3, Umac99, Umac99Set};
 
 const SETS: [Umac99Set; 2] = [Umac99Set::Std60, Umac99Set::Mmx30];
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let numbers = (seed << 32..).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     numbers.map(|number| (number >> 56) as u8).take(length).collect()
 }
 
-/// After each edit the tag is that of the message as it is now.
+/// After each edit the tag is that of the current message.
 #[test]
 fn a_tree_has_the_tag_of_its_message() {
     let nonce = b"8 bytes.";
@@ -43,7 +43,7 @@ fn a_tree_has_the_tag_of_its_message() {
     }
 }
 
-/// A sequence gives the tags of its nonces, up to the last one.
+/// A sequence has the tags of its nonces, up to the last one.
 #[test]
 fn a_sequence_counts_to_its_end() {
     for level in Level::all() {

@@ -1,4 +1,4 @@
-//! Where a key was, it is no longer once it is dropped; `wiped.rs` of the library says what that shows.
+//! Dropped keys are wiped in place; `wiped.rs` of the library describes the limits of this test.
 
 use tagmac::cipher::{Aes128, BlockCipher};
 use tagmac_papers::{Cbc3, Rc6, WideBlock};

@@ -3,11 +3,11 @@
 >>> import tagmac
 >>> key = tagmac.Key(bytes(16))                 # PMAC-AES128
 >>> tag = key.tag(b"pay 100 to Bob")
->>> key.verify(b"pay 100 to Bob", tag)          # raises InvalidTag unless it is right
+>>> key.verify(b"pay 100 to Bob", tag)          # raises InvalidTag if the tag is wrong
 >>> tag.hex()
 '2d53ca9b986604a1c1b4b53e444021d2'
 
-``algorithms_available`` has the names of all MACs. docs/guide/python.md has the rest.
+``algorithms_available`` lists the names of all MACs. docs/guide/python.md is the full guide.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""``KeyRef``: where a key is, for code that runs elsewhere."""
+"""``KeyRef``: a reference to a key, for code that runs in another process or on another machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Final, Literal, TypedDict, Unpack
 
 from ._tagmac import Key, WrongKey, algorithms_available
 
-# Where systems put secrets as files: systemd names its folder, Docker, Podman and Kubernetes share one.
+# Folders of secrets: systemd names its own in a variable; Docker, Podman and Kubernetes use one
+# path.
 _CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
 _SECRETS: Final = Path("/run/secrets")
 
 
 class KeyUnavailable(ValueError):
-    """A KeyRef leads to no key in this process."""
+    """A `KeyRef` cannot be resolved in this process."""
 
 
 class _Options(TypedDict, total=False):
-    """What else is known of the key."""
+    """Options of every kind of reference."""
 
     id: str | None
     alg: str | None
@@ -31,10 +32,15 @@ class _Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KeyRef:
-    """Where a key is: KeyRef.file, .env, .command and .secret make one.
+    """A reference to a key. `KeyRef.file`, `.env`, `.command` and `.secret` create it.
 
-    It is pickled and sent in place of the key, which resolve gets where it is called. So no key enters
-    a closure, a shuffle, a plan or a log. id and alg pin the key: resolve refuses any other.
+    Pickle and send it instead of the key, and call `resolve` where the key is used: then no key
+    ends up in a closure, a shuffle, a plan or a log. `id` and `alg` pin the key: `resolve` refuses
+    any other. `format` and `tag_bits` are those of `Key.from_file`.
+
+    >>> from tagmac import KeyRef
+    >>> KeyRef.file("/etc/tagmac/my.key", alg="UMAC-64")
+    KeyRef.file('/etc/tagmac/my.key', alg='UMAC-64')
     """
 
     kind: Literal["file", "env", "command", "secret"]
@@ -50,45 +56,50 @@ class KeyRef:
         if self.alg is not None:
             object.__setattr__(self, "alg", self.alg.upper())
             if self.alg not in algorithms_available:
-                raise ValueError(
-                    f"alg: expected one of tagmac.algorithms_available, found {self.alg!r}"
-                )
+                names = "tagmac.algorithms_available lists the names"
+                raise ValueError(f"alg: unknown algorithm {self.alg!r}: {names}")
         elif self.format != "auto":
-            raise ValueError("format: expected alg with the key's algorithm, found none")
+            raise ValueError("alg: a bare key needs its algorithm's name")
 
     @staticmethod
     def file(path: str | os.PathLike[str], **options: Unpack[_Options]) -> KeyRef:
-        """The key in a file, read as Key.from_file does."""
+        """Returns a reference to a key file, which `resolve` reads like `Key.from_file`."""
         return KeyRef("file", (os.fspath(path),), **options)
 
     @staticmethod
     def env(name: str, **options: Unpack[_Options]) -> KeyRef:
-        """The key in a variable of the environment, read as Key.from_env does."""
+        """Returns a reference to an environment variable, which `resolve` reads like
+        `Key.from_env`.
+        """
         return KeyRef("env", (name,), **options)
 
     @staticmethod
     def command(words: Sequence[str], **options: Unpack[_Options]) -> KeyRef:
-        """The key that a command writes, run as Key.from_command does."""
+        """Returns a reference to the output of a command, which `resolve` runs like
+        `Key.from_command`.
+        """
         if isinstance(words, str | bytes) or not words:
-            raise TypeError("expected a command as a list of its words, found something else")
+            raise TypeError('command: expected a list of words, such as ["pass", "show", "backup"]')
         return KeyRef("command", tuple(words), **options)
 
     @staticmethod
     def secret(name: str, **options: Unpack[_Options]) -> KeyRef:
-        """The key in a secret that the system gives the process as a file: in the folder that
-        $CREDENTIALS_DIRECTORY names (systemd), or in /run/secrets (Docker, Kubernetes).
+        """Returns a reference to a secret that the system provides as a file: in the folder that
+        $CREDENTIALS_DIRECTORY names (systemd), or in /run/secrets (Docker, Podman, Kubernetes).
         """
         if name in ("", ".", "..") or "/" in name or "\0" in name:
-            raise ValueError(f"expected a secret's name, without a folder, found {name!r}")
+            raise ValueError(f"expected the name of a secret, without a folder, found {name!r}")
         return KeyRef("secret", (name,), **options)
 
     def resolve(self) -> Key:
-        """The key. It is read once in each process, whichever copy of the reference asks.
+        """Returns the key. Each process reads it only once, whichever copy of the reference it
+        uses.
 
-        Raises KeyUnavailable if there is none here, and WrongKey if it is not the pinned one.
+        Raises `KeyUnavailable` if this process cannot read it, and `WrongKey` if it is not the
+        pinned one.
         """
         key = _resolved.get(self)
-        # Two threads may both read it. They get one of the two.
+        # If two threads read it at once, both get the same key object.
         return _resolved.setdefault(self, self._read()) if key is None else key
 
     def _read(self) -> Key:
@@ -104,7 +115,7 @@ class KeyRef:
         return key
 
     def _key(self) -> Key:
-        # Of a key file resolve says itself whether its algorithm is the pinned one.
+        # For a key file, `_read` compares the algorithm and raises WrongKey.
         alg = None if self.format == "auto" else self.alg
         where, form, bits = self.where[0], self.format, self.tag_bits
         match self.kind:
@@ -118,7 +129,7 @@ class KeyRef:
                 return Key.from_file(_secret(where), alg=alg, format=form, tag_bits=bits)
 
     def __repr__(self) -> str:
-        # A command's other words may hold a secret.
+        # The command's other words may contain a secret.
         where = repr(self.where[0])
         if self.kind == "command":
             where = f"[{where}{', ...' if len(self.where) > 1 else ''}]"
@@ -128,7 +139,7 @@ class KeyRef:
         return f"KeyRef.{self.kind}({where}{pins})"
 
 
-# The keys of this process. Copies of a reference are equal, so they share one.
+# The keys of this process. Copies of a reference are equal, so they share an entry.
 _resolved: dict[KeyRef, Key] = {}
 
 
@@ -137,7 +148,7 @@ def _is_id(text: str) -> bool:
 
 
 def _secret(name: str) -> Path:
-    """The file of a secret."""
+    """The path of a secret."""
     named = os.environ.get(_CREDENTIALS)
     folders = ([Path(named)] if named else []) + [_SECRETS]
     for folder in folders:
@@ -145,12 +156,12 @@ def _secret(name: str) -> Path:
             return folder / name
     looked = " and ".join(str(folder) for folder in folders)
     unset = "" if named else f"; ${_CREDENTIALS} is not set"
-    raise ValueError(f"expected a file of that name in {looked}, found none{unset}")
+    raise ValueError(f"no file of that name in {looked}{unset}")
 
 
 def _here() -> str:
     return f" (on {socket.gethostname()}, in process {os.getpid()})"
 
 
-# Pickles name the class by where users have it from.
+# Pickles refer to the classes by their public module.
 KeyRef.__module__ = KeyUnavailable.__module__ = "tagmac"

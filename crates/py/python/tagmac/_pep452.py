@@ -1,4 +1,4 @@
-"""UMAC in the shape of PEP 452, with the nonce as a third argument."""
+"""UMAC with the interface of PEP 452, and the nonce as a third argument."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class New(Protocol):
-    """Makes a MAC object for one message."""
+    """Creates a MAC object for one message."""
 
     def __call__(
         self, key: Buffer, msg: Buffer | None = None, nonce: Buffer | None = None
@@ -19,10 +19,10 @@ class New(Protocol):
 
 
 def umac(alg: str) -> New:
-    """`new` for one of the UMACs."""
+    """Returns the function `new` for one UMAC."""
 
     def new(key: Buffer, msg: Buffer | None = None, nonce: Buffer | None = None) -> _tagmac.Mac:
-        """A MAC object for one message; the nonce has 1 to 16 bytes."""
+        """Returns a `tagmac.Mac` for one message. `key` has 16 bytes, and `nonce` has 1 to 16."""
         return _tagmac.new(key, msg, alg, nonce=nonce)
 
     return new

@@ -227,7 +227,7 @@ def verify_many(
     nonces: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream | None = None,
 ) -> None: ...
 
-# Manifests of objects, for tagmac.spark.
+# Manifests of buckets, used by tagmac.spark.
 
 SHARD_ENTRIES: Final[int]
 STATUSES: Final[tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""UMAC-96 (RFC 4418) in the shape of PEP 452: umac96.new(key, msg, nonce).digest()."""
+"""UMAC-96 (RFC 4418) with the interface of PEP 452: ``umac96.new(key, msg, nonce).digest()``."""
 
 from ._pep452 import umac
 

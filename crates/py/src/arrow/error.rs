@@ -1,4 +1,4 @@
-//! Why an array cannot be used.
+//! Exceptions for arrays that cannot be read.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 
 pub fn released() -> PyErr {
-    PyValueError::new_err("expected an Arrow array, found a released one")
+    PyValueError::new_err("the Arrow array was released; export it again")
 }
 
 pub fn invalid(why: impl Display) -> PyErr {

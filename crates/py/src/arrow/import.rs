@@ -1,7 +1,7 @@
-//! Arrow's C data interface (<https://arrow.apache.org/docs/format/CDataInterface.html>). The crate
-//! arrow-data has its structs and validates what is made of them. `from_ffi` of arrow-array reads
-//! offsets, numbers of buffers and lengths before anything is checked, and aborts where no memory is
-//! left for a copy, so it is not used.
+//! Imports arrays through Arrow's C data interface
+//! (<https://arrow.apache.org/docs/format/CDataInterface.html>). The crate arrow-data defines the
+//! structs and validates the result. `from_ffi` of arrow-array is not used: it reads offsets,
+//! buffer counts and lengths before it checks them, and aborts if it runs out of memory for a copy.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 use super::error::invalid;
 use crate::memory::{collected, reserved};
 
-/// The type of arrays whose values are bytes. Text is bytes too, in the same layout: its message is
-/// its UTF-8, and nobody here needs it to be valid.
+/// The data type of an array of binary or string values. Strings are read as bytes, since their
+/// layout is the same: the message is the UTF-8 encoding, which need not be valid.
 pub fn data_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     let Some(values) = schema.dictionary() else {
         return bytes_type(schema.format());
@@ -40,7 +40,7 @@ pub fn data_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     Ok(DataType::Dictionary(Box::new(key), Box::new(bytes_type(values.format())?)))
 }
 
-/// The type of values that are bytes, from its format.
+/// The binary type that a format string names.
 fn bytes_type(format: &str) -> PyResult<DataType> {
     let fixed = |width: &str| width.parse().ok().filter(|width: &i32| *width >= 0);
     Ok(match format {
@@ -56,27 +56,28 @@ fn bytes_type(format: &str) -> PyResult<DataType> {
 
 fn other(format: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "expected an Arrow array of binary or string values, found the format {format:?}"
+        "expected an Arrow array of binary or string values, found format {format:?}"
     ))
 }
 
-/// The array in a struct, checked as far as the interface lets anyone do so.
+/// The array in a struct, checked as far as the interface allows.
 ///
 /// # Safety
 ///
-/// The struct is as the specification has it for this type: the pointers are valid, and the buffers
-/// are as long as the length, the offset and, if they hold values of any length, the last offset say.
+/// The struct must follow the specification for this type: its pointers are valid, and its buffers
+/// are as long as its length and offset require, or its last offset for variable-length values.
 pub unsafe fn array(data_type: &DataType, array: FFI_ArrowArray) -> PyResult<ArrayData> {
     let array = Arc::new(array);
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     unsafe { Exported::new(&array, &array) }?.data(data_type)
 }
 
-/// An array in a struct, and the struct that releases it: the same, but for a dictionary.
+/// An array in a struct, and the struct that owns its memory. They are the same, except for the
+/// values of a dictionary.
 struct Exported<'a> {
     array: &'a FFI_ArrowArray,
     owner: &'a Arc<FFI_ArrowArray>,
-    /// The values in its buffers that count: also those before the first.
+    /// Number of values in the buffers, including those before the array's offset.
     end: usize,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Exported<'a> {
         array: &'a FFI_ArrowArray,
         owner: &'a Arc<FFI_ArrowArray>,
     ) -> PyResult<Exported<'a>> {
-        // The struct has signed numbers, which are negative if they are large here.
+        // The struct's fields are signed, so negative ones appear here as huge.
         let numbers = [array.len(), array.offset(), array.num_buffers()];
         if numbers.iter().any(|number| isize::try_from(*number).is_err()) {
             return Err(invalid("a length, an offset or a number of buffers is negative"));
@@ -98,7 +99,7 @@ impl<'a> Exported<'a> {
 
     fn data(&self, data_type: &DataType) -> PyResult<ArrayData> {
         if self.array.is_empty() {
-            // It may have no buffers at all.
+            // An empty array may have no buffers.
             return Ok(ArrayData::new_empty(data_type));
         }
         let count = self.array.num_buffers();
@@ -107,11 +108,11 @@ impl<'a> Exported<'a> {
                 let Some(array) = self.array.dictionary() else {
                     return Err(invalid("the dictionary is missing"));
                 };
-                // SAFETY: `new` was given an array of this type, which has one of the values.
+                // SAFETY: `new` requires this type, so the dictionary has that of the values.
                 (2, vec![unsafe { Exported::new(array, self.owner) }?.data(values)?])
             }
             _ if self.array.dictionary().is_some() => {
-                return Err(invalid("there is a dictionary that the type does not have"));
+                return Err(invalid("it has a dictionary, contrary to its type"));
             }
             DataType::FixedSizeBinary(_) => (2, vec![]),
             DataType::BinaryView => (count.max(3), vec![]),
@@ -142,14 +143,14 @@ impl<'a> Exported<'a> {
             .null_bit_buffer(nulls)
             .buffers(buffers)
             .child_data(children);
-        // This looks at each offset, view and number of a dictionary.
+        // `build` validates each offset, view and dictionary index.
         data.build().map_err(|error| match error {
             ArrowError::InvalidArgumentError(line) => invalid(line),
             error => invalid(error),
         })
     }
 
-    /// The offsets of values of any length, and the values.
+    /// The offsets of variable-length values, and the values.
     fn variable<T: ArrowNativeType>(&self) -> PyResult<Vec<Buffer>> {
         let offsets = self.numbers(1, self.end + 1, size_of::<T>())?;
         let last = offsets.typed_data::<T>()[self.end].to_usize();
@@ -157,7 +158,7 @@ impl<'a> Exported<'a> {
         Ok(vec![offsets, self.buffer(2, last, 1)?])
     }
 
-    /// The views, and the buffers that they point into.
+    /// The views and their data buffers.
     fn views(&self) -> PyResult<Vec<Buffer>> {
         let last = self.array.num_buffers() - 1;
         let lengths = self.numbers(last, last - 2, size_of::<i64>())?;
@@ -171,7 +172,8 @@ impl<'a> Exported<'a> {
         Ok(buffers)
     }
 
-    /// A buffer of numbers of this width. Arrow only recommends alignment, so that it may be a copy.
+    /// A buffer of `count` numbers of `width` bytes. Arrow only recommends alignment, so an
+    /// unaligned buffer is copied.
     fn numbers(&self, index: usize, count: usize, width: usize) -> PyResult<Buffer> {
         let buffer = self.buffer(index, count, width)?;
         if buffer.as_ptr().align_offset(width) == 0 {
@@ -185,7 +187,7 @@ impl<'a> Exported<'a> {
         Ok(Buffer::from_vec(words).slice_with_length(0, buffer.len()))
     }
 
-    /// A buffer of so many values of this width.
+    /// A buffer of `count` values of `width` bytes.
     fn buffer(&self, index: usize, count: usize, width: usize) -> PyResult<Buffer> {
         let bytes = count.checked_mul(width).filter(|bytes| isize::try_from(*bytes).is_ok());
         let start = NonNull::new(self.array.buffer(index).cast_mut());
@@ -193,8 +195,8 @@ impl<'a> Exported<'a> {
             (Some(0), _) => Ok(Buffer::default()),
             (Some(bytes), Some(start)) => {
                 let owner = Arc::clone(self.owner);
-                // SAFETY: `new` was given an array whose buffers have the lengths that follow from its
-                // numbers, and the owner is released when the last buffer is dropped.
+                // SAFETY: `new` requires buffers of the lengths that follow from the array's
+                // fields. The owner is released when the last buffer is dropped.
                 Ok(unsafe { Buffer::from_custom_allocation(start, bytes, owner) })
             }
             (Some(_), None) => Err(invalid(format!("buffer {index} is missing"))),

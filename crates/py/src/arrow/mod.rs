@@ -1,5 +1,5 @@
-//! Arrow arrays whose values are messages: binary and string values in each of their layouts, and
-//! dictionaries of them; one array, or several one after the other. No value is copied.
+//! Arrow arrays whose values are messages: binary or string values in each of their layouts, and
+//! dictionaries of them, as one array or as a stream of arrays. No value is copied.
 
 mod error;
 mod import;
@@ -17,13 +17,15 @@ use self::error::released;
 use self::stream::ArrowArrayStream;
 use crate::memory::{none_left, push};
 
-/// Valid arrays of one type. They are ours: what a capsule holds, any other consumer may release.
+/// Valid arrays of one type, moved out of their capsules: another consumer could release what a
+/// capsule still holds.
 pub struct Arrow {
     arrays: Vec<ArrayData>,
 }
 
 impl Arrow {
-    /// What an object exports, if it does: one array, or else a stream of them.
+    /// Imports the arrays that an object exports: one array, or else a stream. `None` for any other
+    /// object.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrow>> {
         if let Some(export) = object.getattr_opt("__arrow_c_array__")? {
             let (schema, array) = export.call0()?.extract()?;
@@ -35,7 +37,7 @@ impl Arrow {
         }
     }
 
-    /// The values; `what` is a word for one.
+    /// The values. `what` names one of them in errors.
     pub fn slices(&self, what: &str) -> PyResult<Vec<&[u8]>> {
         let mut slices = Vec::new();
         for array in &self.arrays {
@@ -54,12 +56,12 @@ impl Arrow {
     }
 }
 
-/// The array of two capsules.
+/// Imports the array in a pair of capsules.
 fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast();
-    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
-    // What is left there is marked as released.
+    // SAFETY: a capsule of that name points to that struct, and only this thread uses it.
+    // `from_raw` marks the struct in the capsule as released.
     let (schema, array) = unsafe {
         (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr()))
     };
@@ -71,12 +73,12 @@ fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<
     Ok(Arrow { arrays: vec![array] })
 }
 
-/// All arrays of a stream.
+/// Imports all arrays of a stream.
 fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
     let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?.cast();
-    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
+    // SAFETY: a capsule of that name points to that struct, and only this thread uses it.
     let mut stream = unsafe { ArrowArrayStream::from_raw(stream) };
-    // There may be no array to see the type of.
+    // Check the type even if the stream has no arrays.
     let data_type = import::data_type(&stream.schema()?)?;
     let mut arrays = Vec::new();
     while let Some(array) = stream.next_array()? {

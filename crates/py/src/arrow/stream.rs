@@ -1,5 +1,5 @@
-//! Arrow's C stream interface (<https://arrow.apache.org/docs/format/CStreamInterface.html>). The crate
-//! arrow-array has it too, but only reads record batches from it.
+//! Reads Arrow's C stream interface (<https://arrow.apache.org/docs/format/CStreamInterface.html>).
+//! The reader in the crate arrow-array accepts only record batches.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use super::error::released;
 
-/// Arrays of one type, one after the other. Numbers are 0 or of `errno`.
+/// A stream of arrays of one type. Its functions return 0 or an `errno`.
 #[repr(C)]
 pub struct ArrowArrayStream {
     get_schema: Option<Get<FFI_ArrowSchema>>,
@@ -25,12 +25,13 @@ pub struct ArrowArrayStream {
 type Get<T> = unsafe extern "C" fn(*mut ArrowArrayStream, *mut T) -> c_int;
 
 impl ArrowArrayStream {
-    /// Moves a stream here from where its producer has it, and marks it as released there: another
-    /// consumer could release it while it is in use.
+    /// Moves a stream out of its capsule and marks it there as released, so that no other consumer
+    /// can release it while it is in use.
     ///
     /// # Safety
     ///
-    /// The struct is there, is as the specification has it, and nobody uses it meanwhile.
+    /// `from` must point to a struct that follows the specification, and no other thread may use it
+    /// during the call.
     pub unsafe fn from_raw(from: NonNull<ArrowArrayStream>) -> ArrowArrayStream {
         let empty = ArrowArrayStream {
             get_schema: None,
@@ -39,38 +40,38 @@ impl ArrowArrayStream {
             release: None,
             private_data: ptr::null_mut(),
         };
-        // SAFETY: as the caller says. The specification lets structs be moved in this way.
+        // SAFETY: the caller guarantees the pointer. The specification allows moving the struct.
         unsafe { from.replace(empty) }
     }
 
-    /// The type of its arrays.
+    /// The type of the arrays.
     pub fn schema(&mut self) -> PyResult<FFI_ArrowSchema> {
         let schema = self.filled(self.get_schema, FFI_ArrowSchema::empty())?;
         schema.release().is_some().then_some(schema).ok_or_else(released)
     }
 
-    /// The next array, if there is one.
+    /// The next array, or `None` at the end of the stream.
     pub fn next_array(&mut self) -> PyResult<Option<FFI_ArrowArray>> {
         let array = self.filled(self.get_next, FFI_ArrowArray::empty())?;
         Ok((!array.is_released()).then_some(array))
     }
 
-    /// What a function of the stream fills in.
+    /// Calls one of the stream's functions and returns the struct that it fills in.
     fn filled<T>(&mut self, get: Option<Get<T>>, mut to: T) -> PyResult<T> {
         let (Some(get), Some(_)) = (get, self.release) else {
             return Err(released());
         };
-        // SAFETY: the stream is not released, so its functions may be called, with empty structs.
+        // SAFETY: the stream is not released, so its functions may be called with an empty struct.
         let code = unsafe { get(self, &mut to) };
         if code == 0 {
             return Ok(to);
         }
         let line = self.get_last_error.map(|get| {
-            // SAFETY: as above. What it returns is null, or a C string until the next call.
+            // SAFETY: as above. The result is null or a C string that is valid until the next call.
             unsafe { NonNull::new(get(self).cast_mut()).map(|line| CStr::from_ptr(line.as_ptr())) }
         });
         let line = line.flatten().unwrap_or_default().to_string_lossy();
-        let line = format!("expected an Arrow array, found error {code} of its stream: {line}");
+        let line = format!("the Arrow stream failed with error {code}: {line}");
         Err(PyValueError::new_err(line))
     }
 }
@@ -78,7 +79,7 @@ impl ArrowArrayStream {
 impl Drop for ArrowArrayStream {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: the producer gave it for this struct, and nothing uses the struct any more.
+            // SAFETY: the producer set `release` for this struct, which is not used after this.
             unsafe { release(self) };
         }
     }

@@ -1,4 +1,4 @@
-//! The values of an array, where its buffers have them.
+//! Slices of an array's buffers, one for each value.
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_data::{ArrayData, ByteView, MAX_INLINE_VIEW_LEN};
@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use super::error::invalid;
 use crate::memory::reserved;
 
-/// Calls `put` with each value of a valid array, and with None for a null. Its memory may be changed by
-/// others meanwhile, which is an error if a value is then outside of its buffer.
+/// Calls `put` with each value of a valid array, and with `None` for a null. Returns an error if
+/// another thread changes the array meanwhile so that a value is outside its buffer.
 pub fn each<'a>(
     array: &'a ArrayData,
     put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
@@ -36,7 +36,7 @@ pub fn each<'a>(
     each_or_null(array, put, |i| dictionary.get(number(&buffers[0], i)?).copied())
 }
 
-/// The same of an array without a dictionary.
+/// `each` for an array without a dictionary.
 fn each_plain<'a>(
     array: &'a ArrayData,
     put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
@@ -54,7 +54,7 @@ fn each_plain<'a>(
     }
 }
 
-/// Calls `put` with the bytes that `value` has for each index into the buffers.
+/// Calls `put` with the bytes that `value` returns for each index into the buffers.
 fn each_index<'a>(
     array: &'a ArrayData,
     put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
@@ -72,7 +72,7 @@ fn each_or_null<'a>(
         true => put(None),
         false => {
             let value = value(array.offset() + i);
-            put(value.ok_or_else(|| invalid("it was changed while it was read"))?)
+            put(value.ok_or_else(|| invalid("it changed while it was read"))?)
         }
     })
 }
@@ -84,7 +84,7 @@ fn between<T: ArrowNativeType>(buffers: &[Buffer], i: usize) -> Option<&[u8]> {
     buffers[1].get(start..end)
 }
 
-/// The bytes of a view, which has short ones in itself.
+/// The bytes of a view. The view itself contains short values.
 fn viewed(buffers: &[Buffer], i: usize) -> Option<&[u8]> {
     let view = ByteView::from(buffers[0].typed_data::<u128>()[i]);
     let (len, from) = (view.length as usize, view.offset as usize);
@@ -94,7 +94,7 @@ fn viewed(buffers: &[Buffer], i: usize) -> Option<&[u8]> {
     }
 }
 
-/// A number of a dictionary.
+/// An index into the dictionary.
 fn number<T: ArrowNativeType>(numbers: &Buffer, i: usize) -> Option<usize> {
     numbers.typed_data::<T>()[i].to_usize()
 }

@@ -1,4 +1,5 @@
-"""A standalone Spark cluster of this machine: a master and two workers as processes, on 127.0.0.1."""
+"""A standalone Spark cluster on this machine: a master and two workers as processes, on 127.0.0.1.
+"""
 
 import contextlib
 import ctypes
@@ -17,7 +18,7 @@ START_SECONDS = 120
 
 
 class Cluster:
-    """`with Cluster(folder) as cluster`: everything it writes is in the folder."""
+    """`with Cluster(folder) as cluster`: the cluster writes everything into the folder."""
 
     def __init__(self, folder: Path, *, workers: int = 2, memory: str = "1g",
                  env: dict | None = None, envs: list[dict] | None = None):  # fmt: skip
@@ -28,7 +29,7 @@ class Cluster:
             "SPARK_MASTER_OPTS": "-Dspark.deploy.maxExecutorRetries=-1", "SPARK_NO_DAEMONIZE": "1",
             "SPARK_CONF_DIR": str(folder / "conf"), "SPARK_DAEMON_MEMORY": "256m",
         }  # fmt: skip
-        #: What single workers have besides.
+        #: Extra environment of single workers.
         self.envs = envs or []
         self.workers: list[subprocess.Popen] = []
 
@@ -67,13 +68,13 @@ class Cluster:
             "0",
             *arguments,
         ]
-        # Ends with us, even if we are killed with -9.
+        # Ends with this process, even if this is killed with -9.
         die = lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # noqa: E731
         return subprocess.Popen(command, env=self.env | (env or {}), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 start_new_session=True, preexec_fn=die)  # fmt: skip
 
     def _said(self, name: str, pattern: str) -> str:
-        """What a daemon's log says, once it does."""
+        """Waits for a line in a daemon's log and returns it."""
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             found = re.search(pattern, (self.folder / "logs" / name).read_text())
@@ -93,8 +94,10 @@ class Cluster:
             process.wait()
 
     def conf(self) -> dict[str, str]:
-        """For a driver. Nothing is compressed or encrypted, so that a test can look for keys."""
-        # It is the driver that says which Python the workers run.
+        """The driver's configuration. Nothing is compressed or encrypted, so that a test can search
+        for keys.
+        """
+        # The driver decides which Python the workers run.
         os.environ["PYSPARK_PYTHON"] = sys.executable
         return {
             "spark.master": self.url, "spark.driver.host": "127.0.0.1",
@@ -112,10 +115,10 @@ class Cluster:
         return [pid for pid in found if "CoarseGrainedExecutorBackend" in command_of(pid)]
 
     def python_workers(self) -> list[int]:
-        """The processes that run our functions."""
+        """The processes that run Python functions."""
         found = [pid for executor in self.executors() for pid in descendants(executor)]
         daemons = [pid for pid in found if "pyspark.daemon" in command_of(pid)]
-        # A daemon forks workers, whose command line is its own.
+        # A daemon forks workers, which keep its command line.
         return [pid for pid in daemons if parent_of(pid) in daemons]
 
 
@@ -134,7 +137,7 @@ def parent_of(pid: int) -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below one, those below them last."""
+    """All descendants of a process, deepest last."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -148,7 +151,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(pids: list[int]) -> int:
-    """Kills with -9. How many there were."""
+    """Kills processes with -9 and returns their number."""
     killed = 0
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):

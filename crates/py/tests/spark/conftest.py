@@ -1,5 +1,6 @@
-"""What the tests of tagmac.s3 and tagmac.spark share. scripts/test-spark runs them: they need an S3
-server, which scripts/objects-server starts, and what `pip install tagmac[spark]` brings."""
+"""Fixtures of the tests of tagmac.s3 and tagmac.spark. scripts/test-spark runs them: they need an
+S3 server, which scripts/objects-server starts, and the packages of `pip install tagmac[spark]`.
+"""
 
 import os
 import sys
@@ -12,13 +13,13 @@ if "TAGMAC_S3_SERVER" not in os.environ:
     collect_ignore_glob = ["test_*.py"]
 else:
     sys.path[:0] = [str(HERE), str(HERE.parents[2] / "objects/tests")]
-    #: The server itself, where everything else goes through the proxy.
+    #: The server itself; everything else goes through the proxy.
     DIRECT = os.environ["AWS_ENDPOINT_URL"]
 
 
 @pytest.fixture
 def s3():
-    """A client past the proxy."""
+    """A client that bypasses the proxy."""
     import boto3
 
     return boto3.client("s3", endpoint_url=DIRECT)
@@ -26,7 +27,7 @@ def s3():
 
 @pytest.fixture
 def bucket(s3):
-    """The empty bucket, empty again afterwards."""
+    """An empty bucket, which is emptied afterwards."""
     name = os.environ["TAGMAC_S3_BUCKET"]
     yield name
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=name):
@@ -49,7 +50,7 @@ def _proxy():
 
 @pytest.fixture
 def proxy(_proxy):
-    """The proxy with faults that all clients but `s3` go through, without rules."""
+    """The fault-injecting proxy that all clients except `s3` use, without rules."""
     _proxy.rules.clear()
     _proxy.log.clear()
     yield _proxy
@@ -58,7 +59,7 @@ def proxy(_proxy):
 
 @pytest.fixture(scope="session")
 def cluster(_proxy, tmp_path_factory):
-    """The cluster, whose workers see the proxy."""
+    """The cluster. Its workers use the proxy."""
     from cluster import Cluster
     from manifests import KEY, OTHER, key_text
 

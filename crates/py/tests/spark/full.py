@@ -1,12 +1,17 @@
-"""The runs that are measured: a bucket of 100,000 objects, Zipf, from 0 bytes to 2 GiB.
+"""Measured runs: a bucket of 100,000 objects with Zipf-distributed sizes, from 0 bytes to 2 GiB.
 
     scripts/test-spark --full                     all but `sizes`, into target/full.jsonl
     python full.py [--objects N] [--max-size B] [--command PATH] [--steps STEPS] --record FILE
 
-Steps: seal (Spark and the command, equal manifests), audit (unchanged; then a flipped byte, an added, a
-missing and a renamed object), kills (20 workers at random times), overhead (against a job that only
-reads), sizes (10^3, 10^4 and 10^5 objects, for docs/guide/objects.md; only where it is asked for). A line
-is added to the record when a run is done. Run it under scripts/objects-server.
+The steps are:
+
+- seal: Spark and the command, which must write equal manifests;
+- audit: unchanged; then with a flipped byte, an added, a missing and a renamed object;
+- kills: 20 workers are killed at random times;
+- overhead: compared with a job that only reads;
+- sizes: 10^3, 10^4 and 10^5 objects, for docs/guide/objects.md; only on request.
+
+Each finished run adds a line to the record. Run it under scripts/objects-server.
 """
 
 import argparse
@@ -39,7 +44,7 @@ from tagmac.spark.items import (
     to_batches,
 )  # noqa: E402
 
-#: The largest object is this size, and the r-th this by r to the 1.1: 16 GiB in all.
+#: The size of the largest object. The r-th has this size divided by r^1.1; all have 16 GiB.
 ZIPF = 1.1
 BLOCK = 1 << 20
 
@@ -71,7 +76,8 @@ def fill(bucket: Path, wanted: list[int]) -> list[str]:
 
 
 def new_etag(path: Path) -> None:
-    """Makes a file of the server's folder an object, or a changed object another version."""
+    """Turns a file in the server's folder into an object, or a changed object into a new version.
+    """
     os.setxattr(path, "user.etag", f'"{os.urandom(16).hex()}"'.encode())
 
 
@@ -96,7 +102,7 @@ class Run:
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
-        # The workers' Python, and boto3, are started once.
+        # Start the workers' Python and boto3 once.
         spark.range(2).repartition(2).mapInArrow(warm, "id long").collect()
         return spark
 
@@ -118,7 +124,7 @@ class Run:
         seconds = time.monotonic() - before
         figures = event_figures(cluster.folder / "events")
         asked = {kind: count - asked.get(kind, 0) for kind, count in requests().items()}
-        # Reads and writes of the manifest's own files go to a folder here.
+        # The manifest's own files are in a folder here.
         self.record(
             what=what, objects=len(wanted), bytes=sum(wanted), sizes=about, seconds=round(seconds, 2),
             items=sum(count_ranges(size, RANGE_BYTES) for size in wanted), gets=asked.get("GET", 0),
@@ -148,7 +154,7 @@ def step(text):
 
 
 def only_read(spark, names, wanted, name, tasks):
-    """A job that reads the same bytes by the same requests, and does nothing with them."""
+    """A job that reads the same bytes with the same requests and discards them."""
 
     def work(batches):
         from tagmac.s3.client import client
@@ -171,7 +177,7 @@ def only_read(spark, names, wanted, name, tasks):
     from tagmac.s3.url import Url
     from tagmac.spark.buckets import NameRange, list_range
 
-    # The driver lists, as a job of one's own would.
+    # The driver lists, as in a user's job.
     listed = list_range(client(), Url.parse_prefix(f"s3://{name}/p"), NameRange("", None))
     items = [part for item in listed for part in ranges(item, RANGE_BYTES)]
     rows = [
@@ -202,7 +208,7 @@ def run_seal(run, spark, cluster, names, wanted):
 
 
 def command_audits(run, manifest, what, wanted, **more):
-    """What the command says, as (status, lines, messages). It is recorded."""
+    """Runs and records the command. Returns its status, lines and messages."""
     before = time.monotonic()
     done = subprocess.run([run.args.command, "audit", "-k", run.folder / "key", manifest, run.prefix],
                           capture_output=True, text=True)  # fmt: skip
@@ -256,7 +262,7 @@ def run_audit(run, spark, cluster, names, wanted):
             f"moved: renamed: it was {below(moved).decode()}", "new: new",
         ]  # fmt: skip
         assert (status, sorted(lines)) == (1, sorted(expected)), (lines, text)
-    # All back.
+    # Restore everything.
     with open(run.bucket / flipped, "r+b") as file:
         file.seek(wanted[1] * 2 // 3)
         file.write(bytes([byte]))
@@ -273,7 +279,7 @@ def run_kills(run, spark, cluster, names, wanted):
 
     def killer():
         while len(killed) < 20 and not ended.wait(rng.uniform(0.5, 4)):
-            # Now and then a whole executor, with all that it had kept for others.
+            # Sometimes a whole executor, with everything that it stored for others.
             what = "executor" if len(killed) % 5 == 4 else "worker"
             pids = cluster.executors() if what == "executor" else cluster.python_workers()
             if pids and kill([rng.choice(pids)]):
@@ -308,7 +314,7 @@ def run_overhead(run, spark, cluster, names, wanted):
         read.append(between - before)
         sealed.append(time.monotonic() - between)
         print(f"read {read[-1]:.1f} s, sealed {sealed[-1]:.1f} s", flush=True)
-    # Of the fastest: what else the machine does only adds.
+    # Use the fastest runs: other load only adds time.
     ratio = min(sealed) / min(read)
     run.record(what="overhead", objects=len(wanted), bytes=sum(wanted), read_seconds=[round(s, 2) for s in read],
                seal_seconds=[round(s, 2) for s in sealed], ratio=round(ratio, 3))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Helpers of the tests: what a manifest says, and what it has to say."""
+"""Helpers for the contents of manifests."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def entries(key: tagmac.Key, folder: Path) -> list[tuple[bytes, int, bytes, byte
 
 
 def check(key: tagmac.Key, folder: Path, objects: dict[str, bytes]) -> None:
-    """Asserts that a manifest is of these objects."""
+    """Asserts that a manifest contains exactly these objects."""
     found = entries(key, folder)
     assert [name for name, *_ in found] == sorted(name.encode() for name in objects)
     for name, size, tag, nonce in found:
@@ -38,7 +38,7 @@ def check(key: tagmac.Key, folder: Path, objects: dict[str, bytes]) -> None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What is in a folder, all of it."""
+    """All files in a folder and their contents."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -47,7 +47,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def data(size: int, seed: int = 0) -> bytes:
-    """Bytes that differ from place to place."""
+    """Bytes that differ at every offset."""
     block = b"".join((seed * 1_000_003 + n).to_bytes(4, "little") for n in range(1021))
     return (block * (size // len(block) + 1))[:size]
 

@@ -1,4 +1,4 @@
-"""Figures of a run: what Spark's event log says, and what the S3 server's access log says."""
+"""Figures of a run, from Spark's event log and the S3 server's access log."""
 
 import json
 import os
@@ -8,10 +8,10 @@ _read: dict[Path, int] = {}
 
 
 def event_figures(folder: Path) -> dict:
-    """Tasks, seconds and shuffled bytes of the stages that ended since the last call.
+    """The tasks, seconds and shuffled bytes of the stages that ended since the last call.
 
-    The job that seals or audits ends with a stage that writes shards or compares; the one before it
-    reads the objects; all others are about the listing.
+    The job that seals or audits ends with a stage that writes shards or compares. The previous
+    stage reads the objects; all others make the listing.
     """
     stages: dict[int, dict] = {}
     main: set[int] = set()
@@ -60,7 +60,7 @@ def event_figures(folder: Path) -> dict:
 
 
 def requests() -> dict[str, int]:
-    """How many requests of each kind the server has answered: GET, PUT, LIST and so on."""
+    """Number of requests that the server answered, by kind: GET, PUT, LIST and so on."""
     found: dict[str, int] = {}
     path = os.environ.get("TAGMAC_S3_LOG")
     if not path:

@@ -1,6 +1,6 @@
-"""What goes wrong while Spark works: the manifest is right, or an error names what is missing.
+"""Faults while Spark works: the manifest is right, or an error names what is missing.
 
-Nothing here waits for chance: the proxy does its deed when a certain request comes by.
+Nothing here depends on chance: the proxy injects a fault at a chosen request.
 """
 
 import json
@@ -47,9 +47,10 @@ def sealed(spark, filled, ref, where):
 
 
 def kill_at(proxy, killed, processes, path, **more):
-    """Kills what `processes` gives at the first GET of the path that finds some, and notes how many.
+    """Kills the processes that `processes` returns, at the first GET of the path when there are
+    any, and records their number.
 
-    Whoever asked may have been killed since, at another path. Its task asks again.
+    The requesting task may have been killed since, at another path. It then repeats the request.
     """
     one_by_one = threading.Lock()
 
@@ -69,7 +70,7 @@ def test_killed_python_workers_change_nothing(spark, proxy, cluster, filled, ref
     killed = []
     for path in ("/p/017", "/p/031"):
         kill_at(proxy, killed, cluster.python_workers, path)
-    # In the middle of a large object, too.
+    # Also in the middle of a large object.
     kill_at(proxy, killed, cluster.python_workers, "/p/big", range=f"bytes={3 * UNIT}-")
     assert sealed(spark, filled, ref, where) == plain
     assert len(killed) == 3
@@ -92,7 +93,7 @@ def test_killed_executors_change_nothing(spark, proxy, cluster, filled, ref, whe
 
 def test_tasks_that_run_twice_change_nothing(spark, filled, ref, where, tmp_path, monkeypatch):
     plain = sealed(spark, filled, ref, tmp_path / "plain")
-    # The worst that speculation could do: each object is read twice, and both results arrive.
+    # The worst case of speculation: each object is read twice, and both results arrive.
     from tagmac.spark import sealing
 
     once = sealing.hash_objects
@@ -147,7 +148,7 @@ CHANGES = {
     ),
     "deleted": (
         lambda s3, b, k: s3.delete_object(Bucket=b, Key=k),
-        "it is gone since it was listed",
+        "it was deleted after it was listed",
     ),
     "truncated": (
         lambda s3, b, k: s3.put_object(Bucket=b, Key=k, Body=OBJECTS[k][:-5]),
@@ -173,7 +174,7 @@ def test_objects_that_change_between_listing_and_reading_are_named(
 ):
     act, line = CHANGES[change]
     sealed(spark, filled, ref, tmp_path / "plain")
-    # The small one before it is read, the large one when half of it was.
+    # The small one before it is read, the large one when half of it is read.
     proxy.rules.append(
         Rule("call", method="GET", path="/p/030$", call=lambda: act(s3, bucket, "p/030"))
     )
@@ -185,7 +186,7 @@ def test_objects_that_change_between_listing_and_reading_are_named(
     assert not any(name == "root" for name in files(where)) and not any(
         "list" in name for name in files(where)
     )
-    # An audit that lists while they are there finds the same.
+    # An audit that lists them while they exist finds the same.
     fill(s3, bucket, OBJECTS)
     for rule in proxy.rules:
         rule.met = 0
@@ -222,7 +223,7 @@ def test_a_listing_that_somebody_changes_is_refused(spark, filled, ref, where, m
         return listing
 
     monkeypatch.setattr(listings, "make_listing", made)
-    line = "expected the list that was written there, found another one"
+    line = "the listing's file was changed"
     with pytest.raises(RuntimeError, match=line):
         seal(spark, filled, ref, str(where), range_bytes=UNIT)
     assert files(where) == {}
@@ -230,10 +231,10 @@ def test_a_listing_that_somebody_changes_is_refused(spark, filled, ref, where, m
 
 def test_a_listing_that_fails_leaves_nothing(spark, s3, bucket, proxy, ref, where):
     fill(s3, bucket, {f"p/{n:04}": b"" for n in range(1100)})
-    # All of them but the first names, in tasks: the driver asks for single names.
+    # All names except the first, in tasks: the driver asks for single names.
     rule = Rule("status", method="GET", path="^(?!.*max-keys).*start-after=", times=None, status=403, code="AccessDenied")  # fmt: skip
     proxy.rules.append(rule)
-    with pytest.raises(RuntimeError, match="expected a listing, found"):
+    with pytest.raises(RuntimeError, match="cannot list it: "):
         seal(spark, f"s3://{bucket}/p", ref, str(where))
     assert rule.met and files(where) == {}
 
@@ -285,7 +286,7 @@ def test_no_permission_on_one_object(s3, bucket, filled, ref, where, tmp_path):
     assert done.returncode == 4
     assert f"tagmac: {filled}/017: no permission to read it (AccessDenied)\n" in done.stderr
     assert done.stderr.endswith(
-        "tagmac: error: 1 objects cannot be read: there is no new manifest\n"
+        "tagmac: error: 1 objects cannot be read; no manifest was written\n"
     )
     assert "root" not in files(where)
 

@@ -1,4 +1,4 @@
-"""Listings, the ranges of names that they are split into, and what a store must not list."""
+"""Listings, how they are split into ranges of names, and listings that are refused."""
 
 import random
 import re
@@ -115,17 +115,17 @@ def test_a_listing_of_what_was_not_asked_for_is_refused(keys, line):
 def test_a_listing_has_a_limit():
     bucket, url = Names([f"{n:04}" for n in range(100)]), Url("b", "")
     assert len(list(list_range(bucket, url, NameRange("", None), max_objects=100))) == 100
-    line = "s3://b/: expected at most 99 objects in the listing, found more; max_objects .--max-objects. raises the limit"
+    line = "s3://b/: the listing has more than 99 objects; max_objects .--max-objects. raises the limit"
     with pytest.raises(ObjectError, match=line):
         list(list_range(bucket, url, NameRange("", None), max_objects=99))
-    # One that never ends, and one of pages without objects.
+    # An endless listing, and one of empty pages.
     bucket.paginate = lambda **_: (
         {"Contents": [{"Key": f"{n:09}", "ETag": "e", "Size": 0}]} for n in count()
     )
-    with pytest.raises(ObjectError, match="expected at most 5000 objects in the listing"):
+    with pytest.raises(ObjectError, match="the listing has more than 5000 objects"):
         list(list_range(bucket, url, NameRange("", None), max_objects=5000))
     bucket.paginate = lambda **_: ({"Contents": [], "IsTruncated": True} for _ in count())
-    with pytest.raises(ObjectError, match="expected objects in the listing, found pages without"):
+    with pytest.raises(ObjectError, match="the listing has over .* empty pages in a row"):
         list(list_range(bucket, url, NameRange("", None)))
 
 
@@ -138,7 +138,7 @@ def test_names_that_are_all_the_same_split_nothing():
 @pytest.mark.parametrize("prefix", ["", "p/"])
 @pytest.mark.parametrize("entry", [{"Key": ""}, {}, {"Key": "p/"}, {"Key": "a"}, {"Key": "p/a"}])
 def test_names_that_were_not_asked_for_split_nothing(prefix, entry):
-    """A store answers every request with one and the same name."""
+    """A store answers every request with the same name."""
     bucket = Names([])
     bucket.list_objects_v2 = lambda **_: {"Contents": [entry], "IsTruncated": True}
     split = split_names(bucket, Url("b", prefix), 4)
@@ -157,7 +157,7 @@ def test_names_that_were_not_asked_for_split_nothing(prefix, entry):
     ],
 )
 def test_files_of_a_listing_that_stay_end_nothing(monkeypatch, capsys, error, line):
-    """They are litter: a verdict, a root or another error counts."""
+    """The files are litter: a verdict, a root or another error takes precedence."""
 
     class Stuck(places.Prefix):
         def remove_folder(self, name):
@@ -165,7 +165,7 @@ def test_files_of_a_listing_that_stay_end_nothing(monkeypatch, capsys, error, li
 
     where = Stuck(Url("b", "m/"))
     monkeypatch.setattr(listings, "make_listing", lambda *_: "a listing")
-    warning = f"tagmac: warning: {line}: the listing's files stay\n"
+    warning = f"tagmac: warning: {line}: the listing's files were not deleted\n"
     with listing_of(None, Url("b", "p/"), where, None, 1, None) as listing:
         assert listing == "a listing"
     assert re.fullmatch(warning, capsys.readouterr().err)

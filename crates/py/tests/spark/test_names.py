@@ -1,5 +1,7 @@
-"""Names with everything that S3 allows. They need a server that keeps any name: scripts/test-spark runs
-this file a second time, with moto. Local mode is enough: names do not care where tasks run."""
+"""Names with all characters that S3 allows. They need a server that keeps any name:
+scripts/test-spark runs this file a second time, with moto. Local mode is enough: names do not
+depend on where tasks run.
+"""
 
 import os
 import sys
@@ -12,11 +14,12 @@ from tagmac.spark import Unreadable, audit, seal, tag_objects
 
 MOTO = os.environ.get("TAGMAC_S3_SERVER") == "moto"
 NAMES = {
-    # moto has no names with a line feed; what XML cannot say comes in listings by encoding-type=url.
+    # moto does not support line feeds in names. Listings use encoding-type=url for characters that
+    # XML cannot express.
     "moto": [chr(n) for n in range(1, 128) if n not in (10, ord("."))] + ["//", "a//b", ".c/", "..d", "e/f.", "/", "...",
         "%41", "%2F", "a+b", "a b", " ", "a ", "?x=1", "#", "&amp;", "<&>\"'", "é", "e\u0301", "\u2028", "😀", "\U0010ffff",
         "\ufffe", "x" * 1022, "ä" * 511, "g", "g/", "g/h", "-", "--", "~", "*", "\\", "\\t", "a\tb", "a\rb", ".tagmac-1-2"],
-    # Names that a file system keeps as they are.
+    # Names that a file system keeps unchanged.
     "versitygw": [chr(n) for n in range(33, 127) if chr(n) not in "./"] + ["a\nb", "a\tb", "a\rb", "%41", "a+b", "a b",
         "?x=1", "&amp;", "<&>\"'", "é", "e\u0301", "\u2028", "😀", "folder/h", "\\t", "x" * 200],
 }[os.environ.get("TAGMAC_S3_SERVER", "moto")]  # fmt: skip
@@ -39,7 +42,7 @@ def local():
 
 
 def test_names_with_everything(local, proxy, s3, bucket, tmp_path):
-    # Names of the bucket, and the same below a prefix that needs care itself.
+    # Names in the bucket, and the same ones below a prefix with special characters.
     objects = {f"ä %41/{name}": f"{name}!".encode() for name in NAMES}
     fill(s3, bucket, objects)
     KEY.save(tmp_path / "key")

@@ -1,4 +1,4 @@
-"""The pieces of tagmac.spark that need no cluster: ranges of objects, joins, keys, renamed objects."""
+"""Parts of tagmac.spark that need no cluster: ranges of objects, joins, keys, renamed objects."""
 
 from dataclasses import replace
 from typing import get_args
@@ -58,7 +58,7 @@ def test_ranges_join(alg):
     (made,) = join(key, items)
     assert made.error is None and made.partial is None and made.is_whole
     key.verify(MESSAGE, made.tag, made.nonce)
-    # Twice, as a task that ran twice would leave them.
+    # Twice, as after a task that ran twice.
     again = sorted(items + parted(key, MESSAGE, 2048)[1:3], key=lambda item: item.start)
     (made,) = join(key, [replace(item, nonce=made.nonce) for item in again])
     key.verify(MESSAGE, made.tag, made.nonce)
@@ -74,12 +74,12 @@ def test_ranges_that_do_not_fit_are_named():
         (items[1:], "2048"),
         (
             [*items[:2], other[1], *items[2:]],
-            "expected one tag, found two: its ranges were read from different",
+            "two readings of a range lead to different tags",
         ),
         ([items[0], foreign[1], *items[2:]], "key"),
         ([items[0], replace(items[1], partial=renamed[1].partial), *items[2:]], "m"),
         ([items[0], replace(items[1], partial=newer[1].partial), *items[2:]], "w"),
-        ([items[0], newer[1], *items[2:]], "expected version v, found w too: it changed"),
+        ([items[0], newer[1], *items[2:]], "it changed: both version v and w were read"),
         ([items[0], replace(items[1], partial=b"x" + items[1].partial[1:]), *items[2:]], "partial"),
         ([items[0], replace(items[1], partial=None), *items[2:]], "partial"),
         ([items[0], replace(items[1], error="s3://b/n: gone"), *items[2:]], "s3://b/n: gone"),
@@ -93,7 +93,7 @@ def test_whole_objects_twice():
     item = Item("b", b"n", "v", 5, 0, 5, tag=b"t")
     assert list(join(KEY, [item, item])) == [item]
     (made,) = join(KEY, [item, replace(item, tag=b"u")])
-    assert made.error == "s3://b/n: expected one tag, found two"
+    assert made.error == "s3://b/n: two readings have different tags"
 
 
 @pytest.mark.parametrize("streams", [1, 3])
@@ -117,7 +117,7 @@ def test_a_key_is_found_again_or_refused(tmp_path):
         replace(ref, where=(f"{tmp_path}/./key",)).resolve()
     with pytest.raises(tagmac.KeyUnavailable, match="none"):
         pinned(tagmac.KeyRef.file(tmp_path / "none"))
-    with pytest.raises(TypeError, match="expected a KeyRef, .* found a Key"):
+    with pytest.raises(TypeError, match="expected a KeyRef, .* found Key"):
         pinned(KEY)
 
 
@@ -145,7 +145,7 @@ def test_renamed_objects_of_one_size_are_all_found(monkeypatch, alg):
     bodies = {b"new%02d" % n: b"%02d" % n for n in range(20)} | {b"new99": b"xx"}
 
     def read(_spark, _ref, work, known, *_):
-        """What the job finds, whose rows come in any order."""
+        """The job's result. Its rows come in any order."""
         made = [replace(item, tag=key.tag(bodies[item.name], item.nonce)) for item in work]
         return [item for item in made if (item.size, item.nonce, item.tag) in known]
 

@@ -1,4 +1,4 @@
-"""Where a manifest is: a folder, or a prefix of a bucket."""
+"""Places of a manifest: a folder, or a prefix of a bucket."""
 
 from itertools import count
 
@@ -14,7 +14,7 @@ from tagmac.spark.sealing import check_apart
 
 
 def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
-    """Whatever the store says that is in it."""
+    """Only files of the folder are removed, whatever the store lists."""
 
     class Store(Names):
         def __init__(self, answers):
@@ -40,7 +40,7 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     deleted = []
     removed([page("m/work/1"), page("m/work/2")])
     assert deleted == [("b", "m/work/1"), ("b", "m/work/2")]
-    # Directory buckets list names in no order.
+    # Directory buckets list names in any order.
     removed([page("m/work/2", "m/work/1"), page("m/work/0")])
     assert deleted == [("b", "m/work/2"), ("b", "m/work/1"), ("b", "m/work/0")]
     for other in ("m/root", "m/work", "m/work2/1", "", "x", "m/work/../root", "m/work/.."):
@@ -50,12 +50,12 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     with pytest.raises(PlaceError, match="expected names below s3://b/m/work/, found ''"):
         removed([{"Contents": [{}]}])
     assert deleted == []
-    # A listing that never ends.
+    # An endless listing.
     endless = (page(f"m/work/{n:09}") for n in count())
     monkeypatch.setattr(places, "MAX_REMOVED", 100)
-    with pytest.raises(PlaceError, match="expected at most 100 files to remove, found more"):
+    with pytest.raises(PlaceError, match="more than 100 files in the folder"):
         removed(endless)
-    # What it may not list or delete stays.
+    # Files that it may not list or delete stay.
     def denied(**_):
         raise ClientError({"Error": {"Code": "AccessDenied"}}, "ListObjectsV2")
 
@@ -69,11 +69,11 @@ def test_a_folder_is_a_place(tmp_path):
     where = place(str(tmp_path / "new"))
     assert where.read("root", 10) is None
     where.write("root", b"one", new=True)
-    with pytest.raises(PlaceError, match="root: expected no manifest there, found one"):
+    with pytest.raises(PlaceError, match="root: a manifest exists"):
         where.write("root", b"two", new=True)
     assert where.read("root", 3) == b"one"
     where.write("root", b"two!")
-    with pytest.raises(PlaceError, match="root: expected at most 3 bytes, found more"):
+    with pytest.raises(PlaceError, match="root: longer than 3 bytes"):
         where.read("root", 3)
     where.write("work/a", b"")
     where.remove("work/a")
@@ -83,7 +83,7 @@ def test_a_folder_is_a_place(tmp_path):
     where.remove_folder("work")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["root"]
     (tmp_path / "new/folder").mkdir()
-    with pytest.raises(PlaceError, match="expected a regular file"):
+    with pytest.raises(PlaceError, match="folder: not a regular file"):
         where.read("folder", 10)
 
 
@@ -92,11 +92,11 @@ def test_a_prefix_is_a_place(s3, bucket):
     assert where.read("root", 10) is None
     where.write("root", b"one", new=True)
     with pytest.raises(
-        PlaceError, match=f"s3://{bucket}/manifest/root: expected no manifest there, found one"
+        PlaceError, match=f"s3://{bucket}/manifest/root: a manifest exists"
     ):
         where.write("root", b"two", new=True)
     assert where.read("root", 3) == b"one"
-    with pytest.raises(PlaceError, match="expected at most 2 bytes, found more"):
+    with pytest.raises(PlaceError, match="longer than 2 bytes"):
         where.read("root", 2)
     where.write("root", b"two")
     where.remove("root")
@@ -108,11 +108,11 @@ def test_a_prefix_is_a_place(s3, bucket):
     assert [entry["Key"] for entry in left] == ["manifest/work2"]
     with pytest.raises(PlaceError, match="s3://tagmac-no-such/root: .*NoSuchBucket"):
         place("s3://tagmac-no-such").write("root", b"")
-    with pytest.raises(ValueError, match="gs://b/p: expected s3://BUCKET/PREFIX or a folder"):
+    with pytest.raises(ValueError, match="gs://b/p: neither s3://BUCKET/PREFIX nor a folder"):
         place("gs://b/p")
 
 
-MEANWHILE = "root: expected the manifest that was there at the start, found a change"
+MEANWHILE = "root: the manifest changed during the run: another seal ran at the same time"
 
 
 @pytest.mark.parametrize("kind", ["folder", "prefix"])
@@ -139,7 +139,7 @@ def test_a_root_that_changes_while_it_is_replaced(bucket, proxy, s3):
     with pytest.raises(PlaceError, match=MEANWHILE):
         where.replace("root", b"three", b"one")
     assert where.read("root", 10) == b"two"
-    # The request arrives, and the answer does not: the next one finds what the first one wrote.
+    # The request arrives and its response is lost: the retry finds what the first try wrote.
     proxy.rules[:] = [Rule("lose", method="PUT", path="/m/root")]
     where.replace("root", b"three", b"two")
     assert where.read("root", 10) == b"three" and proxy.rules[0].met >= 2
@@ -154,7 +154,7 @@ def test_a_manifest_does_not_cover_itself(tmp_path):
         ("s3://b/p", str(tmp_path), False),
     ]:
         if refused:
-            with pytest.raises(ValueError, match="expected a manifest outside of s3://b/"):
+            with pytest.raises(ValueError, match="the manifest must be outside of s3://b/"):
                 check_apart(Url.parse_prefix(prefix), place(where))
         else:
             check_apart(Url.parse_prefix(prefix), place(where))

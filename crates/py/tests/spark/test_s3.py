@@ -1,4 +1,4 @@
-"""tagmac.s3: uploads with tags, and reads that release nothing unverified."""
+"""tagmac.s3: uploads with tags, and reads that return only verified bytes."""
 
 import errno
 import io
@@ -30,7 +30,7 @@ def data(size: int) -> bytes:
 
 
 class Pipe(io.RawIOBase):
-    """A stream that gives little at a time and cannot seek."""
+    """A stream that returns few bytes at a time and cannot seek."""
 
     def __init__(self, content: bytes) -> None:
         self.file = io.BytesIO(content)
@@ -102,7 +102,7 @@ def test_a_file_that_changes_meanwhile_is_not_stored(bucket, tmp_path, proxy, th
             file.write(b"!")
 
     s3 = boto3.client("s3")
-    # When the upload begins: the tag is made by then.
+    # Change the file when the upload begins, after it was tagged.
     s3.meta.events.register("before-call.s3", lambda **_: change())
     config = TransferConfig(multipart_threshold=threshold, multipart_chunksize=5 << 20)
     with pytest.raises(tagmac.s3.ObjectChanged, match=f"s3://{bucket}/a: the file changed while"):
@@ -117,10 +117,10 @@ def test_a_flipped_bit_is_found(s3, bucket, proxy):
         proxy.rules[:] = [Rule("flip", method="GET", path="/a$", bytes=8 << 20)]
         with pytest.raises(tagmac.InvalidTag):
             tagmac.s3.open_verified(through, f"s3://{bucket}/a", KEY, in_memory=in_memory)
-    # A store that lies only when it is asked again.
+    # A store that returns other bytes only the second time.
     proxy.rules[:] = [Rule("flip", method="GET", path="/a$", after=1, bytes=5)]
     with tagmac.s3.open_verified(through, f"s3://{bucket}/a", KEY, in_memory=0) as file:
-        with pytest.raises(tagmac.s3.ObjectError, match="expected the verified bytes from 0 on"):
+        with pytest.raises(tagmac.s3.ObjectError, match="the store returned other bytes from 0 on"):
             file.read(1)
         assert file.read(1) == data(1)
 
@@ -154,7 +154,7 @@ def test_what_stands_beside_an_object_is_not_believed(s3, bucket):
     other = tagmac.Key(bytes(16))
     good = {TAG: KEY.tag(b"data").hex(), ALGORITHM: KEY.name, KEY_ID: KEY.id}
     for change, line in [
-        ({TAG: None}, "expected a tag in the metadata or the object tags, found no tagmac-tag"),
+        ({TAG: None}, "the object has no tag: no tagmac-tag in the metadata or the object tags"),
         ({TAG: good[TAG][:16]}, "expected a tag of 16 bytes, found 8"),
         ({TAG: ""}, "expected a tag of 16 bytes, found 0"),
         ({TAG: "zz" * 16}, "tagmac-tag: expected hex digits, found 'zz"),
@@ -210,7 +210,7 @@ def test_an_object_that_is_not_there(s3, bucket):
         again = pickle.loads(pickle.dumps(found.value))
         assert (type(again), str(again)) == (type(found.value), str(found.value))
     for url in ("none", "http://b/k", "s3:///k", "s3a://"):
-        with pytest.raises(ValueError, match="expected s3://BUCKET/KEY"):
+        with pytest.raises(ValueError, match="not a URL of the form s3://BUCKET/KEY"):
             tagmac.s3.open_verified(s3, url, KEY)
 
 
@@ -273,7 +273,7 @@ def test_uploads_that_fail_name_the_object(s3, bucket, proxy, tmp_path, upload, 
         UPLOADS[upload](client(), f"s3://{bucket}/a", path)
     line = f"s3://{bucket}/a: no permission to write it (AccessDenied)"
     assert str(found.value) == line and refused.met
-    # The cause is there for who wants it.
+    # The cause is preserved.
     assert found.value.__cause__ is not None
 
 
@@ -333,7 +333,7 @@ def test_an_archived_object_is_named(s3, bucket, proxy):
 
 @pytest.mark.parametrize("key", [".", "..", "a/../b", "./a", "a/."])
 def test_keys_that_no_url_can_ask_for_are_refused(s3, bucket, tmp_path, key):
-    """As the command refuses them: whoever writes one could not read it everywhere."""
+    """Like the command, it refuses names that not every client could read."""
     (tmp_path / "file").write_bytes(b"x")
     url, match = f"s3://{bucket}/{key}", "expected a key without '.' or '..' between slashes"
     for call in (
@@ -362,7 +362,7 @@ def test_a_file_that_changes_before_a_part_is_sent_again_is_not_stored(
 
     config = TransferConfig(multipart_threshold=1 << 30)
     s3 = boto3.client("s3", config=Config(retries={"max_attempts": 4}))
-    # All of it is read and sent, and the answer is lost.
+    # Everything is read and sent, and the response is lost.
     lost = Rule("refuse", method="PUT", path="/a", times=1)
     proxy.rules[:] = [lost]
     sent: list[int] = []
@@ -379,7 +379,7 @@ def test_a_file_that_changes_before_a_part_is_sent_again_is_not_stored(
 
 
 class Shrinking:
-    """A client whose uploads begin after something happened to the file."""
+    """A client that does something to the file before each upload begins."""
 
     def __init__(self, s3, happens) -> None:
         self._s3, self._happens = s3, happens
@@ -408,7 +408,7 @@ def test_a_file_that_is_shorter_after_it_was_read_is_not_stored(bucket, tmp_path
     path = tmp_path / "file"
     path.write_bytes(data(12 << 20))
     s3 = boto3.client("s3", config=Config(retries={"max_attempts": 2}))
-    # Its checksum is made by then, from all of it.
+    # boto3 has computed its checksum by then, from the whole file.
     s3.meta.events.register("before-send.s3", lambda **_: os.truncate(path, size))
     config = TransferConfig(multipart_threshold=1 << 30)
     with pytest.raises(tagmac.s3.ObjectChanged, match="the file changed while it was uploaded"):
@@ -424,15 +424,15 @@ def test_the_size_of_a_file_is_that_which_was_tagged(tmp_path):
     with open(path, "rb") as file:
         steady = _Steady(file, url, size)
         os.truncate(path, 1 << 20)
-        # A client asks for the length by a seek to the end, also after everything was hashed.
+        # A client seeks to the end to find the length, even after everything was hashed.
         assert steady.seek(0, io.SEEK_END) == size and steady.seek(-5, io.SEEK_CUR) == size - 5
         steady.seek(0)
         assert steady.read(1 << 20) == data(1 << 20)
         with pytest.raises(tagmac.s3.ObjectChanged):
             steady.read(1)
-        with pytest.raises(ValueError, match="expected a position from 0 on, found -1"):
+        with pytest.raises(ValueError, match="expected a position of at least 0, found -1"):
             steady.seek(-1)
-    # Nor is a source that ends early the end of what was tagged.
+    # A source that ends early or late is an error too.
     for found in (data(99), data(101)):
         body = _Hashed(io.BytesIO(found), KEY.new())
         body.expected = (url, 100, KEY.tag(data(100)))
@@ -442,7 +442,8 @@ def test_the_size_of_a_file_is_that_which_was_tagged(tmp_path):
 
 
 def test_a_stream_that_has_nothing_now_has_not_ended(s3, bucket):
-    """One that does not wait answers None: what it has until then would be stored as all of it."""
+    """A nonblocking stream returns None. The bytes so far must not be stored as the whole object.
+    """
     for first in (100, 9 << 20):
         class Waits(io.RawIOBase):
             pieces = [data(first), None, b"more"]  # noqa: RUF012
@@ -457,7 +458,7 @@ def test_a_stream_that_has_nothing_now_has_not_ended(s3, bucket):
                 self.pieces[0] = piece[size:]
                 return piece[:size]
 
-        with pytest.raises(BlockingIOError, match="expected a stream that waits for its bytes"):
+        with pytest.raises(BlockingIOError, match="the stream is in nonblocking mode"):
             tagmac.s3.upload_stream(s3, Waits(), f"s3://{bucket}/a", KEY)
         assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
 
@@ -465,7 +466,7 @@ def test_a_stream_that_has_nothing_now_has_not_ended(s3, bucket):
 @pytest.mark.parametrize("body", [b"<Tagging><TagSet>", b"gone", b"\xff", b"<a>" * 10_000])
 def test_what_is_no_xml_is_an_error_of_the_object(s3, bucket, proxy, tmp_path, body):
     s3.put_object(Bucket=bucket, Key="a", Body=b"x")
-    # For 200 botocore looks for errors, and for others not.
+    # botocore looks for errors in a response with status 200, and not in others.
     garbage = {"status": 206, "body": body, "times": None}
     proxy.rules[:] = [Rule("status", method="GET", path="tagging", **garbage)]
     with pytest.raises(tagmac.s3.ObjectError, match=f"^s3://{bucket}/a: "):

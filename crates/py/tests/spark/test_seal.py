@@ -1,4 +1,4 @@
-"""Manifests and audits on the cluster, where nothing goes wrong."""
+"""Manifests and audits on the cluster, without faults."""
 
 import os
 import re
@@ -43,11 +43,11 @@ def test_a_manifest_says_what_is_there(spark, s3, bucket, tmp_path, alg):
     made = seal(spark, f"s3a://{bucket}/p", ref, str(where), range_bytes=UNIT)
     assert (made.objects, made.bytes, made.shards) == (len(BELOW), sum(map(len, BELOW.values())), 1)
     check(key, where, BELOW)
-    # Nothing is left but the manifest.
+    # Only the manifest is left.
     assert len(files(where)) == 2
     report = audit(spark, str(where), f"s3://{bucket}/p/", ref, range_bytes=UNIT)
     assert report.ok and report.unchanged == len(BELOW)
-    # Whatever the ranges were.
+    # For any ranges.
     report = audit(spark, str(where), f"s3://{bucket}/p/", ref)
     assert report.ok and report.is_complete and report.differences == ()
 
@@ -72,10 +72,10 @@ def test_a_folder_that_workers_do_not_share_is_refused(
 ):
     fill(s3, bucket, OBJECTS)
     write, where = Folder.write, tmp_path / "manifest"
-    # The driver has another folder of this name.
+    # The driver has a different folder with this name.
     own = lambda self, *some, **more: write(Folder(f"{tmp_path}/own"), *some, **more)  # noqa: E731
     monkeypatch.setattr(Folder, "write", own)
-    with pytest.raises(RuntimeError, match="expected a place that the driver and all workers"):
+    with pytest.raises(RuntimeError, match="use a place that the driver and all workers share"):
         seal(spark, f"s3://{bucket}/p", ref, str(where))
     assert not where.exists() or files(where) == {}
 
@@ -86,10 +86,10 @@ def test_of_two_seals_at_once_one_is_refused(spark, proxy, s3, bucket, tmp_path,
         fill(s3, bucket, OBJECTS | {"p/a": str(place).encode()})
         seal(spark, f"s3://{bucket}/p", ref, str(place))
     fill(s3, bucket, OBJECTS | {"p/a": b"?"})
-    # As another seal that ends while this one reads.
+    # Like another seal that ends while this one reads.
     ends = lambda: shutil.copytree(other, where, dirs_exist_ok=True)  # noqa: E731
     proxy.rules.append(Rule("call", method="GET", path="/p/edge$", call=ends))
-    with pytest.raises(PlaceError, match="root: .*: another seal ran meanwhile"):
+    with pytest.raises(PlaceError, match="root: .*: another seal ran at the same time"):
         seal(spark, f"s3://{bucket}/p", ref, str(where), replace_manifest=True)
     found = files(where)
     assert all(found[name] == text for name, text in files(other).items())
@@ -112,7 +112,8 @@ def test_what_changed_is_found(spark, s3, bucket, tmp_path, ref):
     assert report.differences == (
         Difference("changed", b"a-b", "size: expected 1, found 2"),
         Difference("missing", b"b/c"),
-        # Not which tag it has now: that would be a valid one of bytes that somebody chose.
+        # The report must not contain the current tag: it is valid for bytes that an attacker may
+        # have chosen.
         Difference("changed", b"big", "content"),
         Difference("renamed", b"moved", before=b"edge"),
         Difference("new", b"new"),
@@ -123,7 +124,7 @@ def test_what_changed_is_found(spark, s3, bucket, tmp_path, ref):
     assert KEY.tag(bytes(flipped)).hex() not in repr(report)
     few = audit(spark, where, f"s3://{bucket}/p", ref, max_differences=2)
     assert len(few.differences) == 2 and not few.is_complete
-    # Without a pair among those that were kept, none is renamed.
+    # The kept differences contain no pair, so none is renamed.
     assert sum(few.counts.values()) == 6
 
 
@@ -146,7 +147,8 @@ def test_renamed_objects_under_nonces_and_without_parts(spark, s3, bucket, tmp_p
 
 @pytest.mark.parametrize("alg", ["LIGHTMAC-AES128-S32", "UMAC99-STD-60"])
 def test_ranges_fit_the_blocks_of_any_mac(spark, s3, bucket, tmp_path, alg, monkeypatch):
-    # The default range is no multiple of LightMAC's 12 bytes; here it is small besides.
+    # The default range is not a multiple of LightMAC's 12 bytes, so it is rounded; here it is also
+    # small.
     monkeypatch.setattr("tagmac.spark.keyed.RANGE_BYTES", 10_000)
     key = tagmac.Key.generate(alg)
     key.save(tmp_path / "key")
@@ -165,7 +167,7 @@ def test_a_key_in_sparks_properties_is_refused(spark, bucket, tmp_path):
             lambda ref: seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "m")),
             lambda ref: audit(spark, str(tmp_path / "m"), f"s3://{bucket}/p", ref),
         ):
-            with pytest.raises(ValueError, match="expected a key that is no Spark property"):
+            with pytest.raises(ValueError, match="event logs and UI show this property"):
                 call(tagmac.KeyRef.env("TAGMAC_SHOWN"))
     finally:
         spark.conf.unset("spark.executorEnv.TAGMAC_SHOWN")
@@ -174,13 +176,13 @@ def test_a_key_in_sparks_properties_is_refused(spark, bucket, tmp_path):
 def test_an_empty_prefix(spark, s3, bucket, tmp_path, ref):
     where = str(tmp_path / "manifest")
     fill(s3, bucket, {"p/": b"", "q": b"y"})
-    # It would look the same if it were mistyped.
+    # A mistyped prefix would look the same.
     with pytest.raises(
-        ObjectError, match=f"s3://{bucket}/p/: expected objects below it, found none"
+        ObjectError, match=f"s3://{bucket}/p/: no objects below it"
     ):
         seal(spark, f"s3://{bucket}/p", ref, where)
     assert files(tmp_path / "manifest") == {}
-    # A manifest of nothing, all the same, as other programs may write it.
+    # An empty manifest, as other programs may write it.
     (tmp_path / "manifest").mkdir(exist_ok=True)
     (tmp_path / "manifest/root").write_bytes(_tagmac.root_seal(KEY, []))
     assert audit(spark, where, f"s3://{bucket}/p", ref).ok
@@ -198,7 +200,7 @@ def test_a_manifest_is_replaced_only_if_asked(spark, s3, bucket, tmp_path, ref):
     where = tmp_path / "manifest"
     seal(spark, f"s3://{bucket}/p", ref, str(where))
     before = files(where)
-    with pytest.raises(PlaceError, match="root: expected no manifest there, found one"):
+    with pytest.raises(PlaceError, match="root: a manifest exists"):
         seal(spark, f"s3://{bucket}/p", ref, str(where))
     OTHER.save(tmp_path / "other")
     with pytest.raises(tagmac.WrongKey):
@@ -214,7 +216,7 @@ def test_a_manifest_is_replaced_only_if_asked(spark, s3, bucket, tmp_path, ref):
 def test_a_damaged_manifest_is_refused(spark, s3, bucket, tmp_path, ref):
     fill(s3, bucket, {"p/a": b"x"})
     where, prefix = tmp_path / "manifest", f"s3://{bucket}/p"
-    with pytest.raises(PlaceError, match="root: expected a manifest's root, found none"):
+    with pytest.raises(PlaceError, match="root: no manifest there"):
         audit(spark, str(where), prefix, ref)
     seal(spark, prefix, ref, str(where))
     good = files(where)
@@ -230,17 +232,17 @@ def test_a_damaged_manifest_is_refused(spark, s3, bucket, tmp_path, ref):
                 audit(spark, str(where), prefix, ref)
         (where / name).write_bytes(good[name])
     (where / shard).unlink()
-    with pytest.raises(ManifestDamaged, match="expected a shard of the manifest, found none"):
+    with pytest.raises(ManifestDamaged, match="the manifest's shard is missing"):
         audit(spark, str(where), prefix, ref)
     tagmac.Key(bytes(16)).save(tmp_path / "other")
-    with pytest.raises(tagmac.WrongKey, match="expected a manifest sealed under this key"):
+    with pytest.raises(tagmac.WrongKey, match="the manifest is sealed under another key"):
         audit(spark, str(where), prefix, tagmac.KeyRef.file(tmp_path / "other"))
 
 
 def test_a_listing_has_a_limit(session, spark, s3, bucket, tmp_path, ref, capfd, monkeypatch):
     fill(s3, bucket, OBJECTS)
     where, prefix, count = str(tmp_path / "manifest"), f"s3://{bucket}/p", len(BELOW)
-    line = f"s3://{bucket}/p/: expected at most {count - 1} objects in the listing, found more"
+    line = f"s3://{bucket}/p/: the listing has more than {count - 1} objects"
     with pytest.raises((ObjectError, JobFailed), match=line):
         seal(spark, prefix, ref, where, max_objects=count - 1)
     assert files(tmp_path / "manifest") == {}
@@ -254,7 +256,7 @@ def test_a_listing_has_a_limit(session, spark, s3, bucket, tmp_path, ref, capfd,
         tag_objects(spark, prefix, ref, max_objects=count - 1).collect()
     assert len(tag_objects(spark, prefix, ref, max_objects=count).collect()) == count
     for call in (seal, audit):
-        with pytest.raises(ValueError, match="max_objects: expected a number from 1 on, found 0"):
+        with pytest.raises(ValueError, match="max_objects: expected at least 1, found 0"):
             call(spark, prefix, ref, where, max_objects=0)
     monkeypatch.setattr(type(session), "stop", lambda _: None)
     command = ["audit", where, prefix, "-k", str(tmp_path / "key"), "--max-objects"]
@@ -264,8 +266,9 @@ def test_a_listing_has_a_limit(session, spark, s3, bucket, tmp_path, ref, capfd,
 
 
 def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, ref, capfd):
-    """The listing of what is to be removed has the manifest's root in it. What was found and what was
-    sealed counts."""
+    """The listing of files to remove contains the manifest's root. The result must not depend on
+    it.
+    """
     fill(s3, bucket, OBJECTS)
     where, prefix = f"s3://{bucket}/m", f"s3://{bucket}/p"
     seal(spark, prefix, ref, where)
@@ -277,22 +280,22 @@ def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, ref
     proxy.rules.append(listed)
     fill(s3, bucket, {"p/a": b"new"})
     warning = re.compile(
-        r"tagmac: warning: s3://.*: expected names below .*, found 'm/root': the listing's files stay\n"
+        r"tagmac: warning: s3://.*: expected names below .*, found 'm/root': the listing's files were not deleted\n"
     )
     report = audit(spark, where, prefix, ref)
     assert listed.met and [(each.status, each.name) for each in report.differences] == [("changed", b"a")]
     assert len(warning.findall(capfd.readouterr().err)) == 1
     seal(spark, prefix, ref, where, replace_manifest=True)
     assert len(warning.findall(capfd.readouterr().err)) == 1
-    # The first error is the one to report.
-    with pytest.raises(ObjectError, match="expected objects below it, found none"):
+    # The first error is reported.
+    with pytest.raises(ObjectError, match="no objects below it"):
         seal(spark, f"s3://{bucket}/none", ref, f"s3://{bucket}/m3")
     proxy.rules.clear()
     assert audit(spark, where, prefix, ref).ok
 
 
 def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypatch):
-    # It ends its session; this one is everybody's.
+    # The command ends its session, and this one is shared.
     monkeypatch.setattr(type(session), "stop", lambda _: None)
     fill(s3, bucket, OBJECTS)
     key, where, prefix = str(tmp_path / "key"), str(tmp_path / "manifest"), f"s3a://{bucket}/p"
@@ -302,7 +305,7 @@ def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypat
     assert main(["audit", where, prefix, "-k", key]) == 0
     assert main(["audit", where, prefix, "-k", str(tmp_path / "none")]) == 3
     assert main(["audit", where, "http://x", "-k", key]) == 2
-    # No verdict is never 1, whatever it is that fails.
+    # An error is never exit status 1, whatever fails.
     monkeypatch.setattr("tagmac.spark.command.audit", lambda *_, **__: 1 // 0)
     assert main(["audit", where, prefix, "-k", key]) == 4
     assert "internal error: ZeroDivisionError" in capfd.readouterr().err
@@ -338,7 +341,7 @@ def test_the_command_by_itself_and_by_spark_submit(cluster, proxy, s3, bucket, t
     submit = [sys.executable.rpartition("/")[0] + "/spark-submit", "--master", "local[2]", script]
     done = run(*submit, "audit", where, f"s3a://{bucket}/p", "-k", key)
     assert done.returncode == 0, done.stderr
-    # It prints what a Python program writes to either stream on its standard output.
+    # It prints both of a Python program's streams on its standard output.
     assert f"tagmac: {len(BELOW)} unchanged, 0 changed" in done.stdout
     fill(s3, bucket, {"p/more": b"x"})
     done = run(*submit, "audit", where, f"s3a://{bucket}/p", "-k", key)

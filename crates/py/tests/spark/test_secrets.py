@@ -1,4 +1,4 @@
-"""No key leaves the place where it is: not in plans, event logs, logs, shuffle files or listings."""
+"""No key leaks into plans, event logs, logs, shuffle files or listings."""
 
 import base64
 import itertools
@@ -12,23 +12,23 @@ from tagmac.spark import audit, seal, tag_column, tag_objects
 
 UNIT = 1 << 20
 SECRET = bytes(range(100, 116))  # KEY's bytes
-#: For the positive control: it is planted where a key must not be.
+#: For the positive control: planted where a key must not be.
 PLANTED = bytes(range(200, 216))
 
 
 def forms(secret: bytes) -> dict[str, bytes]:
-    """How a key may be written."""
+    """The forms in which a key may appear."""
     found = {"raw": secret, "hex": secret.hex().encode(), "HEX": secret.hex().upper().encode()}
     found["repr"] = repr(secret)[2:-1].encode()
     for start in range(3):
-        # Base64 of the key within something longer, whatever comes before it.
+        # Base64 of the key inside a longer text, at any alignment.
         text = base64.b64encode(bytes(start) + secret)
         found[f"base64+{start}"] = text[[0, 2, 3][start] : -(-len(text) // 4) * 4 - 4]
     return found
 
 
 def found_in(folder: Path, secret: bytes) -> set[tuple[str, str]]:
-    """Which files have which forms of a key."""
+    """The files that contain a key, and in which form."""
     wanted, found = forms(secret), set()
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
@@ -42,7 +42,7 @@ def found_in(folder: Path, secret: bytes) -> set[tuple[str, str]]:
 
 
 def kinds(found: set[tuple[str, str]]) -> set[str]:
-    """Where in the cluster's folder: events, local, logs or work."""
+    """The subfolder of the cluster's folder: events, local, logs or work."""
     return {path.split("/")[0].split("-")[0] for path, _ in found}
 
 
@@ -69,7 +69,7 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
             spark, str(where), f"s3://{bucket}/p", ref, range_bytes=UNIT, progress=said.append
         ).ok
         assert len(found_in(where, SECRET)) == 0
-        # As users' own queries have them: shuffled, with the plan at hand.
+        # As in users' queries: shuffled, and with the plan available.
         frame = tag_objects(spark, f"s3://{bucket}/p", ref, range_bytes=UNIT).repartition(2, "tag")
         rows = spark.range(100).select(F.col("id").cast("string").alias("text"))
         column = rows.select("text", tag_column("text", ref).alias("tag")).repartition(2, "tag")
@@ -79,7 +79,7 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
             said.append(each._jdf.queryExecution().toString())
         said += [repr(ref), str(frame), str(column)]
 
-    # The control: what would be found if it were there.
+    # The control: it must be found where it was planted.
     def leak(batches):
         for batch in batches:
             print(PLANTED.hex(), file=sys.stderr, flush=True)
@@ -109,7 +109,7 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
     assert forms(PLANTED)["hex"] in everything
     for form, what in forms(SECRET).items():
         assert what not in everything, form
-    # Nor the text of the key's file, which is in the workers' environment.
+    # The text of the key file, which is in the workers' environment, must not appear either.
     text = next(
         line for line in (tmp_path / "key").read_text().splitlines() if line.startswith("key: ")
     )

@@ -1,17 +1,17 @@
-//! The chain of blocks that CMAC is made of, and the CBC MAC with three keys of the crate `tagmac-papers`:
+//! The CBC chain of CMAC and of the CBC MAC with three keys in the crate `tagmac-papers`:
 //!
 //! ```text
 //! Y_0 = 0      Y_i = E_K(X_i ^ Y_{i-1})
 //! ```
 //!
-//! Each block waits for the one before it, so only the time of a block counts. The next block and the
-//! first round key go into the last round's key ([`Cipher::encrypt_chained`]): a block takes its
-//! rounds, and nothing else waits.
+//! Each block depends on the previous one, so only the latency of a block counts. The next block
+//! and the first round key are added to the last round's key ([`Cipher::encrypt_chained`]): a block
+//! costs its rounds and no additional latency.
 
 use crate::cipher::{Cipher, CipherBlock, V};
 use crate::isa::{Isa, Lanes};
 
-/// Takes a chain over whole blocks. `x` is what E_K encrypts next, whitened, and so is the result.
+/// Absorbs whole blocks. `x` is the next input of E_K, already whitened, and so is the result.
 #[inline(always)]
 pub(super) fn absorb<I: Isa, C: Cipher>(
     isa: I,
@@ -27,21 +27,22 @@ pub(super) fn absorb<I: Isa, C: Cipher>(
     x
 }
 
-/// The bytes of a message before its last block, which may be full and is empty only if the message
-/// is.
+/// The length of the message without its last block. That block may be full; it is empty only if
+/// the message is.
 #[inline(always)]
 pub(super) fn before_last<B: CipherBlock>(bytes: usize) -> usize {
     bytes.saturating_sub(1) / B::BYTES * B::BYTES
 }
 
-/// CBC's chain so far, and the bytes after it: up to a block, because the last one is apart. What CMAC is
-/// made of, and other MACs of one chain. **Secret**: whoever sees it can forge. Wiped on drop.
+/// A CBC chain and the bytes after it: up to a block, because the last block is treated
+/// differently. CMAC and other MACs with one chain are built from it. **Secret**: anyone who sees
+/// it can forge. Wiped on drop.
 ///
 /// ```text
 /// Y_0 = 0      Y_i = E_K(X_i ^ Y_{i-1})
 /// ```
 ///
-/// The CBC MAC, which is secure for messages of one length alone:
+/// This is the CBC MAC, which is secure only for messages of one length:
 ///
 /// ```
 /// use tagmac::cipher::{Aes128, Cipher, CipherBlock};
@@ -65,7 +66,7 @@ pub(super) fn before_last<B: CipherBlock>(bytes: usize) -> usize {
 /// let level = Level::best();
 /// let cipher = Aes128::new(&[7; 16], level);
 /// let tag = level.run(CbcMac(&cipher, &[1; 16]));
-/// // For messages of several lengths there is a forgery.
+/// // With messages of several lengths there is a forgery.
 /// let longer = [[1; 16], tag.xor(&[1; 16])];
 /// assert_eq!(level.run(CbcMac(&cipher, longer.as_flattened())), tag);
 /// ```
@@ -84,50 +85,51 @@ impl<B: CipherBlock> Drop for Chain<B> {
 }
 
 impl<B: CipherBlock> Chain<B> {
-    /// The chain after its first input, which fits in a block.
+    /// Starts a chain with its first input, which must fit in a block.
     ///
     /// # Panics
     ///
-    /// If it does not.
+    /// If it does not fit.
     #[inline(always)]
     pub fn new(first: &[u8]) -> Self {
         assert!(first.len() <= B::BYTES, "an input that fits in a block");
         Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
     }
 
-    /// Y of all blocks before the held one.
+    /// Returns Y after all blocks before the held one.
     #[inline(always)]
     pub fn value(&self) -> &B {
         &self.y
     }
 
-    /// The last block so far, which is not in Y yet. What is behind its first
-    /// [`held_bytes`](Chain::held_bytes) bytes is left from blocks before it.
+    /// Returns the last block so far, which is not in Y yet. Only its first
+    /// [`held_bytes`](Chain::held_bytes) bytes are valid; the others are left over from earlier
+    /// blocks.
     #[inline(always)]
     pub fn held(&self) -> &B {
         &self.held
     }
 
-    /// Bytes of the held block: none only if there was no input.
+    /// Returns the length of the held block in bytes. It is 0 only if there was no input.
     #[inline(always)]
     pub fn held_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether so many bytes more fit in the held block.
+    /// Returns whether `bytes` more bytes fit in the held block.
     #[inline(always)]
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         bytes <= B::BYTES - self.bytes
     }
 
-    /// Adds bytes for which there [is room](Chain::has_room).
+    /// Adds bytes for which [`has_room`](Chain::has_room) is true.
     #[inline(always)]
     pub(super) fn hold(&mut self, data: &[u8]) {
         self.held.as_mut()[self.bytes..][..data.len()].copy_from_slice(data);
         self.bytes += data.len();
     }
 
-    /// Adds to the input. Runs inside a kernel.
+    /// Appends to the input. Runs inside a kernel.
     #[inline(always)]
     pub fn update<I: Isa, C>(&mut self, isa: I, cipher: &C, data: &[u8])
     where

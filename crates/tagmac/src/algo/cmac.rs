@@ -8,8 +8,8 @@
 //!       first tau bits of E_K(M_m 10* ^ K2 ^ C_{m-1})     if not; M_m is empty where M is
 //! ```
 //!
-//! One block waits for the one before it, so a message alone takes the time of its blocks, see
-//! `cbc.rs`. The chains of many messages run in step, one in each lane of up to eight vectors.
+//! Each block depends on the previous one, so a single message takes the latency of all its blocks,
+//! see `cbc.rs`. The chains of many messages run in step, one in each lane of up to eight vectors.
 
 mod key;
 mod many;
@@ -23,7 +23,7 @@ use crate::tag::{Tag, matches};
 pub use key::Cmac;
 
 impl<C: Cipher<Block: Field>> Cmac<C> {
-    /// The tag of a message.
+    /// Returns the tag of a message.
     #[must_use]
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         self.tag_of(message.into())
@@ -43,7 +43,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         matches(Ok::<_, Error>(self.tag(message)), tag)
     }
 
-    /// A stream of one message.
+    /// Returns a stream for one message.
     pub fn stream(&self) -> CmacStream<&Self, C> {
         CmacStream::new(self)
     }
@@ -76,7 +76,7 @@ impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
     }
 }
 
-/// A message that comes in pieces. `R` refers to the [`Cmac`]: `&Cmac<C>`, `Arc<Cmac<C>>`.
+/// A message that arrives in pieces. `R` refers to the [`Cmac`]: `&Cmac<C>`, `Arc<Cmac<C>>`.
 ///
 /// ```
 /// use tagmac::{Cmac, cipher::Aes256};
@@ -86,7 +86,7 @@ impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
 /// assert_eq!(stream.tag(), mac.tag(b"in pieces"));
 /// ```
 #[derive(Clone)]
-#[must_use = "a message that nobody asks the tag of is not authenticated"]
+#[must_use = "a stream that is dropped without `tag` or `verify` authenticates nothing"]
 pub struct CmacStream<R, C: Cipher> {
     mac: R,
     chain: Chain<C::Block>,
@@ -95,12 +95,12 @@ pub struct CmacStream<R, C: Cipher> {
 silent!(CmacStream<R: Sized, C: Cipher>);
 
 impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<R, C> {
-    /// An empty message.
+    /// Starts an empty message.
     pub fn new(mac: R) -> Self {
         CmacStream { mac, chain: Chain::new(&[]) }
     }
 
-    /// Adds to the message.
+    /// Appends to the message.
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
         if self.chain.has_room(data.len()) {
             self.chain.hold(data);
@@ -111,19 +111,19 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
         self
     }
 
-    /// The tag of the message.
+    /// Returns the tag of the message.
     #[must_use]
     pub fn tag(self) -> Tag {
         self.finalize()
     }
 
-    /// The tag, where the stream is: one that moves leaves a copy behind.
+    /// Returns the tag in place: a move would leave a copy of the secret in memory.
     pub(crate) fn finalize(&self) -> Tag {
         let mac = &*self.mac;
         mac.level.run(Close { mac, chain: &self.chain })
     }
 
-    /// Begins again with an empty message. The old one is wiped.
+    /// Restarts with an empty message. The old state is wiped.
     #[cfg(feature = "rustcrypto")]
     pub(crate) fn restart(&mut self) {
         self.chain = Chain::new(&[]);

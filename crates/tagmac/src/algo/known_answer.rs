@@ -1,18 +1,19 @@
-//! Known answers: what a construction must get right on a level before it runs there. Each has its
-//! own, so that a program holds the kernels of those MACs alone that it uses.
+//! Known answers, which a construction must reproduce on a level before it runs there. Each
+//! construction has its own, so that a program contains only the kernels of the MACs that it uses.
 //!
-//! An answer is the xor of the tags of three messages, of [`LENGTHS`], whose byte i is 167 i +
-//! floor(i / 256). They take every path of the kernels: whole bitsliced batches of PRESENT, and tails
-//! of each kind. Keys count from 0, and nonces from 32. The answers are those of `reference/`.
+//! An answer is the xor of the tags of three messages with the lengths [`LENGTHS`]. Their byte i is
+//! 167 i + floor(i / 256). Together they cover every path of the kernels: whole bitsliced batches
+//! of PRESENT, and tails of each kind. The bytes of keys count from 0, and those of nonces from 32.
+//! `reference/` computes the answers.
 
 use crate::error::Error;
 use crate::isa::{KnownAnswer, Level};
 use crate::tag::Tag;
 
-/// Bytes of the messages.
+/// The lengths of the messages in bytes.
 const LENGTHS: [usize; 3] = [2405, 4157, 9797];
 
-/// The keys, one after the other.
+/// The keys, concatenated.
 pub(super) const KEYS: [u8; 64] = {
     let mut keys = [0; 64];
     let mut i = 0;
@@ -25,7 +26,7 @@ pub(super) const KEYS: [u8; 64] = {
 /// The nonce.
 pub(super) const NONCE: [u8; 16] = 0x202122232425262728292a2b2c2d2e2f_u128.to_be_bytes();
 
-/// This level, or the highest below it on which the MAC gives its known answer. `make` makes the
+/// The highest level up to `level` on which the MAC reproduces its known answer. `make` returns the
 /// function from messages to tags.
 #[inline(always)]
 pub(super) fn passing<F: Fn(&[u8]) -> Result<Tag, Error>>(
@@ -53,7 +54,7 @@ fn is_right(answer: u128, tag: &dyn Fn(&[u8]) -> Result<Tag, Error>) -> bool {
         bytes = tag.as_bytes().len();
         found.iter_mut().zip(tag.as_bytes()).for_each(|(found, byte)| *found ^= byte);
     }
-    // A tag shorter than the answer is one of a shorter block.
+    // If the tag is shorter than the answer, the cipher has a shorter block.
     found[..bytes] == [0; 16][..bytes]
 }
 

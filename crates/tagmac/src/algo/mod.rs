@@ -1,4 +1,4 @@
-//! The MACs, one file each. An algorithm stands here once, generic over the lanes of a level.
+//! The MACs, one file each. Each algorithm is written once, generic over the lanes of a level.
 
 mod cbc;
 mod cmac;

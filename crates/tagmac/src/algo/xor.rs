@@ -1,8 +1,8 @@
-//! What PMAC, LightMAC and EliMAC share: the hash of a range is the xor of a term per block, and
-//! the tag is one cipher call on that xor and the padded last block.
+//! The common part of PMAC, LightMAC and EliMAC. The hash of a range is the xor of one term per
+//! block. The tag is one cipher call on that xor and the padded last block.
 //!
-//! Terms are made eight vectors at a time, so that the cipher's pipeline is full; what is left
-//! falls into runs of four, two and one vectors and some lanes, which do not wait for each other.
+//! Terms are computed eight vectors at a time, which fills the cipher's pipeline. The rest is split
+//! into runs of four, two and one vectors and some lanes, which are independent of each other.
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
@@ -12,7 +12,7 @@ use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Block, Isa, Lanes};
 use crate::tag::Tag;
 
-/// The xor of the terms of a range of blocks. Secret, so it shows nothing.
+/// The xor of the terms of a range of blocks. Secret: prints nothing in `Debug`.
 #[derive(Clone, Copy)]
 pub struct XorSum<B = Block>(pub(super) B);
 
@@ -22,11 +22,11 @@ impl<B: CipherBlock> Zeroize for XorSum<B> {
     }
 }
 
-/// What the last cipher call encrypts. Secret, so it shows nothing.
+/// The input of the last cipher call. Secret: prints nothing in `Debug`.
 pub struct XorDigest<B = Block>(pub(super) B);
 
 impl<B: CipherBlock> XorDigest<B> {
-    /// The block that is encrypted at last. Wipe it after use.
+    /// Returns the block to encrypt last. Wipe it after use.
     #[inline(always)]
     pub fn block(&mut self) -> &mut B {
         &mut self.0
@@ -46,14 +46,14 @@ impl<B: CipherBlock> XorSum<B> {
         self.0.as_ref().ct_eq(other.0.as_ref()).into()
     }
 
-    /// Adds a xor of terms.
+    /// Adds an xor of terms.
     #[inline(always)]
     pub(super) fn add<L: Lanes<Block = B>>(&mut self, lanes: L, terms: OneBlock<L>) {
         let narrow = lanes.narrow();
         self.0 = narrow.lane0(narrow.xor(narrow.splat(&self.0), terms));
     }
 
-    /// The sum and the [`padded`] last block.
+    /// The sum xor the [`padded`] last block.
     #[inline(always)]
     pub(super) fn with_last<L: Lanes<Block = B>>(&self, lanes: L, last: Bits<'_>) -> OneBlock<L> {
         let narrow = lanes.narrow();
@@ -61,8 +61,7 @@ impl<B: CipherBlock> XorSum<B> {
     }
 }
 
-/// The last block with `10*` after it, as much of it as a block holds. A full block is left as it
-/// is.
+/// The last block, padded with `10*` and cut to a block. A full block is unchanged.
 #[inline(always)]
 pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> OneBlock<L> {
     let narrow = lanes.narrow();
@@ -94,19 +93,19 @@ impl<B: CipherBlock> crate::save::Save for XorSum<B> {
 /// One block of lanes as a vector.
 pub(super) type OneBlock<L> = <<L as Lanes>::Narrow as Lanes>::V;
 
-/// The terms of a range of blocks, taken in order.
+/// The terms of a range of blocks, in order.
 pub(super) trait BlockTerms {
-    /// Vectors of blocks on a level.
+    /// The vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes;
-    /// What a level needs to make terms: keys, tables.
+    /// Keys and tables, prepared for a level.
     type Prepared<I: Isa>: Copy;
-    /// A xor of terms in the making.
+    /// An accumulator of terms.
     type Sum<I: Isa>;
     /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Prepares a level: once per range, before the loop.
+    /// Prepares a level, once per range, before the loop.
     fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I>;
-    /// A xor of nothing.
+    /// An empty accumulator.
     fn sum<I: Isa>(isa: I, prepared: &Self::Prepared<I>) -> Self::Sum<I>;
     /// Xors the terms of the next `N * LANES` blocks into `sum`.
     fn add<I: Isa, const N: usize>(
@@ -123,7 +122,7 @@ pub(super) trait BlockTerms {
         sum: &mut Self::Sum<I>,
         n: usize,
     );
-    /// The xor as one block.
+    /// The xor of all terms as one block.
     fn finish<I: Isa>(
         isa: I,
         prepared: &Self::Prepared<I>,
@@ -131,9 +130,9 @@ pub(super) trait BlockTerms {
     ) -> OneBlock<Self::Lanes<I>>;
 }
 
-/// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
-/// of its size, each is the group's first number xor its place, and so are their encodings: the
-/// places make a table, and a block's number costs one xor.
+/// Terms of numbered blocks. In a group of `8 * LANES` numbers that starts at a multiple of its
+/// size, each number is the first one xor its index in the group. The same holds for their
+/// encodings, so a table of encoded indices reduces a block's number to one xor.
 pub(super) trait CounterTerms: BlockTerms {
     /// The next block's number.
     fn number(&self) -> u64;
@@ -175,17 +174,17 @@ pub(super) fn number<L: Lanes>(
     lanes.splat(&narrow.lane0(narrow.encode_counter(narrow.counter(number), layout)))
 }
 
-/// A xor of terms in the making, and where they come from.
+/// Accumulates the terms of a range.
 pub(super) struct Accumulator<'a, I: Isa, T: BlockTerms> {
     isa: I,
     pub(super) terms: T,
     prepared: T::Prepared<I>,
-    /// Elsewhere, because it may be large and would be moved with the rest.
+    /// A reference, because it may be large and would be moved with the rest.
     sum: &'a mut T::Sum<I>,
 }
 
 impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
-    /// Adds the terms that `add` takes to a sum.
+    /// Adds the terms that `add` accumulates to a sum.
     #[inline(always)]
     pub(super) fn add_to<B: CipherBlock>(
         sum: &mut XorSum<B>,
@@ -224,8 +223,8 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
         self.terms.add_lanes(self.isa, &self.prepared, self.sum, n);
     }
 
-    /// Adds the terms of the next `blocks` blocks, at most 8, side by side where a vector is a
-    /// block: without a loop, so that compilers know every block's place.
+    /// Adds the terms of the next `blocks` blocks, at most 8, side by side if a vector is one
+    /// block. Without a loop, so that compilers know every block's position.
     #[inline(always)]
     pub(super) fn side_by_side(&mut self, blocks: usize) {
         if const { T::Lanes::<I>::LANES > 1 } {
@@ -249,7 +248,7 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
         }
     }
 
-    /// Adds the terms of the next `vectors` vectors, or of that mod 8.
+    /// Adds the terms of the next `vectors` vectors, modulo 8.
     #[inline(always)]
     fn less_than_eight(&mut self, vectors: usize) {
         if vectors & 4 != 0 {
@@ -281,11 +280,11 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
 }
 
 impl<I: Isa, T: CounterTerms> Accumulator<'_, I, T> {
-    /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
+    /// Adds the terms of the next `left` numbered blocks, by groups as far as possible.
     #[inline(always)]
     pub(super) fn add_numbered(&mut self, mut left: usize) {
         let lanes = T::Lanes::<I>::LANES;
-        // Only then is a number in a group the group's first xor its place.
+        // Otherwise a number is not the group's first number xor its index.
         const { assert!(T::Lanes::<I>::LANES.is_power_of_two()) };
         let group = 8 * lanes;
         let head = (group - self.terms.number() as usize % group) % group;
@@ -302,7 +301,7 @@ impl<I: Isa, T: CounterTerms> Accumulator<'_, I, T> {
     }
 }
 
-/// How long a tag is: the first `bits` bits of a block.
+/// A tag length: keeps the first `bits` bits of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Truncation<B> {
     bits: u16,
@@ -310,14 +309,14 @@ pub(super) struct Truncation<B> {
 }
 
 impl<B: CipherBlock> Truncation<B> {
-    /// The whole block.
+    /// Keeps the whole block.
     pub(super) fn none() -> Self {
         const { assert!(B::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
         let bits = 8 * B::BYTES;
         Truncation { bits: bits as u16, mask: B::first_ones(bits) }
     }
 
-    /// The first `bits` bits.
+    /// Keeps the first `bits` bits.
     pub(super) fn to(bits: usize) -> Result<Self, crate::Error> {
         let max = 8 * B::BYTES;
         if !(1..=max).contains(&bits) {
@@ -341,7 +340,7 @@ impl<B: CipherBlock> Truncation<B> {
         Tag::from_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
     }
 
-    /// Makes the first bits of a block a tag.
+    /// Writes the first bits of a block as a tag.
     #[inline(always)]
     pub(super) fn write(&self, block: &B, tag: &mut Tag) {
         tag.set(&block.and(&self.mask), self.bits);

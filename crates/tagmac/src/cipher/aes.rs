@@ -1,6 +1,6 @@
-//! AES (FIPS-197) over lanes: `ROUNDS + 1` round keys, of which the first is added outside.
+//! AES (FIPS-197) over lanes, with `ROUNDS + 1` round keys. The first is added outside.
 //!
-//! The key schedule needs no table either, see [`Isa::next_key_words`].
+//! The key schedule also works without a table, see [`Isa::next_key_words`].
 
 mod inverse;
 mod long;
@@ -14,10 +14,10 @@ use crate::wipe::wipe;
 
 pub use long::LongAes;
 
-/// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
-/// last round that has no MixColumns.
-// Not aligned, though loads of round keys may cross a line of cache then: the padding behind it would keep
-// what was on the stack before it.
+/// AES with `ROUNDS` rounds. With fewer rounds than the standard's, it uses the first round keys,
+/// and its last round has no MixColumns.
+// Not aligned, although loads of round keys may then cross a cache line: the padding would keep old
+// stack contents.
 #[derive(Clone)]
 pub struct Aes<const ROUNDS: usize> {
     whitening: Block,
@@ -45,7 +45,7 @@ impl<const ROUNDS: usize> core::fmt::Debug for Aes<ROUNDS> {
     }
 }
 
-/// Round keys on a level.
+/// The round keys on a level.
 #[derive(Clone, Copy)]
 pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
     whitening: I::V,
@@ -58,7 +58,7 @@ impl<const ROUNDS: usize> Aes<ROUNDS> {
         level.run(Expand::<ROUNDS> { key })
     }
 
-    /// The round keys on a level.
+    /// Prepares the round keys for a level.
     #[inline(always)]
     pub(crate) fn prepare<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
         Keys { whitening: isa.splat(&self.whitening), rounds: isa.keys(&self.rounds) }
@@ -72,14 +72,14 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         self.whitening
     }
 
-    /// All rounds on blocks to which the first round key was added.
+    /// All rounds, on blocks to which the first round key was already added.
     #[inline(always)]
     pub(crate) fn rounds<const N: usize>(&self, isa: I, x: [I::V; N]) -> [I::V; N] {
         isa.aes_rounds(&self.rounds, x)
     }
 
-    /// As [`rounds`](Keys::rounds), each xored with its `next`, which is added to the last round key
-    /// while the other rounds run.
+    /// As [`rounds`](Keys::rounds), and xors each result with its `next`, which is added to the
+    /// last round key while the other rounds run.
     #[inline(always)]
     pub(crate) fn chained_rounds<const N: usize>(
         &self,
@@ -102,10 +102,10 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         x
     }
 
-    /// As [`rounds`](Keys::rounds), all xored into `sum`. Where a loop is unrolled, the sum stands in the place
-    /// of the last round key, so that adding costs nothing; an even number of last keys cancel out.
-    /// Two chains, because each step waits for the one before, and so long that only what follows
-    /// hides it.
+    /// As [`rounds`](Keys::rounds), and xors all results into `sum`. In an unrolled loop the sum
+    /// replaces the last round key, so that adding is free; an even number of last round keys
+    /// cancel out. Two accumulators: a single chain would be bound by the latency of the last
+    /// round.
     #[inline(always)]
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
         if !I::AES_INSTRUCTIONS || N < 8 || !N.is_multiple_of(4) {
@@ -125,7 +125,7 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     }
 }
 
-/// The round constant behind this one: times x in AES's field.
+/// The next round constant: this one times x in AES's field.
 #[inline(always)]
 pub(crate) fn next_rcon(rcon: u8) -> u8 {
     (rcon << 1) ^ ((rcon >> 7) * 0x1b)
@@ -155,7 +155,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
         };
         aes.whitening = blocks[0];
         if half.is_empty() {
-            // Every round key comes from the one before it, or from the two before it.
+            // Each round key depends on the previous one, or on the previous two.
             let two = blocks.len() == 2;
             let (mut before, mut last) = (first, last);
             for (i, round) in aes.rounds.iter_mut().enumerate() {
@@ -169,7 +169,8 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
             }
             return aes;
         }
-        // 24 bytes: six words come from the six before them, the last two of them without SubWord.
+        // Keys of 24 bytes: six words depend on the previous six, the last two of them without
+        // SubWord.
         let mut words = [[0; 4]; 4 * 15];
         words[..6].copy_from_slice(key.as_chunks().0);
         let four = |words: &[[u8; 4]]| isa.load(words[..4].as_flattened());

@@ -1,12 +1,12 @@
-//! Doubling and halving in GF(2^n), for PMAC's offsets.
+//! Multiplication and division by x in GF(2^n), for PMAC's offsets.
 //!
-//! The field is GF(2)\[x\] over p_n = x^n + c_n, the first irreducible polynomial in the order that
-//! the paper gives (section 2): of the fewest terms, then lexicographically. The first bit of a
-//! string is the coefficient of x^(n-1).
+//! The field is GF(2)\[x\] modulo p_n = x^n + c_n, the first irreducible polynomial in the paper's
+//! order (section 2): by the number of terms, then lexicographically. The first bit of a string is
+//! the coefficient of x^(n-1).
 
 use crate::isa::{CipherBlock, gf128};
 
-/// Blocks whose bits are a field's elements: those of 64, 96, 128, 160, 192, 224 and 256 bits.
+/// Blocks as elements of a field, of 64, 96, 128, 160, 192, 224 and 256 bits.
 #[diagnostic::on_unimplemented(
     message = "PMAC has polynomials for blocks of 64 to 256 bits in steps of 32, not for `{Self}`"
 )]
@@ -14,7 +14,7 @@ pub trait Field: CipherBlock {
     /// c_n as a number: bit i is the coefficient of x^i.
     const C: u16;
 
-    /// `self` times x.
+    /// Returns `self` times x.
     #[inline(always)]
     fn times_x(&self) -> Self {
         let mut product = *self;
@@ -35,7 +35,7 @@ pub trait Field: CipherBlock {
         product
     }
 
-    /// `self` over x.
+    /// Returns `self` divided by x.
     #[inline(always)]
     fn over_x(&self) -> Self {
         let mut quotient = *self;
@@ -80,7 +80,7 @@ fields! {
 mod tests {
     use super::*;
 
-    /// x^k for k below n, and x^n = c_n; then both ways around.
+    /// x^k for k below n, x^n = c_n, and then back.
     fn powers<F: Field + PartialEq + core::fmt::Debug>() {
         let n = 8 * F::BYTES;
         let mut one = F::ZERO;

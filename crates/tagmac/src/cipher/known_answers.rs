@@ -1,13 +1,13 @@
-//! What the modes must answer under each cipher, see `algo/known_answer.rs`.
+//! The known answers of the modes under each cipher, see `algo/known_answer.rs`.
 
 use crate::isa::{KnownAnswer, SelfTest};
 
-/// The known answers of the modes that take a cipher.
+/// The known answers of the modes over a cipher.
 pub struct KnownAnswers {
     pub(crate) pmac: KnownAnswer,
     pub(crate) lightmac: KnownAnswer,
     pub(crate) cmac: KnownAnswer,
-    /// Of many raw keys at once, against one by one.
+    /// Compares batches of many raw keys with single messages.
     pub(crate) raw_pmac: SelfTest,
     pub(crate) raw_lightmac: SelfTest,
 }

@@ -1,9 +1,9 @@
-//! Block ciphers over lanes, and how to bring one of your own.
+//! Block ciphers over lanes, and an interface for other ciphers.
 //!
-//! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
-//! constant-time on every level. With the feature `rustcrypto`, `RustCrypto` brings in the block
-//! ciphers of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
-//! of blocks in memory:
+//! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here run in
+//! constant time on every level. With the feature `rustcrypto`, `RustCrypto` adapts the block
+//! ciphers of that project. For another cipher, implement [`BlockCipher`], which needs only the
+//! encryption of blocks in memory:
 //!
 //! ```
 //! use tagmac::Pmac;

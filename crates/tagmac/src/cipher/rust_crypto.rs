@@ -1,4 +1,4 @@
-//! RustCrypto's block ciphers as ours.
+//! Adapts RustCrypto's block ciphers.
 
 use ::cipher::array::{Array, ArraySize};
 use ::cipher::typenum::Unsigned;
@@ -11,9 +11,10 @@ use crate::isa::Isa;
 /// A block cipher that implements the traits of the crate `cipher` 0.5, such as those of `aes`
 /// 0.9, `camellia` or `des`.
 ///
-/// It is as constant-time as that cipher is, and its key schedule is wiped if that crate's feature
-/// `zeroize` is on. [`Aes128`](super::Aes128) and its like are faster than AES this way. The key
-/// has the length that the crate calls `KeySize`; keys that it refuses as weak are taken here.
+/// It runs in constant time if that cipher does, and its key schedule is wiped if the crate's
+/// feature `zeroize` is on. [`Aes128`](super::Aes128) and the other ciphers here are faster than
+/// AES through this adapter. The key has the crate's `KeySize`; keys that the crate refuses as weak
+/// are accepted here.
 ///
 /// ```
 /// use tagmac::cipher::RustCrypto;

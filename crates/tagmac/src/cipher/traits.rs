@@ -1,4 +1,4 @@
-//! What a mode needs of a block cipher: over vectors, or as plain code on blocks.
+//! The interfaces of block ciphers for modes: over vectors, and as plain functions of blocks.
 
 use zeroize::Zeroize;
 
@@ -13,46 +13,46 @@ impl<K: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]>> CipherKey for K {}
 
 /// A block cipher under its key, evaluated on vectors of blocks.
 ///
-/// The first key is added outside: it goes into the mask that the mode adds anyway. Implement
-/// [`BlockCipher`] for a cipher without such needs.
+/// The first round key is added outside, as part of the mask that the mode adds anyway. For a
+/// cipher without vector code, implement [`BlockCipher`].
 pub trait Cipher: Clone + Send + Sync + Sized {
-    /// The cipher's name, as in the names of MACs.
+    /// The cipher's name in the names of MACs.
     const NAME: &'static str;
-    /// Bytes of a key.
+    /// The length of a key in bytes.
     const KEY_BYTES: usize;
-    /// Whether messages of few blocks cost less on the one-block level.
+    /// Messages of few blocks are faster on the one-block level.
     const HAS_NARROW_PATH: bool = false;
-    /// The answers that modes must give under the cipher before a level is used. Those of a cipher
-    /// of your own are not known.
+    /// The known answers of modes under this cipher, which are checked before a level is used.
+    /// `None` for ciphers of other crates.
     #[doc(hidden)]
     const KNOWN_ANSWERS: Option<&'static KnownAnswers> = None;
     /// A block, of n bits.
     type Block: CipherBlock;
-    /// A key. Its length is known, so nothing can fail.
+    /// A key. Its type has a fixed length, so making a cipher cannot fail.
     type Key: CipherKey;
-    /// The levels that have kernels of their own.
+    /// The levels with their own kernels.
     const LEVELS: Levels;
-    /// Those that have kernels of their own for one block at a time.
+    /// The levels with their own kernels for one block at a time.
     const ONE_BLOCK_LEVELS: Levels = Levels::Narrow;
-    /// Vectors of blocks on a level.
+    /// The vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// The key schedule on a level.
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
-    /// A xor of E_K of many blocks in the making.
+    /// An accumulator for the xor of E_K over many blocks.
     type Sum<'a, I: Isa>
     where
         Self: 'a;
 
-    /// Makes the key schedule.
+    /// Computes the key schedule.
     fn new(key: &Self::Key, level: Level) -> Self;
 
-    /// Makes the key schedule of a key whose length is not known.
+    /// Computes the key schedule of a key of any length.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyLength`] unless it is [`KEY_BYTES`](Cipher::KEY_BYTES) long.
+    /// [`Error::KeyLength`] unless the length is [`KEY_BYTES`](Cipher::KEY_BYTES).
     fn from_slice(key: &[u8], level: Level) -> Result<Self, Error> {
         let (min, max, found) = (Self::KEY_BYTES, Self::KEY_BYTES, key.len());
         let wrong = |_| Error::KeyLength { min, max, found };
@@ -62,21 +62,21 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         Ok(cipher)
     }
 
-    /// The vectors of a level.
+    /// Returns the vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Prepares the key schedule: once per range, before the loop.
+    /// Prepares the key schedule, once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
-    /// The mask with the first round key in it.
+    /// Adds the first round key to a mask.
     fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, mask: V<Self, I>) -> V<Self, I>;
-    /// E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added.
+    /// Returns E_K of each block of `x`, to which the mask of [`whiten`](Cipher::whiten) was added.
     fn encrypt_whitened<I: Isa, const N: usize>(
         isa: I,
         keys: &Self::Keys<'_, I>,
         x: [V<Self, I>; N],
     ) -> [V<Self, I>; N];
 
-    /// E_K of each block of `x`, xored with `next`: a step of a chain, where only the way from `x`
-    /// counts. `next` is better added before the end of it, where that can be.
+    /// Returns E_K of each block of `x`, xored with `next`: a step of a chain. Only the latency
+    /// from `x` matters, so a cipher should add `next` before the end of its last round if it can.
     #[inline(always)]
     fn encrypt_chained<I: Isa, const N: usize>(
         isa: I,
@@ -91,7 +91,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         y
     }
 
-    /// The mask of nothing but the first round key.
+    /// Returns a mask that is only the first round key.
     #[inline(always)]
     fn whitening<I: Isa>(isa: I, keys: &Self::Keys<'_, I>) -> Self::Block {
         let lanes = Self::lanes(isa);
@@ -111,12 +111,12 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         );
     }
 
-    /// The xor of no blocks.
+    /// Returns the xor of no blocks.
     fn sum<'a, I: Isa>(isa: I, keys: &Self::Keys<'a, I>) -> Self::Sum<'a, I>
     where
         Self: 'a;
-    /// Xors E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added, into
-    /// the sum.
+    /// Xors E_K of each block of `x` into the sum. The mask of [`whiten`](Cipher::whiten) was
+    /// already added to `x`.
     fn add_whitened<'a, I: Isa, const N: usize>(
         isa: I,
         keys: &Self::Keys<'a, I>,
@@ -124,7 +124,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         x: [V<Self, I>; N],
     ) where
         Self: 'a;
-    /// As [`add_whitened`](Cipher::add_whitened), for the first `n` lanes of `x` alone.
+    /// As [`add_whitened`](Cipher::add_whitened), for only the first `n` lanes of `x`.
     fn add_whitened_lanes<'a, I: Isa>(
         isa: I,
         keys: &Self::Keys<'a, I>,
@@ -133,7 +133,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         n: usize,
     ) where
         Self: 'a;
-    /// The xor as one block.
+    /// Returns the xor as one block.
     fn finish<'a, I: Isa>(
         isa: I,
         keys: &Self::Keys<'a, I>,
@@ -142,7 +142,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     where
         Self: 'a;
 
-    /// E_K of one block.
+    /// Returns E_K of one block.
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block {
         let isa = isa.narrow();
@@ -153,7 +153,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     }
 }
 
-/// Replaces blocks by what a function makes of their vectors, which do not wait for each other.
+/// Applies a function to vectors of blocks. The vectors are independent of each other.
 #[inline(always)]
 pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L::V) -> L::V) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / L::LANES * L::LANES);
@@ -167,9 +167,10 @@ pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L:
     }
 }
 
-/// A cipher that goes both ways. No MAC needs it; what the crate `tagmac-papers` makes of PMAC does.
+/// A cipher that can also decrypt. MACs do not need it; the crate `tagmac-papers` does, for PMAC's
+/// parsimony.
 ///
-/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the level:
+/// Any [`Cipher`] can implement it. An implementation for a [`BlockCipher`] ignores the level:
 ///
 /// ```
 /// use tagmac::cipher::{BlockCipher, Decrypt};
@@ -195,11 +196,11 @@ pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L:
 /// }
 /// ```
 pub trait Decrypt: Cipher {
-    /// The block that E_K takes to this one. Runs inside a kernel.
+    /// Returns the block that E_K maps to this one. Runs inside a kernel.
     fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
 }
 
-/// E_K of a block, outside of any kernel.
+/// Computes E_K of a block outside of any kernel.
 ///
 /// ```
 /// use tagmac::cipher::{Aes128, Cipher, Encrypt};
@@ -224,22 +225,23 @@ impl<C: Cipher> Kernel for Encrypt<'_, C> {
 /// A vector of a cipher's blocks on a level.
 pub type V<C, I> = <<C as Cipher>::Lanes<I> as Lanes>::V;
 
-/// A block cipher under its key, as plain code on blocks in memory: the way to bring your own.
+/// A block cipher under its key, as a plain function of blocks in memory. Implement this to add a
+/// cipher.
 ///
-/// Every one is a [`Cipher`], so it works in all modes; see the [module](super) for an example.
-/// Calls come with up to eight blocks at once, and are compiled for each level where
-/// `#[inline(always)]` lets them be.
+/// Every implementation is also a [`Cipher`], so it works in all modes; see the [module](super) for
+/// an example. A call has up to eight blocks. With `#[inline(always)]`, `encrypt` is compiled for
+/// each level.
 pub trait BlockCipher: Clone + Send + Sync {
-    /// The cipher's name, as in the names of MACs.
+    /// The cipher's name in the names of MACs.
     const NAME: &'static str;
-    /// Bytes of a key.
+    /// The length of a key in bytes.
     const KEY_BYTES: usize;
     /// A block, of n bits: `[u8; 8]`, `[u8; 16]`.
     type Block: CipherBlock;
     /// A key: `[u8; KEY_BYTES]`.
     type Key: CipherKey;
 
-    /// Makes the key schedule.
+    /// Computes the key schedule.
     fn new(key: &Self::Key) -> Self;
     /// Replaces each block by E_K of it.
     fn encrypt(&self, blocks: &mut [Self::Block]);
@@ -286,7 +288,7 @@ impl<B: BlockCipher> Cipher for B {
         keys: &&B,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        // Once for each level, and not in every kernel.
+        // Compiled once for each level, not in every kernel.
         isa.run_outlined(
             #[inline(always)]
             || keys.encrypt(&mut x),

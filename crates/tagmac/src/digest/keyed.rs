@@ -1,4 +1,4 @@
-//! A key and a message in the making.
+//! A key with an unfinished message, for RustCrypto's traits.
 
 use core::ops::Deref;
 
@@ -8,32 +8,32 @@ use ::digest::{Key, KeyInit};
 
 /// A MAC or a hash with a key of one length. The [module](super) lists them.
 pub trait Algorithm: Sized {
-    /// Bytes of a key.
+    /// The length of a key in bytes.
     type KeySize: ArraySize;
     /// A key and the message so far: `Stream<Owned<M>>` for a MAC M.
     type Message: Message;
 
-    /// No message yet, under a key of this length.
+    /// Starts an empty message under a key of this length.
     fn begin(key: &[u8]) -> Self::Message;
 }
 
-/// A message that comes in pieces, under a key that it has.
+/// A message that arrives in pieces, together with its key.
 pub trait Message {
-    /// Adds to the message.
+    /// Appends `data` to the message.
     fn update(&mut self, data: &[u8]);
-    /// Writes the tag or the hash, which has the length of `out`.
+    /// Writes the tag or the hash. `out` has its length.
     fn finish(&mut self, out: &mut [u8]);
 }
 
-/// A key of M and a message in the making, for RustCrypto's traits. See the [module](super) for an
+/// A key of M and an unfinished message, for RustCrypto's traits. See the [module](super) for an
 /// example.
 ///
 /// # Panics
 ///
-/// The traits have no errors. A message over M's limit ends in a panic, when its tag is asked for or,
-/// of a hash, when it grows over the limit: 2^S (n - S) bits for [`LightMacS`](super::LightMacS), 2^36
-/// bytes for EliMAC. Refuse longer messages first, or take a MAC without a limit in reach: PMAC, CMAC,
-/// LightMAC with S = 64.
+/// The traits return no errors, so a message over M's limit panics: when its tag is requested or,
+/// for a hash, when it grows over the limit. The limit is 2^S (n - S) bits for
+/// [`LightMacS`](super::LightMacS) and 2^36 bytes for EliMAC. Reject longer messages first, or use
+/// a MAC without a limit within reach: PMAC, CMAC, LightMAC with S = 64.
 #[must_use]
 pub struct Keyed<M: Algorithm> {
     pub(super) message: M::Message,
@@ -41,7 +41,7 @@ pub struct Keyed<M: Algorithm> {
 
 crate::error::silent!(Keyed<M: Algorithm>);
 
-// Derived, it would ask for an M that is `Clone`.
+// A derive would require `M: Clone`.
 impl<M: Algorithm<Message: Clone>> Clone for Keyed<M> {
     fn clone(&self) -> Self {
         Keyed { message: self.message.clone() }
@@ -58,7 +58,7 @@ impl<M: Algorithm> KeyInit for Keyed<M> {
     }
 }
 
-/// What a stream refers to where it has the MAC itself.
+/// Owns a MAC where a stream expects a reference to it.
 #[derive(Clone)]
 pub struct Owned<M>(pub M);
 

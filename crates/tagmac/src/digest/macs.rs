@@ -1,4 +1,4 @@
-//! The deterministic MACs as RustCrypto's `Mac`.
+//! The deterministic MACs, as implementations of RustCrypto's `Mac`.
 
 use core::marker::PhantomData;
 use core::ops::Add;
@@ -17,13 +17,13 @@ use crate::stream::Stream;
 
 /// A deterministic MAC with a key of one length. The [module](super) lists them.
 pub trait DeterministicMac: Algorithm<Message: Restart> {
-    /// Bytes of a tag: those of a block.
+    /// The length of a tag in bytes, which is that of a block.
     type TagSize: ArraySize;
 }
 
-/// A message whose key may have another one.
+/// A message that can be restarted under the same key.
 pub trait Restart: Message {
-    /// Begins again with an empty message.
+    /// Starts an empty message again.
     fn restart(&mut self);
 }
 
@@ -75,11 +75,11 @@ impl<M: Construction<Nonce = ()>> Restart for Stream<Owned<M>> {
     }
 }
 
-/// Bytes of a key of C, and of its block.
+/// The lengths of C's key and block in bytes.
 type KeyBytes<C> = <<C as Cipher>::Key as AssocArraySize>::Size;
 type BlockBytes<C> = <<C as Cipher>::Block as AssocArraySize>::Size;
 
-/// The cipher of the key number `i` in a string of keys.
+/// The cipher under the key at index `i` of a string of keys.
 fn cipher<C: Cipher>(keys: &[u8], i: usize, level: Level) -> C {
     let key = &keys[i * C::KEY_BYTES..][..C::KEY_BYTES];
     C::from_slice(key, level).expect("a key of the cipher's length")
@@ -105,8 +105,8 @@ where
     type TagSize = BlockBytes<C>;
 }
 
-/// LightMAC with the cipher C and a counter of S bits, 1 to n/2: a [`LightMac`] whose counter is in its
-/// type. `Keyed<LightMacS<Aes128, 64>>` is LIGHTMAC-AES128-S64 of the registry.
+/// LightMAC with the cipher C and a counter of S bits, 1 to n/2: a [`LightMac`] with the counter's
+/// length in its type. `Keyed<LightMacS<Aes128, 64>>` is LIGHTMAC-AES128-S64 of the registry.
 ///
 /// ```
 /// use tagmac::LightMacAes128;

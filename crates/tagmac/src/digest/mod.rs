@@ -1,13 +1,13 @@
 //! RustCrypto's traits, for code that is generic over them: [`Mac`] and [`KeyInit`] of the crate
 //! `digest` 0.11, and [`UniversalHash`] of `universal-hash` 0.6.
 //!
-//! [`Keyed<M>`](Keyed) is a key of M and a message in the making:
+//! [`Keyed<M>`](Keyed) is a key of M with an unfinished message:
 //!
 //! ```
 //! use tagmac::PmacAes128;
 //! use tagmac::digest::{KeyInit, Keyed, Mac};
 //!
-//! /// Code that knows no MAC of ours.
+//! /// Generic code that does not name a MAC.
 //! fn tag<M: Mac + KeyInit>(key: &[u8], pieces: &[&[u8]]) -> Vec<u8> {
 //!     let mut mac = <M as KeyInit>::new_from_slice(key).expect("a key of the MAC's length");
 //!     pieces.iter().for_each(|piece| mac.update(piece));
@@ -33,19 +33,20 @@
 //! | [`Poly1305Hash`](crate::hashes::Poly1305Hash) | `UniversalHash` | r |
 //! | [`EliHash`](crate::hashes::EliHash) with AES | `UniversalHash` | K1 |
 //!
-//! C is any cipher with keys and blocks of a length that RustCrypto has, also one of theirs, as
-//! [`RustCrypto<C>`](crate::cipher::RustCrypto). Several keys are one string, the first one first, as in key files. Tags have the n bits
-//! of a block; `verify_truncated_left` checks shorter ones.
+//! C is any cipher whose key and block have a length that RustCrypto supports. RustCrypto's own
+//! ciphers work too, as [`RustCrypto<C>`](crate::cipher::RustCrypto). Several keys are concatenated
+//! in order, as in key files. Tags have the n bits of a block; `verify_truncated_left` checks
+//! shorter ones.
 //!
-//! A MAC of your own is one of them by [`Algorithm`] and [`DeterministicMac`]: of the crate `tagmac-papers`,
-//! `Cbc3<C>` is.
+//! To use another MAC, implement [`Algorithm`] and [`DeterministicMac`]. `Cbc3<C>` of the crate
+//! `tagmac-papers` does this.
 //!
 //! ```
 //! use digest::consts;
 //! use tagmac::digest::{Algorithm, DeterministicMac, KeyInit, Keyed, Mac, Owned};
 //! use tagmac::{PmacAes128, Stream};
 //!
-//! /// PMAC under a name of its own.
+//! /// PMAC under a new name.
 //! struct Mine;
 //!
 //! impl Algorithm for Mine {
@@ -67,16 +68,16 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 //!
-//! [`Tag`](crate::Tag) is `subtle::ConstantTimeEq` with this feature.
+//! With this feature [`Tag`](crate::Tag) implements `subtle::ConstantTimeEq`.
 //!
-//! UMAC and Poly1305-AES are not here, because `Mac` has no place for a nonce. Neither is UHASH, because
-//! results of `UniversalHash` are as long as its blocks. Poly1305 is no `Mac` here, as in RustCrypto's
-//! own crate: two messages under one key give the key away.
+//! UMAC and Poly1305-AES are missing, because `Mac` has no parameter for a nonce. UHASH is missing,
+//! because results of `UniversalHash` are as long as its blocks. Poly1305 does not implement `Mac`,
+//! as in RustCrypto's crate: two messages under one key reveal the key.
 //!
-//! The key moves with the message: `finalize` ends it, so the next message needs a clone made before, or
-//! `finalize_reset`. What moves may leave copies of the key on the stack, which
-//! [`wipe_stack`](crate::wipe_stack) wipes. A MAC's own methods do neither, are faster on short messages,
-//! and only they have batches, threads and parts.
+//! The key moves with the message. `finalize` consumes it, so the next message needs a clone made
+//! before, or `finalize_reset`. A move may leave copies of the key on the stack, which
+//! [`wipe_stack`](crate::wipe_stack) wipes. A MAC's own methods avoid both, are faster on short
+//! messages, and are the only way to use batches, threads and parts.
 
 mod keyed;
 mod macs;

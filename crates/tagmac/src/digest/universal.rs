@@ -1,4 +1,4 @@
-//! Hashes whose results are as long as their blocks as RustCrypto's `UniversalHash`.
+//! RustCrypto's `UniversalHash` for hashes whose results are as long as their blocks.
 
 use ::digest::array::{Array, ArraySize};
 use ::digest::common::{BlockSizeUser, ParBlocks, ParBlocksSizeUser};
@@ -15,9 +15,9 @@ use crate::hashes::HashValue;
 use crate::isa::{Isa, Kernel, Level, Levels};
 use crate::stream::Stream;
 
-/// A hash of whole blocks whose result is as long as a block. The [module](super) lists them.
+/// A hash of whole blocks with results as long as a block. The [module](super) lists them.
 pub trait BlockHash: Algorithm {
-    /// Bytes of a block and of the result.
+    /// The length of a block and of the result in bytes.
     type BlockSize: ArraySize;
 }
 
@@ -41,14 +41,14 @@ impl<M: BlockHash> UniversalHash for Keyed<M> {
     }
 }
 
-/// Takes blocks from code that brings its own loop.
+/// Accepts blocks from code with its own loop.
 struct Backend<'a, M: BlockHash>(&'a mut M::Message);
 
 impl<M: BlockHash> BlockSizeUser for Backend<'_, M> {
     type BlockSize = M::BlockSize;
 }
 
-/// As many as make vectors worth their while on every level.
+/// Enough blocks for vectors to pay on every level.
 impl<M: BlockHash> ParBlocksSizeUser for Backend<'_, M> {
     type ParBlocksSize = U32;
 }
@@ -104,7 +104,7 @@ impl<const H: usize, const I: usize> BlockHash for EliHash<AesFamilies<H, I>> {
     type BlockSize = U16;
 }
 
-/// A hash under its key and the sum of whole blocks. Wiped on drop.
+/// A keyed hash and the sum of whole blocks. Wiped on drop.
 #[derive(Clone)]
 pub struct Blocks<H: Hash> {
     hash: H,
@@ -128,7 +128,7 @@ impl<H: Hash> Blocks<H> {
 
 impl<H: Hash<Digest: Into<HashValue>>> Message for Blocks<H> {
     fn update(&mut self, blocks: &[u8]) {
-        // The next block would be another one's place.
+        // If the last block were treated differently, a full block could not be absorbed yet.
         const { assert!(!H::LAST_BLOCK_DISTINCT, "a full block is a block") };
         if let Err(error) = check_length(&self.hash, self.at, blocks.into()) {
             panic!("{error}");

@@ -1,15 +1,17 @@
-//! Tags that follow edits: a tree of sums over the leaves of a message.
+//! Updates a tag after an edit, by a tree of sums over the leaves of a message.
 //!
-//! A leaf is a range of whole blocks. The tree has each leaf's sum and joins them, so an edit costs
-//! the leaves that it touches and about log n joins, and the tag is that of the whole message as it
-//! would be made anew (Black and Rogaway 2001, "incrementality"; here for every MAC that has parts).
+//! A leaf is a range of whole blocks. The tree stores each leaf's sum and joins the sums. An edit
+//! costs the leaves that it touches and about log n joins. The tag equals that of the whole message
+//! computed from scratch (Black and Rogaway 2001, "incrementality"; here for every MAC that has
+//! parts).
 //!
-//! **The unit of trust is the leaf.** An edit gets the old bytes of the leaves that it touches, and
-//! they are held against the stored sums before anything else: a byte that somebody else has
-//! changed beside the edit is refused, never vouched for. [`Tree::needs`] says which bytes.
+//! **The unit of trust is the leaf.** An edit needs the old bytes of the leaves that it touches,
+//! and first checks them against the stored sums. A byte of these leaves that somebody else has
+//! changed is therefore detected, and never authenticated. [`Tree::needs`] returns the range of
+//! these bytes.
 //!
-//! **A tree is as secret as the key.** Anyone who sees its sums can forge. It is wiped on drop, shows
-//! nothing in `Debug`, and keeps no more of the message than its unfinished last block.
+//! **A tree is as secret as the key.** Anyone who sees its sums can forge. It is wiped on drop,
+//! prints nothing in `Debug`, and keeps only the unfinished last block of the message.
 //!
 //! ```
 //! use tagmac::PmacAes128;
@@ -44,57 +46,57 @@ use crate::part::PartError;
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
 
-/// The most bytes of a leaf where nothing else is asked.
+/// The default maximum length of a leaf in bytes.
 const LEAF: usize = 64 << 10;
 
-/// An edit, by the bytes of the message before it.
+/// An edit, in byte offsets of the old message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// These bytes are replaced by as many others.
+    /// Replaces these bytes by the same number of others.
     Replace(Range<u64>),
-    /// What is past this length goes.
+    /// Removes all bytes after this length.
     Truncate(u64),
-    /// Bytes are put in before this one.
+    /// Inserts bytes before this one.
     Insert(u64),
-    /// These bytes go, and what follows them moves up.
+    /// Removes these bytes and moves the following ones up.
     Remove(Range<u64>),
 }
 
-/// An edit that a tree refuses.
+/// An error of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The old bytes of a leaf are not those that its sum is of: something else has changed them.
+    /// The old bytes of a leaf do not match its sum: they were changed outside the tree.
     LeafChanged {
         /// The leaf's first byte.
         start: u64,
         /// The byte after the leaf.
         end: u64,
     },
-    /// An edit needs the old bytes of other leaves than it was given.
+    /// The number of old bytes is not that of the leaves that the edit touches.
     OldBytes {
-        /// The bytes of the leaves that it touches.
+        /// The number of bytes of these leaves.
         expected: u64,
-        /// The bytes given.
+        /// The number of bytes given.
         found: u64,
     },
-    /// An edit goes past the end of the message.
+    /// An edit reaches past the end of the message.
     PastEnd {
         /// The message's length in bytes.
         length: u64,
-        /// Where the edit ends.
+        /// The end of the edit.
         found: u64,
     },
-    /// The MAC binds each block to its place, so that none can be put in between or taken out.
+    /// The MAC binds each block to its position, so blocks cannot be inserted or removed.
     PositionDependent,
-    /// A leaf, or bytes that are put in or taken out, start or end within a block.
+    /// A leaf, or a range to insert or remove, starts or ends within a block.
     Unaligned {
         /// The MAC's block in bytes.
         block: usize,
-        /// The offset or length in question.
+        /// The offset or length that is not a multiple of the block.
         found: u64,
     },
-    /// What the MAC refuses.
+    /// An error of the MAC.
     Mac(Error),
 }
 
@@ -107,10 +109,10 @@ impl fmt::Display for EditError {
             }
             EditError::PastEnd { length, found } => write!(
                 f,
-                "expected an edit within the {length} bytes of the message, found one up to {found}"
+                "the edit ends at byte {found}, past the end of the message of {length} bytes"
             ),
             EditError::PositionDependent => f.write_str(
-                "expected a MAC whose blocks can move, found one that binds them to their places",
+                "this MAC binds blocks to their positions, so bytes cannot be inserted or removed",
             ),
             EditError::Unaligned { block, found } => PartError::Unaligned { block, found }.fmt(f),
             EditError::Mac(ref error) => error.fmt(f),
@@ -122,13 +124,13 @@ holds_mac_error!(EditError);
 
 /// The sums of a message's leaves. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
-/// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
-/// Each tag of a MAC with nonces needs a nonce of its own, and a key for one message has no edits.
+/// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies the
+/// sums. A MAC with nonces needs a new nonce for each tag. A key for one message allows no edits.
 pub struct Tree<R: Deref<Target: Construction>> {
     mac: R,
     leaf: usize,
     root: Link<SumOf<R>>,
-    /// The bytes after the last block that is certainly whole and not the last.
+    /// The bytes after the last block that is certainly full and not the message's last.
     rest: Vec<u8>,
 }
 
@@ -142,19 +144,19 @@ impl<R: Deref<Target: Construction>> fmt::Debug for Tree<R> {
 }
 
 impl<R: Deref<Target: Construction>> Tree<R> {
-    /// The tree of the empty message. Its leaves are the largest multiple of the block up to
-    /// 64 KiB.
+    /// Returns the tree of the empty message. The length of its leaves is the largest multiple of
+    /// the block up to 64 KiB.
     pub fn new(mac: R) -> Self {
         let block = mac.hash().block();
         let leaf = (LEAF / block).max(1) * block;
         Tree { mac, leaf, root: None, rest: Vec::new() }
     }
 
-    /// The tree of the empty message, with leaves of at most `leaf` bytes.
+    /// Returns the tree of the empty message, with leaves of at most `leaf` bytes.
     ///
     /// # Errors
     ///
-    /// [`EditError::Unaligned`] unless `leaf` is a multiple of the block, and not 0.
+    /// [`EditError::Unaligned`] unless `leaf` is a multiple of the block and not 0.
     pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, EditError> {
         let block = mac.hash().block();
         if leaf == 0 || !leaf.is_multiple_of(block) {
@@ -163,7 +165,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(Tree { leaf, ..Tree::new(mac) })
     }
 
-    /// The tree of a message.
+    /// Returns the tree of a message.
     ///
     /// # Errors
     ///
@@ -174,19 +176,19 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(tree)
     }
 
-    /// The length of the message.
+    /// Returns the length of the message in bytes.
     pub fn bytes(&self) -> u64 {
         total(&self.root) + self.rest.len() as u64
     }
 
-    /// The old bytes that an edit has to see: those of the leaves that it touches, none if it
-    /// touches the unfinished end alone, which the tree has.
+    /// Returns the range of old bytes that an edit needs: the leaves that it touches. The range is
+    /// empty if the edit touches only the unfinished end, which the tree stores.
     ///
     /// # Errors
     ///
-    /// [`EditError::PastEnd`] if the edit goes past the end; for [`Edit::Insert`] and [`Edit::Remove`]
-    /// [`EditError::PositionDependent`] if the MAC binds blocks to their places, and
-    /// [`EditError::Unaligned`] unless they are at multiples of the block.
+    /// [`EditError::PastEnd`] if the edit reaches past the end. For [`Edit::Insert`] and
+    /// [`Edit::Remove`] also [`EditError::PositionDependent`] if the MAC binds blocks to their
+    /// positions, and [`EditError::Unaligned`] unless the offsets are multiples of the block.
     pub fn needs(&self, edit: &Edit) -> Result<Range<u64>, EditError> {
         let (block, length) = (self.mac.hash().block(), self.bytes());
         let (start, end) = match *edit {
@@ -207,10 +209,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             }
         }
         let touched = match edit {
-            // A leaf grows that begins before the place.
+            // The leaf before the position grows.
             Edit::Insert(_) => start.saturating_sub(1)..start.max(1),
             Edit::Truncate(0) => 0..0,
-            // What is left of the leaf is summed anew, unless all of it is left.
+            // The leaf that the cut shortens must be summed again. If the cut is at a leaf's end,
+            // the leaf gets shorter only where the last block must be held back.
             Edit::Truncate(_) if HashOf::<R>::LAST_BLOCK_DISTINCT || !self.is_end(start) => {
                 start - 1..start
             }
@@ -220,11 +223,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(self.leaves(&touched))
     }
 
-    /// Adds to the end of the message.
+    /// Appends bytes to the message.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the message gets over the MAC's limit.
+    /// [`Error::TooLong`] if the message becomes longer than the MAC's limit.
     pub fn append(&mut self, new: &[u8]) -> Result<(), Error> {
         let hash = self.mac.hash();
         check_length(hash, self.bytes(), new.into())?;
@@ -245,14 +248,14 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(())
     }
 
-    /// Adds whole blocks behind the leaves.
+    /// Appends whole blocks after the leaves.
     fn grow(&mut self, blocks: &[u8]) {
         if blocks.is_empty() {
             return;
         }
         let Tree { mac, leaf, root, .. } = self;
         let (hash, leaf, end) = (mac.hash(), *leaf, total(root));
-        // The last leaf grows until it is full.
+        // First fill up the last leaf.
         let mut filled = 0;
         if end > 0 {
             Trees(hash).change(root, 0, &(end - 1..end), &mut |range, sum| {
@@ -268,12 +271,13 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         self.root = Trees(self.mac.hash()).concat(root, more);
     }
 
-    /// Drops what is past `length`. `old` is what [`needs`](Tree::needs) asks for.
+    /// Removes all bytes after `length`. `old` holds the bytes that [`needs`](Tree::needs) names.
     ///
     /// # Errors
     ///
-    /// As `needs`; [`EditError::OldBytes`] if `old` has another length; [`EditError::LeafChanged`] if these
-    /// are not the bytes that the leaf is of. The tree is then as it was.
+    /// As `needs`. [`EditError::OldBytes`] if `old` has the wrong length,
+    /// [`EditError::LeafChanged`] if it does not match the leaf's sum. On error the tree is
+    /// unchanged.
     pub fn truncate(&mut self, length: u64, old: &[u8]) -> Result<(), EditError> {
         let leaf = self.needs(&Edit::Truncate(length))?;
         self.check(&leaf, old)?;
@@ -289,8 +293,8 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(self.append(&old[..(length - total(&self.root)) as usize])?)
     }
 
-    /// Replaces the bytes from `offset` on by as many new ones. `old` is what
-    /// [`needs`](Tree::needs) asks for.
+    /// Replaces the bytes at `offset` by `new`. `old` holds the bytes that [`needs`](Tree::needs)
+    /// names.
     ///
     /// # Errors
     ///
@@ -323,12 +327,13 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(())
     }
 
-    /// Puts bytes in before byte `offset`. `old` is what [`needs`](Tree::needs) asks for.
+    /// Inserts bytes before byte `offset`. `old` holds the bytes that [`needs`](Tree::needs) names.
     ///
     /// # Errors
     ///
-    /// As [`truncate`](Tree::truncate); [`EditError::Unaligned`] unless the new bytes are whole
-    /// blocks, [`EditError::Mac`] with [`Error::TooLong`] if the message gets over the MAC's limit.
+    /// As [`truncate`](Tree::truncate). [`EditError::Unaligned`] unless the new bytes are whole
+    /// blocks, [`EditError::Mac`] with [`Error::TooLong`] if the message becomes longer than the
+    /// MAC's limit.
     pub fn insert(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), EditError> {
         let leaf = self.needs(&Edit::Insert(offset))?;
         let hash = self.mac.hash();
@@ -340,7 +345,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(())
     }
 
-    /// Takes bytes out. `old` is what [`needs`](Tree::needs) asks for.
+    /// Removes bytes. `old` holds the bytes that [`needs`](Tree::needs) names.
     ///
     /// # Errors
     ///
@@ -357,11 +362,12 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Ok(())
     }
 
-    /// The tag of the message.
+    /// Returns the tag of the message.
     ///
     /// # Errors
     ///
-    /// None that a tree could still have; a result, as all tags are.
+    /// Never: the tree refused a message that is too long. It returns a `Result` as all functions
+    /// that compute a tag.
     pub fn tag(&self, nonce: &<R::Target as Construction>::Nonce) -> Result<Tag, Error> {
         let (mac, hash) = (&*self.mac, self.mac.hash());
         let empty = Zeroizing::new(hash.empty());
@@ -383,7 +389,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         matches(self.tag(nonce), tag)
     }
 
-    /// The range widened to whole leaves. An empty one stays empty.
+    /// Widens the range to whole leaves. An empty range stays empty.
     fn leaves(&self, range: &Range<u64>) -> Range<u64> {
         let mut leaves: Option<Range<u64>> = None;
         let widen = &mut |leaf: Range<u64>, _: &_| {
@@ -397,12 +403,12 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         leaves.unwrap_or(start..start)
     }
 
-    /// Whether a leaf ends at this byte, or none begins before it.
+    /// Returns whether a leaf ends at byte `at` or all leaves end earlier.
     fn is_end(&self, at: u64) -> bool {
         at >= total(&self.root) || self.leaves(&(at..at + 1)).start == at
     }
 
-    /// Holds old bytes against the leaves' sums.
+    /// Compares old bytes with the leaves' sums.
     fn check(&self, leaves: &Range<u64>, old: &[u8]) -> Result<(), EditError> {
         let (expected, found) = (leaves.end - leaves.start, old.len() as u64);
         if expected != found {
@@ -422,10 +428,10 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         })
     }
 
-    /// Puts leaves of these blocks in the place of others.
+    /// Replaces leaves by new leaves of these blocks.
     fn splice(&mut self, leaves: Range<u64>, blocks: &[u8]) {
         let block = self.mac.hash().block();
-        // Of about the same length, so that none is left small.
+        // Leaves of about the same length, so that none is small.
         let count = blocks.len().div_ceil(self.leaf).max(1);
         let leaf = blocks.len().div_ceil(count).div_ceil(block).max(1) * block;
         let middle = self.tree(leaves.start, blocks, leaf);
@@ -436,7 +442,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         self.root = trees.concat(trees.concat(before, middle), after);
     }
 
-    /// The tree of blocks that start at byte `at`, in leaves of `leaf` bytes.
+    /// The tree of blocks that start at byte `at`, with leaves of `leaf` bytes.
     fn tree(&self, at: u64, blocks: &[u8], leaf: usize) -> Link<SumOf<R>> {
         let hash = self.mac.hash();
         let trees = Trees(hash);

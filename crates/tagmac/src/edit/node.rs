@@ -1,8 +1,8 @@
-//! Leaves in order, in a balanced tree: each node has a leaf between two trees, and the joined sum
-//! of all three.
+//! A balanced tree of leaves in order. Each node holds a leaf between two subtrees, and the joined
+//! sum of all three.
 //!
-//! The heights of neighbours differ by at most one (Adel'son-Vel'skii and Landis, 1962), and all
-//! changes of shape are made of one verb, `link`: two trees and a node between them as one tree
+//! The heights of siblings differ by at most one (Adel'son-Vel'skii and Landis, 1962). All changes
+//! of shape are built from one operation, `link`, which joins two trees and a node between them
 //! (Blelloch, Ferizovic and Sun, "Just Join for Parallel Ordered Sets", SPAA 2016).
 
 use alloc::boxed::Box;
@@ -13,19 +13,18 @@ use zeroize::Zeroize;
 
 use crate::construction::Hash;
 
-/// A tree, or none.
+/// A tree, which may be empty.
 pub(super) type Link<S> = Option<Box<Node<S>>>;
 
-/// A leaf between two trees. It stays in its box, whatever becomes of the tree's shape; wiped on
-/// drop.
+/// A leaf between two subtrees. It stays in its box when the tree's shape changes. Wiped on drop.
 pub(super) struct Node<S: Zeroize> {
     left: Link<S>,
     right: Link<S>,
-    /// A whole word: padding keeps what was on the stack before it.
+    /// A whole word: padding would keep old stack contents.
     height: usize,
-    /// Bytes of the leaf.
+    /// The length of the leaf in bytes.
     bytes: usize,
-    /// Bytes of the tree.
+    /// The length of the tree in bytes.
     total: u64,
     /// The leaf's sum.
     sum: S,
@@ -40,7 +39,7 @@ impl<S: Zeroize> Drop for Node<S> {
     }
 }
 
-/// Bytes of a tree.
+/// The length of a tree in bytes.
 pub(super) fn total<S: Zeroize>(link: &Link<S>) -> u64 {
     link.as_ref().map_or(0, |node| node.total)
 }
@@ -55,7 +54,7 @@ impl<S: Zeroize> Node<S> {
         &self.joined
     }
 
-    /// The side that is higher by more than may be.
+    /// The side that is too high, by two or more.
     fn leans(&self) -> Ordering {
         let (left, right) = (height(&self.left), height(&self.right));
         if left > right + 1 {
@@ -68,7 +67,7 @@ impl<S: Zeroize> Node<S> {
     }
 }
 
-/// The changes of trees whose sums are of one hash.
+/// Operations on trees with sums of one hash.
 pub(super) struct Trees<'a, H>(pub(super) &'a H);
 
 impl<H: Hash> Trees<'_, H> {
@@ -79,7 +78,7 @@ impl<H: Hash> Trees<'_, H> {
         Box::new(Node { left, right, height: 1, bytes, total, sum, joined })
     }
 
-    /// Brings what a node knows of its tree up to date.
+    /// Recomputes a node's height, length and joined sum from its children.
     fn update(&self, node: &mut Node<H::Sum>) {
         node.height = 1 + height(&node.left).max(height(&node.right));
         node.total = total(&node.left) + node.bytes as u64 + total(&node.right);
@@ -95,7 +94,7 @@ impl<H: Hash> Trees<'_, H> {
         }
     }
 
-    /// Two trees and a node between them as one tree.
+    /// Joins two trees and a node between them.
     fn link(
         &self,
         left: Link<H::Sum>,
@@ -121,7 +120,7 @@ impl<H: Hash> Trees<'_, H> {
         }
     }
 
-    /// The tree whose one side may be higher by two.
+    /// Balances a tree with one side that may be higher by two.
     fn balanced(&self, mut node: Box<Node<H::Sum>>) -> Box<Node<H::Sum>> {
         match node.leans() {
             Ordering::Equal => {
@@ -143,7 +142,7 @@ impl<H: Hash> Trees<'_, H> {
         }
     }
 
-    /// The right child becomes the root.
+    /// Rotates left: the right child becomes the root.
     fn left_turn(&self, mut node: Box<Node<H::Sum>>) -> Box<Node<H::Sum>> {
         let mut root = node.right.take().expect("a right child");
         node.right = root.left.take();
@@ -153,7 +152,7 @@ impl<H: Hash> Trees<'_, H> {
         root
     }
 
-    /// The left child becomes the root.
+    /// Rotates right: the left child becomes the root.
     fn right_turn(&self, mut node: Box<Node<H::Sum>>) -> Box<Node<H::Sum>> {
         let mut root = node.left.take().expect("a left child");
         node.left = root.right.take();
@@ -163,7 +162,7 @@ impl<H: Hash> Trees<'_, H> {
         root
     }
 
-    /// The leaves before byte `at` of the tree, where one begins, and those from there on.
+    /// Splits a tree at byte `at`, where a leaf starts.
     pub(super) fn split(&self, tree: Link<H::Sum>, at: u64) -> (Link<H::Sum>, Link<H::Sum>) {
         let Some(mut node) = tree else { return (None, None) };
         let (left, right) = (node.left.take(), node.right.take());
@@ -176,7 +175,7 @@ impl<H: Hash> Trees<'_, H> {
         (Some(self.link(left, node, before)), from)
     }
 
-    /// Two trees as one.
+    /// Concatenates two trees.
     pub(super) fn concat(&self, left: Link<H::Sum>, right: Link<H::Sum>) -> Link<H::Sum> {
         match (left, right) {
             (left, None) => left,
@@ -202,7 +201,7 @@ impl<H: Hash> Trees<'_, H> {
         }
     }
 
-    /// The tree of the next `n` leaves.
+    /// Builds the tree of the next `n` leaves.
     pub(super) fn build(
         &self,
         n: usize,
@@ -217,8 +216,8 @@ impl<H: Hash> Trees<'_, H> {
         Some(self.link(left, node, right))
     }
 
-    /// Shows the leaves that share bytes with the range, each with its first byte. The tree starts
-    /// at byte `start`.
+    /// Visits the leaves that overlap the range, each with its first byte. The tree starts at byte
+    /// `start`.
     pub(super) fn visit<E>(
         tree: &Link<H::Sum>,
         start: u64,
@@ -240,7 +239,7 @@ impl<H: Hash> Trees<'_, H> {
         Ok(())
     }
 
-    /// Gives new sums to the leaves of a range, in order, and new lengths.
+    /// Sets new sums and lengths for the leaves of a range, in order.
     pub(super) fn change(
         &self,
         tree: &mut Link<H::Sum>,
@@ -272,7 +271,7 @@ mod tests {
 
     type Sum = <<Poly1305Aes as Construction>::Hash as Hash>::Sum;
 
-    /// The height, if all is balanced and up to date.
+    /// The height, after checking that the tree is balanced and up to date.
     fn checked(tree: &Link<Sum>) -> usize {
         let Some(node) = tree else { return 0 };
         let (left, right) = (checked(&node.left), checked(&node.right));
@@ -311,7 +310,7 @@ mod tests {
             };
             tree = trees.concat(trees.concat(left, middle), right);
             let height = checked(&tree);
-            // 1.44 log2 n.
+            // The height is at most 1.44 log2 n.
             let leaves = total(&tree) / 16 + 2;
             assert!(height as f64 <= 1.45 * (leaves as f64).log2(), "{height}, {leaves}");
         }

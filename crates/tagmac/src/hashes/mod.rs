@@ -1,11 +1,11 @@
-//! Universal hashes by themselves, for constructions of your own: two different messages that are
-//! chosen without the key have the same hash with a small probability, which is proven. (For the
-//! EliHash of EliMAC-AES it follows from an assumption on rounds of AES; for UHASH-64 to UHASH-128 it is
-//! what RFC 4418 says.)
+//! Universal hashes, for your own constructions. Two different messages that are chosen without the
+//! key have the same hash with a small, proven probability. (For EliHash of EliMAC-AES the proof
+//! rests on an assumption on rounds of AES; for UHASH-64 to UHASH-128 the probability is that of
+//! RFC 4418.)
 //!
-//! **They are not MACs.** Results that are seen reveal something about the key, or about the hashes of other
-//! messages. One result of Poly1305 gives away r, unless its message is empty. Hide results: encrypt them, add
-//! pads that are used once, or feed them to a PRF.
+//! **They are not MACs.** A result reveals something about the key, or about the hashes of other
+//! messages. One result of Poly1305 reveals r, unless its message is empty. Hide results: encrypt
+//! them, add pads that are used once, or feed them to a PRF.
 //!
 //! | hash | two messages chosen without the key | from |
 //! |---|---|---|
@@ -19,10 +19,10 @@
 //! | [`LightMac`](crate::LightMac)'s | collide with 1 / (2^n - 2^(s+1) + 1) | LightMAC, section 4.4 |
 //! | [`Pmac`](crate::Pmac)'s | collide with (m + m' - 1) / 2^n | `docs/design/theory.md`, "PMAC's bound", 2 |
 //!
-//! m and m' are the messages' blocks, for Poly1305 those of the longer one; n is the bits of a
-//! block. The last two are the sums before the last cipher call, and their bounds are for a random
-//! permutation in the place of E. Keys are random in all; UHASH's are made by AES from
-//! one key, so add what tells AES from a random permutation.
+//! m and m' are the lengths of the messages in blocks, for Poly1305 that of the longer one; n is
+//! the length of a block in bits. The last two are the sums before the last cipher call, and their
+//! bounds assume a random permutation in place of E. Keys are random in all rows. UHASH derives its
+//! keys by AES from one key, so add the advantage of distinguishing AES from a random permutation.
 //!
 //! All but `Nh`, whose results grow with the message, have [`Universal::value`]:
 //!
@@ -33,7 +33,7 @@
 //! assert_eq!(poly1305.value(b"message")?.as_bytes().len(), 16);
 //! assert_eq!(uhash.value(b"message")?.as_bytes().len(), 8);
 //!
-//! // The sum that LightMAC encrypts at last; a message of no full block is only padded.
+//! // The block that LightMAC encrypts last. A message without a full block is only padded.
 //! let light = tagmac::LightMacAes128::new(&[1; 16], &[2; 16], 32)?;
 //! assert_eq!(light.value(b"ab")?.as_bytes()[..3], *b"ab\x80");
 //! # Ok::<(), tagmac::Error>(())

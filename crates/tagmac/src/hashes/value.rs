@@ -1,4 +1,4 @@
-//! The hash of a whole message as bytes.
+//! The hash of a whole message, as bytes.
 
 use core::fmt;
 
@@ -11,11 +11,11 @@ use crate::construction::{Hash, absorbable_len, check_length};
 use crate::error::Error;
 use crate::isa::{CipherBlock, Isa, Kernel, Levels};
 
-/// Bytes of the longest hash.
+/// The maximum length of a hash in bytes.
 const MAX_HASH_BYTES: usize = 32;
 
-/// The hash of a message. Secret: wiped on drop, silent in `Debug`; `==` takes the same time
-/// whatever the bytes are.
+/// The hash of a message. Secret: wiped on drop, prints nothing in `Debug`. `==` runs in constant
+/// time.
 #[derive(Clone)]
 #[must_use]
 pub struct HashValue {
@@ -36,7 +36,7 @@ impl HashValue {
         value
     }
 
-    /// The hash's bytes.
+    /// Returns the hash's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -73,7 +73,7 @@ impl From<Poly1305Digest> for HashValue {
     }
 }
 
-/// Four bytes a stream, as in the tags of UMAC.
+/// Four bytes per stream, as in the tags of UMAC.
 impl<const T: usize> From<UmacDigest<T>> for HashValue {
     fn from(mut digest: UmacDigest<T>) -> HashValue {
         let value = HashValue::new(&digest.block()[..4 * T]);
@@ -82,14 +82,14 @@ impl<const T: usize> From<UmacDigest<T>> for HashValue {
     }
 }
 
-/// A keyed hash whose values are a few bytes, see the [module](super) for their bounds.
+/// A keyed hash with values of a few bytes. See the [module](super) for its bounds.
 pub trait Universal: Hash<Digest: Into<HashValue>> {
-    /// The hash of a message.
+    /// Returns the hash of a message.
     ///
     /// # Errors
     ///
     /// [`Error::TooLong`] if the message is over the hash's limit, [`Error::PartialByte`] if it
-    /// ends within a byte and the hash takes bytes alone.
+    /// ends within a byte and the hash accepts only whole bytes.
     fn value<'m>(&self, message: impl Into<Bits<'m>>) -> Result<HashValue, Error>
     where
         Self: Sized,

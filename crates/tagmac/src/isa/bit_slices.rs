@@ -1,24 +1,24 @@
-//! Blocks of 64 bits in words, and their bits in planes: what PRESENT is made of.
+//! 64-bit blocks in words, and their bits in planes: the operations for PRESENT.
 
 use core::convert::Infallible;
 
 use super::block::Block;
 use super::words::Words;
 
-/// Words as the blocks of a cipher that is bitsliced, or that works on nibbles.
+/// Words as blocks of a cipher that is bitsliced or works on nibbles.
 pub trait BitSlices: Words {
-    /// Half as many lanes where that is a level of its own, else the same.
+    /// Words with half the lanes if that is a separate level, otherwise the same.
     type Half: BitSlices;
-    /// The type of [`NIBBLES`](BitSlices::NIBBLES), [`Infallible`] where that is `None`.
+    /// The type of [`NIBBLES`](BitSlices::NIBBLES); [`Infallible`] if that is `None`.
     type Nibbles: Nibbles<Self>;
-    /// Operations on nibbles, on a level where all of them are instructions.
+    /// Operations on nibbles, on levels where all of them are instructions.
     const NIBBLES: Option<Self::Nibbles>;
 
-    /// `x`, zero or all ones, in both halves of every word.
+    /// `x`, which is zero or all ones, in both halves of every word.
     fn splat32(self, x: u32) -> Self::W;
-    /// Pieces of `step` bytes, 4 to 8, in the bytes of words: word j ends with those of `data` from
-    /// `at + j * step`; the bytes before them are zero. At least as many bytes as a piece is
-    /// shorter than a word come before `at`.
+    /// Loads pieces of `step` bytes, 4 to 8, into words. Word j ends with the bytes of `data` from
+    /// `at + j * step`, and its other bytes are zero. At least `8 - step` bytes must come before
+    /// `at`.
     #[inline(always)]
     fn pieces(self, data: &[u8], at: usize, step: usize) -> Self::W {
         let data = &data[at + step - 8..at + 2 * Self::LANES * step];
@@ -29,21 +29,21 @@ pub trait BitSlices: Words {
         let words = self.load(&words[..2 * Self::LANES]);
         self.and(words, self.splat(u64::MAX << (64 - 8 * step)))
     }
-    /// Turns rows of big-endian numbers into planes: bit r of word i of plane p is bit p of word i
-    /// of row r with its bytes swapped, after `key` is added to that. 64 rows and 64 planes of
-    /// `2 * LANES` words each.
+    /// Transposes rows of big-endian numbers to planes. Bit r of word i of plane p is bit p of word
+    /// i of row r, after its bytes were swapped and `key` was added. There are 64 rows and 64
+    /// planes of `2 * LANES` words each.
     #[inline(always)]
     fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let words = 2 * Self::LANES;
         assert!(rows.len() == 64 * words && planes.len() == 64 * words);
         let key = self.splat(key.swap_bytes());
-        // Bits of the row's number and of the bit's place change places, three at a time on eight
+        // Swap bits of the row's number with bits of the bit's position, three at a time in eight
         // rows.
         for r in 0..8 {
             let row = |i: usize| self.xor(self.load(&rows[words * (r + 8 * i)..][..words]), key);
             let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
             for (i, x) in exchange::<Self, 32, 16, 8>(self, x).into_iter().enumerate() {
-                // Swapped bytes are planes in another order.
+                // Swapping bytes only changes the order of planes.
                 self.store(x, &mut planes[words * (r + 8 * (7 - i))..][..words]);
             }
         }
@@ -55,21 +55,23 @@ pub trait BitSlices: Words {
             }
         }
     }
-    /// Runs `f` on half as many lanes, compiled for the level that has no more than those.
+    /// Runs `f` on half the lanes, compiled for the level with only those.
     fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }
 
-/// Operations on the nibbles of vectors of words, and on the bits of their bytes.
+/// Operations on the nibbles of vectors of words and on the bits of their bytes.
 pub trait Nibbles<A: Words>: Copy {
-    /// Of each byte, the low nibble's entry in the first table xor the high nibble's in the second.
+    /// For each byte, looks up the low nibble in the first table and the high nibble in the second,
+    /// and returns their xor.
     fn look_up(self, words: A, a: A::W, tables: &[Block; 2]) -> A::W;
-    /// In each word, bit `7 - j` of byte i is the parity of byte j masked by byte i of `columns`.
+    /// Sets bit `7 - j` of byte i in each word to the parity of byte j masked by byte i of
+    /// `columns`.
     fn transpose_bytes(self, words: A, a: A::W, columns: u64) -> A::W;
-    /// In each half of a word, the low 16 bits and the high ones in each other's place.
+    /// Swaps the low and the high 16 bits in each half of a word.
     fn swap_quarters(self, words: A, a: A::W) -> A::W;
 }
 
-/// For levels without such instructions: there is no value of the type.
+/// For levels without such instructions: the type has no values.
 impl<A: Words> Nibbles<A> for Infallible {
     #[inline(always)]
     fn look_up(self, _words: A, _a: A::W, _tables: &[Block; 2]) -> A::W {
@@ -87,7 +89,7 @@ impl<A: Words> Nibbles<A> for Infallible {
     }
 }
 
-/// Eight rows with the bits of weight `A`, `B` and `C` in a bit's place exchanged with those of
+/// Eight rows, after swapping the bits of weight `A`, `B` and `C` of a bit's position with those of
 /// its row's number.
 #[inline(always)]
 fn exchange<W: Words, const A: u32, const B: u32, const C: u32>(
@@ -109,7 +111,8 @@ fn exchange<W: Words, const A: u32, const B: u32, const C: u32>(
     [x0, x1, x2, x3, x4, x5, x6, x7]
 }
 
-/// Exchanges the bits of `a` in places with the bit of weight `SHIFT` and those of `b` without it.
+/// Swaps the bits of `a` at positions with the bit of weight `SHIFT` and those of `b` at positions
+/// without it.
 #[inline(always)]
 fn exchange_pair<W: Words, const SHIFT: u32>(words: W, a: W::W, b: W::W) -> (W::W, W::W) {
     let low = words.splat(u64::MAX / ((1 << SHIFT) + 1));

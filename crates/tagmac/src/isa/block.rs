@@ -9,28 +9,29 @@ pub type Block = [u8; 16];
 
 /// A block of a block cipher: n = `8 * BYTES` bits, first bit first.
 ///
-/// Implemented for arrays of bytes of every length.
+/// Implemented for byte arrays of every length.
 pub trait CipherBlock:
     Sealed + Copy + AsRef<[u8]> + AsMut<[u8]> + Zeroize + Send + Sync + Sized + 'static
 {
-    /// Bytes of a block.
+    /// The length of a block in bytes.
     const BYTES: usize;
     /// A block of zeros.
     const ZERO: Self;
 
-    /// The bytes of blocks one after the other.
+    /// Returns the bytes of consecutive blocks.
     fn flatten(blocks: &[Self]) -> &[u8];
-    /// As [`flatten`](CipherBlock::flatten), to be written.
+    /// As [`flatten`](CipherBlock::flatten), mutable.
     fn flatten_mut(blocks: &mut [Self]) -> &mut [u8];
-    /// `self ^ other`.
+    /// Returns `self ^ other`.
     fn xor(&self, other: &Self) -> Self;
-    /// `self & mask`.
+    /// Returns `self & mask`.
     fn and(&self, mask: &Self) -> Self;
-    /// Up to a block of bytes, filled up with zeros.
+    /// Returns up to a block of bytes, padded with zeros.
     fn zero_filled(p: &[u8]) -> Self;
-    /// The block `0^bits 1 0*` for fewer bits than a block has: what padding by `10*` adds.
+    /// Returns the block `0^bits 1 0*`, the padding `10*` after `bits` bits. `bits` must be smaller
+    /// than the block.
     fn one_at(bits: usize) -> Self;
-    /// Ones in the first `bits` bits, zeros after them.
+    /// Returns a block with ones in the first `bits` bits, followed by zeros.
     fn first_ones(bits: usize) -> Self;
 }
 
@@ -68,7 +69,7 @@ impl<const N: usize> CipherBlock for [u8; N] {
     fn zero_filled(p: &[u8]) -> Self {
         let mut block = [0; N];
         if N == 16 {
-            // The length is known here, so this is no call.
+            // The length is constant here, so this is not a call.
             block.copy_from_slice(&zero_filled(p));
         } else {
             block[..p.len()].copy_from_slice(p);
@@ -97,7 +98,7 @@ impl<const N: usize> CipherBlock for [u8; N] {
     }
 }
 
-/// An operation on the bits of `a` and `b`: on 16 bytes at once, on 8, and on each byte after them.
+/// Combines the bits of `a` and `b`: 16 bytes at once, then 8, then single bytes.
 #[inline(always)]
 fn combine<const N: usize>(a: &mut [u8; N], b: &[u8; N], bits: impl Fn(u128, u128) -> u128) {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
@@ -114,8 +115,8 @@ fn combine<const N: usize>(a: &mut [u8; N], b: &[u8; N], bits: impl Fn(u128, u12
     }
 }
 
-/// Up to 16 bytes filled up with zeros. Two overlapping reads instead of a copy of unknown
-/// length, which would be a call.
+/// Up to 16 bytes, padded with zeros. Two overlapping reads instead of a copy of unknown length,
+/// which would be a call.
 #[inline(always)]
 pub fn zero_filled(p: &[u8]) -> Block {
     let n = p.len();
@@ -136,7 +137,7 @@ pub fn zero_filled(p: &[u8]) -> Block {
     value.to_le_bytes()
 }
 
-/// 8 to 16 bytes, with zeros before them.
+/// 8 to 16 bytes, after leading zeros.
 #[inline(always)]
 pub(crate) fn zeros_before(p: &[u8]) -> Block {
     let low = u64::from_le_bytes(*p.first_chunk().expect("8 bytes"));
@@ -145,7 +146,7 @@ pub(crate) fn zeros_before(p: &[u8]) -> Block {
     ((high as u128) << 64 | low as u128).to_le_bytes()
 }
 
-/// The block `0^bits 1 0*` for fewer than 128 bits.
+/// The block `0^bits 1 0*`, for fewer than 128 bits.
 #[inline(always)]
 fn one_at(bits: usize) -> Block {
     const BYTES: [[u8; 31]; 8] = {

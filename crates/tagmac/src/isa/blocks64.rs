@@ -1,4 +1,4 @@
-//! Blocks of eight bytes in vectors of words: lanes for ciphers that work on planes of bits.
+//! Blocks of eight bytes in vectors of words: lanes for bitsliced ciphers.
 
 use super::{BitSlices, Isa, Lanes, MAX_WORDS, SMALL, Words};
 use crate::sealed::Sealed;
@@ -8,13 +8,13 @@ use crate::sealed::Sealed;
 pub struct Blocks64<I>(I);
 
 impl<I: Isa> Blocks64<I> {
-    /// The lanes of a level.
+    /// Returns the lanes of a level.
     #[inline(always)]
     pub fn new(isa: I) -> Self {
         Blocks64(isa)
     }
 
-    /// The blocks of a vector as little-endian numbers; zeros after them.
+    /// The blocks of a vector as little-endian numbers, followed by zeros.
     #[inline(always)]
     fn numbers(self, a: <I::Words as Words>::W) -> [u64; MAX_WORDS] {
         let mut numbers = [0; MAX_WORDS];
@@ -33,14 +33,16 @@ impl<I: Isa> Sealed for Blocks64<I> {}
 
 impl<I: Isa> Lanes for Blocks64<I> {
     const LANES: usize = 2 * I::Words::LANES;
-    /// As many as make 8 to 32 blocks, a divisor of what modes take at once; one where code is small.
+    /// Enough for 8 to 32 blocks, and a divisor of the blocks in a mode's calls. 1 where code must
+    /// be small.
     const UNROLL: usize = if Self::LANES < MAX_WORDS && !SMALL { 8 } else { 1 };
     type Block = [u8; 8];
     type V = <I::Words as Words>::W;
     type Counter = Self::V;
-    /// How far up the low bytes of a counter go to come first when bytes are swapped.
+    /// The distance in bits to shift a counter, so that its low bytes come first after the bytes
+    /// are swapped.
     type CounterLayout = u32;
-    /// The length of pieces.
+    /// The length of pieces in bytes.
     type Stride = usize;
     type Narrow = Blocks64<I::One>;
 

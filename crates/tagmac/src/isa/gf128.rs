@@ -1,5 +1,5 @@
-//! Times and over x in GF(2^128), the field of blocks of 128 bits: GF(2)\[x\] over x^128 + x^7 + x^2 +
-//! x + 1. The first bit of a block is the coefficient of x^127.
+//! Multiplication and division by x in GF(2^128), the field of 128-bit blocks: GF(2)\[x\] modulo
+//! x^128 + x^7 + x^2 + x + 1. The first bit of a block is the coefficient of x^127.
 
 use super::block::Block;
 
@@ -13,7 +13,7 @@ pub(crate) fn times_x(block: Block) -> Block {
     (a << 1 ^ (0u128.wrapping_sub(a >> 127) & C as u128)).to_be_bytes()
 }
 
-/// A block over x.
+/// A block divided by x.
 #[inline(always)]
 pub(crate) fn over_x(block: Block) -> Block {
     // x^128 = c, so 1/x = x^127 + c/x.

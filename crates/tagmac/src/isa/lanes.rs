@@ -1,26 +1,26 @@
-//! What kernels need of a level: vectors of cipher blocks, and rounds of AES on them.
+//! The operations of a level for kernels: vectors of cipher blocks, and AES rounds on them.
 
 use super::bit_slices::BitSlices;
 use super::block::{Block, CipherBlock};
 use super::gf128;
 use crate::sealed::Sealed;
 
-/// The most blocks in a vector, of any size and on any level.
+/// The maximum number of blocks in a vector, of any size and on any level.
 pub(crate) const MAX_LANES: usize = 16;
 
 /// Blocks of one size in vectors.
 ///
-/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each level of instruction sets
-/// has vectors of 16-byte blocks, which AES works on; ciphers that take their blocks one by one
-/// have [`ScalarBlocks`](super::ScalarBlocks). All methods are safe because a value of the type exists only
-/// where the CPU has the level.
+/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each instruction-set level has
+/// vectors of 16-byte blocks for AES. Ciphers that encrypt single blocks use
+/// [`ScalarBlocks`](super::ScalarBlocks). All methods are safe because a value of the type exists
+/// only if the CPU has the level.
 pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
-    /// Blocks in a vector.
+    /// The number of blocks in a vector.
     const LANES: usize;
-    /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
-    /// CPU busy by itself.
+    /// The number of vectors to process in parallel: 8 if instructions overlap, 1 if one vector
+    /// keeps the CPU busy.
     const UNROLL: usize;
-    /// Blocks of as many vectors as a loop is unrolled to.
+    /// The number of blocks in an unrolled loop iteration.
     const UNROLLED_BLOCKS: usize = Self::UNROLL * Self::LANES;
 
     /// A block.
@@ -29,69 +29,69 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     type V: Copy;
     /// A counter in each lane.
     type Counter: Copy;
-    /// How a lane's counter is written into its block.
+    /// The encoding of a lane's counter in its block.
     type CounterLayout: Copy;
-    /// How pieces shorter than a block are spread over lanes, see [`Lanes::stride`].
+    /// The distribution of pieces shorter than a block over lanes, see [`Lanes::stride`].
     type Stride: Copy;
-    /// One block at a time. Only lane 0 of its vectors counts.
+    /// One block at a time. Only lane 0 of its vectors is used.
     type Narrow: Lanes<Block = Self::Block, Narrow = Self::Narrow>;
 
-    /// One block at a time, for tails and single blocks.
+    /// Returns the lanes for one block at a time, for tails and single blocks.
     fn narrow(self) -> Self::Narrow;
 
-    /// `b` in every lane.
+    /// Returns `b` in every lane.
     fn splat(self, b: &Self::Block) -> Self::V;
-    /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
+    /// Loads block j of `p` into lane j. `p` holds exactly `LANES` blocks.
     fn load(self, p: &[u8]) -> Self::V;
-    /// As [`load`](Lanes::load) for up to `LANES` whole blocks; the other lanes are zero.
+    /// As [`load`](Lanes::load), for up to `LANES` whole blocks; the other lanes are zero.
     fn load_lanes(self, p: &[u8]) -> Self::V;
-    /// Writes the first lanes of `a` to `p`, as many as whole blocks fit.
+    /// Writes the first lanes of `a` to `p`, as far as whole blocks fit.
     fn store_lanes(self, a: Self::V, p: &mut [u8]);
-    /// The first `n` lanes of `a`; the other lanes are zero.
+    /// Keeps the first `n` lanes of `a`; the other lanes are zero.
     fn keep_lanes(self, a: Self::V, n: usize) -> Self::V;
-    /// `b` in the last lane; the other lanes are zero.
+    /// Returns `b` in the last lane; the other lanes are zero.
     fn set_last_lane(self, b: &Self::Block) -> Self::V;
-    /// Lane 0.
+    /// Returns lane 0.
     fn lane0(self, a: Self::V) -> Self::Block;
-    /// Xor of all lanes.
+    /// Returns the xor of all lanes.
     fn xor_lanes(self, a: Self::V) -> <Self::Narrow as Lanes>::V;
 
-    /// `a ^ b`.
+    /// Returns `a ^ b`.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `a ^ b ^ c`.
+    /// Returns `a ^ b ^ c`.
     #[inline(always)]
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(self.xor(a, b), c)
     }
 
-    /// Lane j holds `first + j` (mod 2^64).
+    /// Returns a counter with `first + j` (mod 2^64) in lane j.
     fn counter(self, first: u64) -> Self::Counter;
     /// Adds `LANES` to each lane (mod 2^64).
     fn advance(self, c: Self::Counter) -> Self::Counter;
-    /// Prepares the layout in which the low `bytes` bytes of a counter, 1 to 8, come first in the
-    /// block, big-endian, with zeros after them.
+    /// Prepares a layout in which the low `bytes` bytes of a counter, 1 to 8, come first in the
+    /// block, big-endian and followed by zeros.
     fn be_prefix(self, bytes: usize) -> Self::CounterLayout;
-    /// Each lane's counter in this layout.
+    /// Encodes each lane's counter in this layout.
     fn encode_counter(self, c: Self::Counter, layout: Self::CounterLayout) -> Self::V;
 
-    /// Prepares pieces of `step` bytes, from half a block to a block.
+    /// Prepares for pieces of `step` bytes, from half a block to a block.
     fn stride(self, step: usize) -> Self::Stride;
-    /// `N` vectors of pieces: lane j of vector v ends with the `step` bytes of `data` from
-    /// `at + (v * LANES + j) * step`; the bytes before them are zero. At least as many bytes as a
-    /// piece is shorter than a block come before `at`. Many at once, so that bounds are checked
-    /// once.
+    /// Loads `N` vectors of pieces. Lane j of vector v ends with the `step` bytes of `data` from
+    /// `at + (v * LANES + j) * step`, and its other bytes are zero. At least `BYTES - step` bytes
+    /// must come before `at`, where `BYTES` is the length of a block. Loads many vectors, so that
+    /// bounds are checked once.
     fn load_strided<const N: usize>(
         self,
         data: &[u8],
         at: usize,
         stride: Self::Stride,
     ) -> [Self::V; N];
-    /// As one vector of [`load_strided`](Lanes::load_strided), but only the first `n` lanes are
-    /// loaded; the other lanes are zero. No bytes need to come before `at`.
+    /// As one vector of [`load_strided`](Lanes::load_strided), but loads only the first `n` lanes;
+    /// the other lanes are zero. No bytes need to come before `at`.
     fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Self::Stride) -> Self::V;
 
-    /// Lane j ends with the last bytes of block `block(j)`, those of a piece; the bytes before them
-    /// are zero.
+    /// Loads a piece into each lane: lane j ends with the last bytes of block `block(j)`, and its
+    /// other bytes are zero.
     #[inline(always)]
     fn gather<'a>(
         self,
@@ -116,65 +116,66 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
         self.load(Self::Block::flatten(&blocks[..Self::LANES]))
     }
 
-    /// The last `n` bytes of a block, filled up with zeros behind them, as a vector of one block.
+    /// Returns the last `n` bytes of a block, followed by zeros, as a vector of one block.
     #[inline(always)]
     fn last_bytes(self, block: &[u8], n: usize) -> <Self::Narrow as Lanes>::V {
         self.tail(&block[Self::Block::BYTES - n..])
     }
 
-    /// As many bytes as a block has or fewer, filled up with zeros, as a vector of one block.
+    /// Returns up to a block of bytes, padded with zeros, as a vector of one block.
     #[inline(always)]
     fn tail(self, p: &[u8]) -> <Self::Narrow as Lanes>::V {
         self.narrow().splat(&Self::Block::zero_filled(p))
     }
 }
 
-/// One level of instruction sets, a bundle of CPU features: vectors of AES blocks, and what else its
-/// instructions do. A value of the type is the proof that this CPU has them.
+/// An instruction-set level, a bundle of CPU features: vectors of AES blocks, and the other
+/// operations of its instructions. A value of the type is the proof that this CPU has the features.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
-    /// The most AES blocks of a message that has a kernel of its own on the one-block level, at most
-    /// 8. Zero on a one-block level where code without loops gains nothing.
+    /// The maximum number of AES blocks in messages with their own kernel on the one-block level,
+    /// at most 8. Zero on a one-block level where code without loops is not faster.
     const NARROW_PATH_MAX_BLOCKS: usize;
 
-    /// `R` round keys as the level likes to keep them over a loop.
+    /// `R` round keys, in the level's preferred form for a loop.
     type Keys<'a, const R: usize>: Copy;
-    /// Vectors of 64-bit words, see [`Isa::words`].
+    /// The vectors of 64-bit words, see [`Isa::words`].
     type Words: BitSlices;
-    /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
+    /// The one-block level: [`Narrow`](Lanes::Narrow) as a level.
     type One: Isa<One = Self::One>;
 
-    /// Runs `f` compiled with this level's instructions, in a function of its own: for what is large and
-    /// stands in many kernels.
+    /// Runs `f`, compiled with this level's instructions, in a separate function. Use it for large
+    /// code that occurs in many kernels.
     fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
 
-    /// Arithmetic on words, at the widest that the level has.
+    /// Returns arithmetic on words, at the level's full width.
     fn words(self) -> Self::Words;
 
-    /// Prepares round keys: once per range, before the loop.
+    /// Prepares round keys, once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
-    /// The same round keys for one turn of a loop. A level with few registers has them loaded again
-    /// in each turn: loaded before the loop, most of them would only move to the stack.
+    /// Returns the same round keys for one iteration of a loop. A level with few registers reloads
+    /// them in each iteration: if they were loaded before the loop, most of them would only move to
+    /// the stack.
     #[inline(always)]
     fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
         *keys
     }
-    /// Round key `r` in every lane.
+    /// Returns round key `r` in every lane.
     fn key<const R: usize>(self, keys: &Self::Keys<'_, R>, r: usize) -> Self::V;
-    /// One AES round in each lane: `MixColumns(ShiftRows(SubBytes(a))) ^ k`.
+    /// Computes one AES round in each lane: `MixColumns(ShiftRows(SubBytes(a))) ^ k`.
     fn aes(self, a: Self::V, k: Self::V) -> Self::V;
-    /// The last AES round in each lane: `ShiftRows(SubBytes(a)) ^ k`.
+    /// Computes the last AES round in each lane: `ShiftRows(SubBytes(a)) ^ k`.
     fn aes_last(self, a: Self::V, k: Self::V) -> Self::V;
-    /// Whether a round is an instruction. Where it is not, all rounds are a call, because they are
-    /// kilobytes of code.
+    /// AES rounds are instructions. Otherwise all rounds are one call, because they are kilobytes
+    /// of code.
     const AES_INSTRUCTIONS: bool = true;
-    /// All rounds but the last.
+    /// Computes all rounds but the last.
     #[inline(always)]
     fn aes_first_rounds<const R: usize, const N: usize>(
         self,
         keys: &Self::Keys<'_, R>,
         mut x: [Self::V; N],
     ) -> [Self::V; N] {
-        // Four keys stay in registers everywhere.
+        // Four keys stay in registers on every level.
         let keys = if N == 8 && R > 4 { self.reload_keys(keys) } else { *keys };
         for r in 0..R - 1 {
             let key = self.key(&keys, r);
@@ -184,7 +185,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         }
         x
     }
-    /// All `R` rounds.
+    /// Computes all `R` rounds.
     #[inline(always)]
     fn aes_rounds<const R: usize, const N: usize>(
         self,
@@ -199,30 +200,30 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         x
     }
 
-    /// Prepares a layout: byte i of a block is byte `layout[i]` of the little-endian counter, or zero
-    /// where `layout[i]` is [`ZERO`](super::ZERO).
+    /// Prepares a layout: byte i of a block is byte `layout[i]` of the little-endian counter, or
+    /// zero if `layout[i]` is [`ZERO`](super::ZERO).
     fn counter_layout(self, layout: &Block) -> Self::CounterLayout;
 
-    /// In each lane, four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of
-    /// words 0 to j of `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord
-    /// comes before SubWord, and `rcon` is added.
+    /// Computes four words of AES's key schedule (FIPS-197, section 5.2) in each lane. Word j is
+    /// the xor of words 0 to j of `before` and of SubWord of the last word of `last`. With an
+    /// `rcon`, RotWord is applied before SubWord, and `rcon` is added.
     fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
-    /// `a & b`.
+    /// Returns `a & b`.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Each lane times x in GF(2^128), as PMAC has it: modulo x^128 + x^7 + x^2 + x + 1, and the first
-    /// bit of a block is the coefficient of x^127.
+    /// Multiplies each lane by x in GF(2^128) as in PMAC: modulo x^128 + x^7 + x^2 + x + 1, where
+    /// the first bit of a block is the coefficient of x^127.
     #[inline(always)]
     fn times_x(self, a: Self::V) -> Self::V {
         each_lane(self, a, gf128::times_x)
     }
-    /// Each lane over x.
+    /// Divides each lane by x.
     #[inline(always)]
     fn over_x(self, a: Self::V) -> Self::V {
         each_lane(self, a, gf128::over_x)
     }
 }
 
-/// A function of each lane, one by one.
+/// Applies a function to each lane separately.
 #[inline(always)]
 fn each_lane<I: Isa>(isa: I, a: I::V, f: impl Fn(Block) -> Block) -> I::V {
     let mut lanes = [[0; 16]; MAX_LANES];

@@ -1,4 +1,4 @@
-//! Levels: the features of each, and how a kernel comes to run on one.
+//! Levels: the features of each, and the dispatch of kernels to them.
 
 use super::bit_slices::BitSlices;
 use super::lanes::Isa;
@@ -7,28 +7,28 @@ use super::words::Words;
 
 /// Work written once and compiled for every level of [`LEVELS`](Kernel::LEVELS).
 pub trait Kernel {
-    /// The levels that it is compiled for.
+    /// The levels that the kernel is compiled for.
     const LEVELS: Levels = Levels::All;
-    /// What the work gives.
+    /// The result.
     type Out;
     /// Does the work. Needs `#[inline(always)]`.
     fn run<I: Isa>(self, isa: I) -> Self::Out;
 }
 
-/// For which levels a kernel is compiled. What would be the same code on two of them is compiled for the
+/// The levels that a kernel is compiled for. Two levels with the same code share the kernel of the
 /// lower one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Levels {
-    /// All: for long messages under AES.
+    /// All levels: for long messages under AES.
     All,
-    /// Those whose words differ: for kernels without wide AES.
+    /// Levels with different words: for kernels without wide AES.
     Words,
-    /// Those whose one-block vectors differ: for short messages and last blocks.
+    /// Levels with different one-block vectors: for short messages and last blocks.
     Narrow,
 }
 
-/// A level that this CPU has and that passed its self-test in this process. The portable level has
-/// no such test: no level could take its place.
+/// A level that this CPU supports and that passed its self-test in this process. The portable level
+/// has no such test, because there is no other level to fall back to.
 ///
 /// ```
 /// use tagmac::isa::Level;
@@ -37,12 +37,12 @@ pub enum Levels {
 #[derive(Clone, Copy)]
 pub struct Level(Proof);
 
-/// Makes all that is a list of levels from one table, lowest level first: their types, how they are
-/// detected and compiled, and what a [`Level`] knows of them. One list of features serves detection and
-/// compilation, so they agree.
+/// Defines all lists of levels from one table, lowest level first: their types, detection and
+/// compilation, and the facts of a [`Level`]. Detection and compilation use the same list of
+/// features, so they agree.
 ///
-/// A row with `as BELOW: Words, Narrow` hands kernels for these [`Levels`] down to a level whose
-/// features are among its own: they would be the same code.
+/// A row with `as BELOW: Words, Narrow` uses the kernels of a lower level for these [`Levels`],
+/// because the code would be the same. The features of that level must be a subset.
 macro_rules! levels {
     ($(
         $(#[$doc:meta])*
@@ -60,7 +60,7 @@ macro_rules! levels {
 
             #[cfg(target_arch = $arch)]
             impl $name {
-                /// The proof, if this CPU has every feature.
+                /// Returns the proof if this CPU has every feature.
                 #[inline]
                 fn detect() -> Option<Self> {
                     #[cfg(feature = "std")]
@@ -70,8 +70,9 @@ macro_rules! levels {
                     found.then_some($name(()))
                 }
 
-                /// Runs `f` on three values, compiled with this level's instructions. Values of up to two
-                /// words are passed in registers; what `f` captures is not, so it should capture nothing.
+                /// Runs `f` on three values, compiled with this level's instructions. Values of up
+                /// to two words are passed in registers. Captured values are not, so `f` should
+                /// capture nothing.
                 #[inline(always)]
                 pub(super) fn call<A, B, C, R>(
                     self,
@@ -106,14 +107,14 @@ macro_rules! levels {
                 impl From<$name> for $below {
                     #[inline(always)]
                     fn from(_: $name) -> $below {
-                        // Every feature of the level below is one of this level: see the test.
+                        // The features of the lower level are a subset, see the test.
                         $below(())
                     }
                 }
             )?
         )+
 
-        /// The places of levels in [`Level::NAMES`].
+        /// The positions of levels in [`Level::NAMES`].
         enum Place {
             Portable,
             $(#[cfg(target_arch = $arch)] $name,)+
@@ -126,8 +127,9 @@ macro_rules! levels {
         }
 
         impl Proof {
-            /// The level whose kernels run on this one. First of all: two levels that share kernels
-            /// are then one case, and a call on the higher one takes 2 to 4 instructions less.
+            /// The level whose kernels run on this one. Applied first, so that two levels with
+            /// shared kernels are one case: this saves 2 to 4 instructions per call on the higher
+            /// one.
             #[inline(always)]
             fn shared(self, levels: Levels) -> Proof {
                 match (self, levels) {
@@ -140,8 +142,7 @@ macro_rules! levels {
             }
         }
 
-        /// Every level of this architecture, lowest first, if the CPU has it: not yet one that passed its
-        /// self-test.
+        /// Detects every level of this architecture, lowest first. Does not run self-tests.
         pub(super) const DETECT: &[fn() -> Option<Level>] = &[
             || Portable::detect().map(|isa| Level(Proof::Portable(isa))),
             $(
@@ -157,7 +158,7 @@ macro_rules! levels {
                 $(#[cfg(target_arch = $arch)] $called,)+
             ];
 
-            /// Its place in [`Level::NAMES`].
+            /// The level's position in [`Level::NAMES`].
             #[inline(always)]
             pub(super) fn place(self) -> usize {
                 let place = match self.0 {
@@ -167,7 +168,7 @@ macro_rules! levels {
                 place as usize
             }
 
-            /// What is known of the level without a kernel on it.
+            /// Constants of the level that need no dispatch.
             #[inline(always)]
             pub(crate) fn facts(self) -> Facts {
                 match self.0 {
@@ -179,8 +180,8 @@ macro_rules! levels {
                 }
             }
 
-            /// Runs a kernel that is made of three values, which travel as `call` says. Here
-            /// the choice at run time becomes code for one level.
+            /// Runs a kernel that is built from three values, passed as in `call`. Here the choice
+            /// at run time becomes code for one level.
             #[inline(always)]
             pub(crate) fn run_on<A, B, C, K: Kernel>(
                 self,
@@ -199,7 +200,7 @@ macro_rules! levels {
                         Proof::$name(isa) => {
                             $(
                                 if const { matches!(K::LEVELS, $(Levels::$same)|+) } {
-                                    unreachable!("`shared` gives a lower level")
+                                    unreachable!("`shared` returns a lower level")
                                 }
                             )?
                             isa.call(a, b, c,
@@ -212,7 +213,7 @@ macro_rules! levels {
             }
         }
 
-        /// The features of each level, and of the one that it hands kernels down to.
+        /// The features of each level, and the lower level that provides its kernels.
         #[cfg(test)]
         const TABLE: &[(&str, &[&str], &[&str])] = &[$(
             (stringify!($name), &[$($feature),+], &[$(stringify!($below))?]),
@@ -221,19 +222,19 @@ macro_rules! levels {
 }
 
 levels! {
-    /// SSE4.1 and AES: Westmere and Jaguar on.
+    /// SSE4.1 and AES: from Westmere and Jaguar.
     "x86_64" is_x86_feature_detected Aesni "aesni" = ["sse4.1", "aes"];
-    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
+    /// AVX2 and AES: from Haswell and Zen. The same width for AES, but three-operand instructions.
     "x86_64" is_x86_feature_detected Avx2 "avx2" = ["avx2", "aes"];
     /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
     "x86_64" is_x86_feature_detected Vaes "vaes" as Avx2: Words, Narrow = ["avx2", "aes", "vaes"];
-    /// Ice Lake and Zen 4 on. Without VL: with it, compilers 1.95 to 1.97 miscompile auto-vectorised
-    /// code, also without DQ (rust-lang/rust#158622).
+    /// From Ice Lake and Zen 4. Without VL: with it, compilers 1.95 to 1.97 miscompile
+    /// auto-vectorised code, also without DQ (rust-lang/rust#158622).
     "x86_64" is_x86_feature_detected Avx512 "avx512" as Avx2: Narrow = [
         "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "vaes",
         "vpclmulqdq"
     ];
-    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
+    /// NEON and AES: almost every 64-bit Arm CPU of servers, phones and desktops.
     "aarch64" is_aarch64_feature_detected Neon "neon" = ["neon", "aes"];
 }
 
@@ -251,25 +252,25 @@ impl Level {
     }
 }
 
-/// What is known of a level without a kernel on it.
+/// Constants of a level that need no dispatch.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
     /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
     pub(crate) narrow_path_max_blocks: usize,
     /// See [`Isa::AES_INSTRUCTIONS`].
     pub(crate) aes_instructions: bool,
-    /// Blocks in a vector.
+    /// The number of blocks in a vector.
     lanes: usize,
     /// See [`Words::LANES`].
     word_lanes: usize,
     /// See [`Words::MUL52`].
     mul52: bool,
-    /// Whether there are [`BitSlices::NIBBLES`].
+    /// The level has [`BitSlices::NIBBLES`].
     pub(crate) nibbles: bool,
 }
 
 impl Facts {
-    /// Those of a level.
+    /// The constants of a level.
     pub(crate) const fn new<I: Isa>() -> Facts {
         Facts {
             narrow_path_max_blocks: I::NARROW_PATH_MAX_BLOCKS,
@@ -281,25 +282,26 @@ impl Facts {
         }
     }
 
-    /// Whether short messages under AES are faster in a batch: not where a vector is one block, of which
-    /// CPUs overlap as many calls as there are.
+    /// Returns whether a batch of short messages under AES is faster. It is not if a vector is one
+    /// block and AES an instruction: then CPUs overlap the calls for single messages.
     pub(crate) const fn batching_helps_aes(self) -> bool {
         !self.aes_instructions || self.lanes > 1
     }
 
-    /// Whether UMAC's do.
+    /// Returns whether a batch of short messages under UMAC is faster.
     pub(crate) const fn batching_helps_umac(self) -> bool {
         !self.aes_instructions || self.word_lanes > 1
     }
 
-    /// Whether those of Poly1305-AES do: limbs of 26 bits gain nothing side by side.
+    /// Returns whether a batch of short messages under Poly1305-AES is faster. With limbs of 26
+    /// bits it is not.
     pub(crate) const fn batching_helps_poly1305(self) -> bool {
         !self.aes_instructions || self.mul52
     }
 }
 
 impl Level {
-    /// The level's name.
+    /// Returns the level's name.
     pub fn name(self) -> &'static str {
         Level::NAMES[self.place()]
     }

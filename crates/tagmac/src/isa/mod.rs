@@ -1,12 +1,13 @@
-//! Instruction sets: what vectors of blocks and of words can do on each level of CPU.
+//! Instruction-set levels: the vectors of blocks and words of each kind of CPU.
 //!
 //! A level is a bundle of CPU features. A value of a level's type is the proof that this CPU has
-//! them, so a kernel that takes the value is plain safe Rust. Kernels are written once, generic
-//! over [`Isa`], and [`Level::run`] is the only place where a run-time choice becomes compile-time
-//! code: choose once per range, loops inside.
+//! them, so a kernel with such a parameter is plain safe Rust. Kernels are written once, generic
+//! over [`Isa`]. Only [`Level::run`] turns a run-time choice into compile-time code: choose once
+//! per range, with loops inside.
 //!
-//! Every function and closure that a kernel passes through needs `#[inline(always)]`. Without it
-//! the result stays right and every instruction becomes a call; `scripts/check-asm` tells.
+//! Every function and closure between [`Level::run`] and the instructions needs
+//! `#[inline(always)]`. Without it results stay correct, but every instruction becomes a call;
+//! `scripts/check-asm` detects this.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -40,7 +41,7 @@ pub(crate) use level::Neon;
 pub(crate) use level::{Aesni, Avx2, Avx512, Vaes};
 pub use level::{Kernel, Level, Levels};
 pub(crate) use portable::SMALL;
-/// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.
+/// A 16-byte return value, in a register if possible, so that comparing it needs no memory.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use register::Register;
 pub use scalar_blocks::ScalarBlocks;
@@ -50,24 +51,24 @@ pub(crate) use usable::KnownAnswer;
 pub use usable::{SelfTest, Status, UnusableLevel};
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
-/// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.
+/// A 16-byte return value, in a register if possible, so that comparing it needs no memory.
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::Register;
 #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
 pub(crate) use x86::l2_bytes;
 
-/// For key schedules: the last word of four in the place of all.
+/// For key schedules: the last of four words, in all four places.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 const LAST_WORD: Block = [12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15];
-/// The same after RotWord.
+/// The same, after RotWord.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 const LAST_WORD_TURNED: Block = [13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12];
 
-/// In [`Isa::counter_layout`]: this byte of the block is zero.
+/// In [`Isa::counter_layout`]: a zero byte.
 pub const ZERO: u8 = 0x80;
 
-/// A number as a block, big-endian, stored at once: kernels load it at once, and what is stored in
-/// halves is not loaded together before both have left for the cache.
+/// A number as a big-endian block, stored in one piece. Kernels load it in one piece, and two
+/// halves cannot be forwarded to one load until both have reached the cache.
 #[inline(always)]
 pub(crate) fn be_block(number: u128) -> Block {
     #[cfg(target_arch = "x86_64")]
@@ -76,8 +77,8 @@ pub(crate) fn be_block(number: u128) -> Block {
     number.to_be_bytes()
 }
 
-/// The word itself, of which compilers know nothing: a mask stays one, and what is made of it is not
-/// gathered into vectors, which for products of 64 bits costs more than it saves.
+/// The same word, hidden from the optimiser. A mask then stays a mask, and values computed from the
+/// word are not gathered into vectors. For 64-bit products that would cost more than it saves.
 #[inline(always)]
 pub(crate) fn opaque_word(word: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -86,8 +87,8 @@ pub(crate) fn opaque_word(word: u64) -> u64 {
     core::hint::black_box(word)
 }
 
-/// The reference itself, of which compilers do not know that it is the same as before: what is loaded
-/// there in a turn of a loop is not kept for the next one.
+/// The same reference, hidden from the optimiser, so that values loaded through it are not kept for
+/// the next iteration of a loop.
 #[inline(always)]
 pub(crate) fn reloaded<T>(reference: &T) -> &T {
     #[cfg(target_arch = "x86_64")]
@@ -96,17 +97,17 @@ pub(crate) fn reloaded<T>(reference: &T) -> &T {
     reference
 }
 
-/// How far ahead of its use a message is asked for: a page, which takes a core less time to work on
-/// than memory takes to answer.
+/// The prefetch distance in bytes. A core takes less time to process this much than memory takes to
+/// answer.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 8192;
 
-/// Asks the caches for `bytes` bytes of `data`, those [`AHEAD`] bytes from its start or, if it is
-/// shorter, the last ones.
+/// Prefetches `bytes` bytes of `data`, those [`AHEAD`] bytes from its start or, if it is shorter,
+/// the last ones.
 ///
-/// CPUs do so unasked for lines of cache that are loaded one after the other, but not always for
-/// LightMAC's pieces, which lie across lines, and for NH's chunks: without it, from memory, LightMAC
-/// takes five times as long on Zen 5, UMAC-64 twice. PMAC gains 12 % from 32 MiB on.
+/// CPUs prefetch consecutive cache lines themselves, but not always for LightMAC's pieces, which
+/// cross lines, and for NH's chunks. Without this, from memory, LightMAC takes five times as long
+/// on Zen 5, and UMAC-64 twice as long. PMAC is 12 % faster from 32 MiB on.
 #[inline(always)]
 pub(crate) fn fetch_ahead(data: &[u8], bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -118,7 +119,7 @@ pub(crate) fn fetch_ahead(data: &[u8], bytes: usize) {
 /// The layout of [`Lanes::be_prefix`].
 #[inline(always)]
 fn be_prefix(bytes: usize) -> Block {
-    // Byte i is byte `bytes - 1 - i` of the little-endian counter: a window into a fixed ramp.
+    // Byte i is byte `bytes - 1 - i` of the little-endian counter: a window into a constant ramp.
     const RAMP: [u8; 24] = {
         let mut ramp = [ZERO; 24];
         let mut i = 0;
@@ -131,7 +132,7 @@ fn be_prefix(bytes: usize) -> Block {
     *RAMP[8 - bytes..].first_chunk().expect("16 of 24 bytes")
 }
 
-/// Ones in the last `bytes` bytes of a block, zeros before them.
+/// Ones in the last `bytes` bytes of a block, after zeros.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 #[inline(always)]
 fn last_ones(bytes: usize) -> Block {
@@ -147,8 +148,8 @@ fn last_ones(bytes: usize) -> Block {
     *RAMP[bytes..].first_chunk().expect("at most a block")
 }
 
-/// Where the block is that ends with the first of `pieces` pieces of `step` bytes from `at` on.
-/// Blocks that end with the others follow it in steps of `step` bytes, all within `data`.
+/// The address of the block that ends with the first of `pieces` pieces of `step` bytes from `at`.
+/// The blocks that end with the other pieces follow in steps of `step` bytes, all within `data`.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 #[inline(always)]
 fn first_block(data: &[u8], at: usize, step: usize, pieces: usize) -> *const u8 {

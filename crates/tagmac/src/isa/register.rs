@@ -1,4 +1,4 @@
-//! Sixteen bytes that functions return, where there is no register for them.
+//! 16-byte return values on targets without a register for them.
 
 use super::{Block, opaque_word};
 
@@ -7,19 +7,19 @@ use super::{Block, opaque_word};
 pub struct Register(Block);
 
 impl Register {
-    /// The register that holds a block.
+    /// Returns the register that holds a block.
     #[inline(always)]
     pub(crate) fn new(block: &Block) -> Register {
         Register(*block)
     }
 
-    /// The block.
+    /// Returns the block.
     #[inline(always)]
     pub(crate) fn block(self) -> Block {
         self.0
     }
 
-    /// Whether it holds this block, in a time that does not depend on either.
+    /// Compares with a block in constant time.
     #[inline(always)]
     pub(crate) fn ct_eq(self, block: &Block) -> bool {
         let differ = u128::from_ne_bytes(self.0) ^ u128::from_ne_bytes(*block);

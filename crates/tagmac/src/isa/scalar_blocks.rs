@@ -1,16 +1,16 @@
-//! Blocks one by one: lanes for ciphers that are plain code on bytes.
+//! Single blocks: lanes for ciphers that are plain functions of bytes.
 
 use core::marker::PhantomData;
 
 use super::{CipherBlock, Lanes};
 use crate::sealed::Sealed;
 
-/// One block of type B to a vector, on any CPU.
+/// One block of type B per vector, on any CPU.
 #[derive(Clone, Copy)]
 pub struct ScalarBlocks<B>(PhantomData<B>);
 
 impl<B> ScalarBlocks<B> {
-    /// The lanes, which every CPU has.
+    /// Returns the lanes, which every CPU has.
     #[inline(always)]
     pub fn new() -> Self {
         ScalarBlocks(PhantomData)
@@ -31,9 +31,9 @@ impl<B: CipherBlock> Lanes for ScalarBlocks<B> {
     type Block = B;
     type V = B;
     type Counter = u64;
-    /// How far up the low bytes of a counter go to come first in eight bytes.
+    /// The distance in bits to shift a counter, so that its low bytes come first in eight bytes.
     type CounterLayout = u32;
-    /// The length of pieces, and ones in the bytes of a block that they fill.
+    /// The length of pieces in bytes, and ones in the bytes of a block that they fill.
     type Stride = (usize, B);
     type Narrow = Self;
 

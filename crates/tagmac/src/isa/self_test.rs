@@ -1,9 +1,9 @@
-//! The self-test of a level, before its first use: AES rounds and words of key from FIPS-197
-//! (appendices A.3 and C.1), each lane operation against its definition on bytes, and each operation on words
-//! against its definition on plain words.
+//! The self-test of a level, before its first use. It checks AES rounds and key words from FIPS-197
+//! (appendices A.3 and C.1), each lane operation against its definition on bytes, and each
+//! operation on words against its definition on plain words.
 //!
-//! What a level computes stands in generic functions, which are compiled for each; what it should
-//! compute, in functions that are not, and are compiled once.
+//! The operations under test are in generic functions, compiled for each level. The expected
+//! results are in plain functions, compiled once.
 
 use super::gf128::{over_x, times_x};
 use super::{BitSlices, Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Nibbles, Words, ZERO};
@@ -28,12 +28,12 @@ const KEY_WORDS: [Block; 4] = [
     0xa8b09c1a93d194cdbe49846eb75d5b9au128.to_be_bytes(),
 ];
 
-/// Blocks unlike each other in every byte.
+/// Blocks that differ from each other in every byte.
 type Message = [u8; 16 * MAX_LANES];
-/// A vector's words; zeros after them.
+/// The words of a vector, followed by zeros.
 type Row = [u64; MAX_LANES];
 
-/// Whether the level computes what [`Isa`] says.
+/// Returns whether the level's operations match the definitions in [`Isa`].
 #[inline(always)]
 pub(super) fn passes<I: Isa>(isa: I) -> bool {
     const { assert!(I::LANES <= MAX_LANES && 2 * <I::Words as Words>::LANES <= MAX_WORDS) };
@@ -65,13 +65,13 @@ fn xor(a: &mut Block, b: &Block) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a ^= b);
 }
 
-/// The xor of the lanes as bytes.
+/// The xor of the lanes, as bytes.
 #[inline(always)]
 fn folded<I: Isa>(isa: I, a: I::V) -> Block {
     isa.narrow().lane0(isa.xor_lanes(a))
 }
 
-/// Rounds of one block, and those of a vector against them.
+/// Tests rounds of one block, and rounds of a vector against these.
 #[inline(always)]
 fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
     let narrow = isa.narrow();
@@ -116,7 +116,7 @@ fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
     passes && xors == [0; 16]
 }
 
-/// Times x, over x, and the bits that are in a round key too: xors of all blocks.
+/// Xors expected values of all blocks: times x, divided by x, and the bits also set in a round key.
 #[inline(never)]
 fn add_expected(xors: &mut [Block; 3], blocks: &[u8]) {
     for block in blocks.as_chunks().0 {
@@ -127,7 +127,7 @@ fn add_expected(xors: &mut [Block; 3], blocks: &[u8]) {
     }
 }
 
-/// How counters are written: their bytes from the last to the first, behind zeros.
+/// A counter layout: the bytes from the last to the first, after leading zeros.
 const FORM: Block = {
     let mut layout = [ZERO; 16];
     let mut byte = 0;
@@ -137,13 +137,13 @@ const FORM: Block = {
     }
     layout
 };
-/// Pieces, and where the first one is.
+/// The length of pieces, and the position of the first one.
 const STEP: usize = 11;
 const AT: usize = 6;
-/// The first counter, so that some carry out of all bytes.
+/// The first counter, such that some counters carry out of all bytes.
 const COUNTER: u64 = u64::MAX - 1;
 
-/// Partial loads, counters and stride pieces, seen through the xor of the lanes.
+/// Tests partial loads, counters and pieces, through the xor of the lanes.
 #[inline(always)]
 fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
     let whole = isa.load(&message[..16 * I::LANES]);
@@ -189,7 +189,7 @@ fn expected_lanes(message: &Message, n: usize, lanes: usize) -> [Block; 6] {
     [blocks, blocks, counters, pieces, last, super::zero_filled(&message[..n])]
 }
 
-/// A vector's words.
+/// The words of a vector.
 #[inline(always)]
 fn stored<A: Words>(a: A, w: A::W) -> Row {
     let mut words = [0; MAX_LANES];
@@ -207,15 +207,15 @@ fn message_words(message: &Message) -> [u64; 2 * MAX_LANES] {
     words
 }
 
-/// The low half of a word, and its low 52 bits.
+/// Masks for the low half of a word and for its low 52 bits.
 const LOW: u64 = u32::MAX as u64;
 const LOW52: u64 = (1 << 52) - 1;
-/// The least signed numbers of 16 and of 32 bits: their products, and sums of products that wrap
+/// The smallest signed numbers of 16 and 32 bits: their products, and sums of products that wrap
 /// around.
 const MIN_I16: u64 = 0x8000_8000_8000_8000;
 const MIN_I32: u64 = 1 << 31;
 
-/// All operations on words.
+/// Tests all operations on words.
 #[inline(always)]
 fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let n = 2 * A::LANES;
@@ -223,7 +223,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let (v, w) = (a.blocks(&message[..8 * n]), a.blocks(&message[8 * n..16 * n]));
     let low52 = a.splat(LOW52);
     let [sum0, sum1] = a.mul52([w, v], a.and(v, low52), a.and(w, low52));
-    // Ones and zeros: the greatest products, and carries out of both halves.
+    // Ones and zeros: the largest products, and carries out of both halves.
     let ones = a.splat(u64::MAX);
     let [most0, most1] = a.mul52([w, v], low52, low52);
     let (least16, least32) = (a.splat(MIN_I16), a.splat(MIN_I32));
@@ -276,7 +276,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     passes &= a.sum(v) == sums[0].wrapping_add(sums[1]);
     passes &= a.sum_pair(v, w) == [a.sum(v), a.sum(w)];
 
-    // Blocks of each half or word by word: all of them once, in one order.
+    // The blocks by halves or by words, each exactly once, in a consistent order.
     let blocks = &message[..16 * n];
     let (even, odd) = a.even_odd(blocks);
     passes &= are_pairs_of_blocks(&stored(a, even), &stored(a, odd), &all[..2 * n]);
@@ -292,7 +292,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     passes && stored(a, again) == first && stored(a, too) == second
 }
 
-/// All operations on slices of bits.
+/// Tests all operations on bit slices.
 #[inline(always)]
 fn bit_slices_pass<A: BitSlices>(a: A, message: &Message) -> bool {
     let n = 2 * A::LANES;
@@ -317,7 +317,7 @@ fn bit_slices_pass<A: BitSlices>(a: A, message: &Message) -> bool {
     passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
 }
 
-/// What [`Nibbles::look_up`] is.
+/// Computes [`Nibbles::look_up`].
 #[inline(never)]
 fn looked_up(words: &[u64], [low, high]: &[Block; 2]) -> Row {
     let mut row = [0; MAX_LANES];
@@ -328,7 +328,7 @@ fn looked_up(words: &[u64], [low, high]: &[Block; 2]) -> Row {
     row
 }
 
-/// What [`Nibbles::transpose_bytes`] is.
+/// Computes [`Nibbles::transpose_bytes`].
 #[inline(never)]
 fn transposed(words: &[u64], columns: u64) -> Row {
     let mut row = [0; MAX_LANES];
@@ -342,7 +342,7 @@ fn transposed(words: &[u64], columns: u64) -> Row {
     row
 }
 
-/// What [`Nibbles::swap_quarters`] is.
+/// Computes [`Nibbles::swap_quarters`].
 #[inline(never)]
 fn with_swapped_quarters(words: &[u64]) -> Row {
     let mut row = [0; MAX_LANES];
@@ -353,7 +353,7 @@ fn with_swapped_quarters(words: &[u64]) -> Row {
     row
 }
 
-/// What the operation of that place in [`words_pass`] makes of vectors x and y of `n` words.
+/// Computes the operation with this index in [`words_pass`] on vectors x and y of `n` words.
 #[inline(never)]
 fn expected_words(operation: usize, all: &[u64; 2 * MAX_LANES], n: usize) -> Row {
     let mut row = [0; MAX_LANES];
@@ -445,7 +445,8 @@ fn numbers(message: &Message) -> [u128; MAX_LANES] {
     numbers
 }
 
-/// Whether each two neighbouring blocks are once in a lane of `even` and that of `odd`.
+/// Returns whether each pair of neighbouring blocks occurs once, in the same lane of `even` and
+/// `odd`.
 #[inline(never)]
 fn are_pairs_of_blocks(even: &Row, odd: &Row, words: &[u64]) -> bool {
     let lanes = words.len() / 4;
@@ -456,7 +457,8 @@ fn are_pairs_of_blocks(even: &Row, odd: &Row, words: &[u64]) -> bool {
     })
 }
 
-/// Whether each block is once in a word of `first` and that of `second`, and block 0 is first.
+/// Returns whether each block occurs once, in the same word of `first` and `second`, and block 0 is
+/// first.
 #[inline(never)]
 fn are_columns(first: &Row, second: &Row, words: &[u64]) -> bool {
     let n = words.len() / 2;
@@ -467,18 +469,18 @@ fn are_columns(first: &Row, second: &Row, words: &[u64]) -> bool {
         })
 }
 
-/// Rows whose bits are all different.
+/// Fills rows with pseudorandom bits.
 #[inline(never)]
 fn fill_rows(rows: &mut [u64]) {
     let mut word = 1u64;
     for row in rows {
-        // Knuth's multiplier, MMIX.
+        // The multiplier of MMIX by Knuth.
         word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         *row = word;
     }
 }
 
-/// Whether all bits of those planes are right.
+/// Returns whether all bits of the planes are right.
 #[inline(never)]
 fn are_planes(rows: &[u64], key: u64, planes: &[u64]) -> bool {
     let n = rows.len() / 64;

@@ -1,4 +1,4 @@
-//! Which levels this CPU has, and which of them have proved themselves.
+//! Detection and self-tests of levels.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -6,10 +6,10 @@ use super::lanes::Isa;
 use super::level::{DETECT, Kernel, Level};
 use super::self_test;
 
-/// What became of a level on this machine.
+/// The status of a level on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// In use where asked for.
+    /// Available.
     Usable,
     /// The CPU does not support it.
     Unsupported,
@@ -43,25 +43,25 @@ impl Kernel for Operations {
     type Out = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        // No level could take the place of the portable one. What it computes wrong, the known answers
-        // of constructions find.
+        // There is no level to fall back to from the portable one. The known answers of
+        // constructions detect its errors.
         !I::AES_INSTRUCTIONS || self_test::passes(isa)
     }
 }
 
-/// What became of a construction's self-test on each level, in this process: a byte for each, so that a key
-/// for one message pays no more than a comparison. The test of a level's own operations comes before its
-/// first use; each construction has one of its own, so that a program holds the kernels of those MACs alone
-/// that it uses.
+/// The state of a construction's self-test on each level, in this process. It is one byte per
+/// level, so that a key for one message costs only a comparison. A level's own operations are
+/// tested before its first use. Each construction has a separate test, so that a program contains
+/// only the kernels of the MACs that it uses.
 ///
-/// A `static` for each construction. [`Level::passing`] runs the test and keeps its verdict:
+/// Use a `static` for each construction. [`Level::passing`] runs the test and stores its result:
 ///
 /// ```
 /// use tagmac::isa::{Level, SelfTest};
 ///
 /// fn passing(level: Level) -> Level {
 ///     static TEST: SelfTest = SelfTest::new();
-///     // In earnest: whether the kernels of this level give a known answer.
+/// // A real test checks a known answer on this level.
 ///     level.passing(&TEST, |level| level.name() != "aesni")
 /// }
 ///
@@ -71,7 +71,7 @@ pub struct SelfTest([AtomicU8; DETECT.len()]);
 
 #[cfg(test)]
 std::thread_local! {
-    /// How often a construction asked for a self-test in this thread, for the test that each does.
+    /// The number of self-tests that constructions requested in this thread, for testing.
     pub(crate) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
 }
 
@@ -79,19 +79,19 @@ impl SelfTest {
     const PASSED: u8 = 1;
     const FAILED: u8 = 2;
 
-    /// A test that has not run.
-    #[allow(clippy::new_without_default, reason = "there is none but in a static")]
+    /// Returns a test that has not run yet.
+    #[allow(clippy::new_without_default, reason = "only used in statics")]
     pub const fn new() -> Self {
         SelfTest([const { AtomicU8::new(0) }; DETECT.len()])
     }
 
-    /// What is known of a level: 0 if nothing is.
+    /// The result on a level; 0 if the test has not run.
     #[inline(always)]
     fn verdict(&self, level: Level) -> &AtomicU8 {
         &self.0[level.place()]
     }
 
-    /// Whether a level passes, which is found out once.
+    /// Returns whether a level passes. The test runs once.
     fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
         match self.verdict(level).load(Ordering::Relaxed) {
             0 => {
@@ -105,38 +105,39 @@ impl SelfTest {
     }
 }
 
-/// What a construction must answer on a level before it runs there: the first bytes of a tag.
+/// The known answer of a construction, the first bytes of a tag, which it must reproduce on a level
+/// before it runs there.
 pub(crate) struct KnownAnswer {
     pub(crate) answer: u128,
     pub(crate) test: SelfTest,
 }
 
 impl KnownAnswer {
-    /// An answer that nobody was asked for yet.
+    /// An answer that was not checked yet.
     pub(crate) const fn new(answer: u128) -> Self {
         KnownAnswer { answer, test: SelfTest::new() }
     }
 }
 
 impl Level {
-    /// The highest usable level. There always is one: the portable level needs nothing of the CPU, and
-    /// its operations are tested by the known answers of the MACs that use them.
+    /// Returns the highest usable level. There is always one: the portable level needs no CPU
+    /// features, and the known answers of MACs test its operations.
     #[inline]
     pub fn best() -> Level {
         let best = (0..DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
         best.expect("the portable level is always usable")
     }
 
-    /// Every usable level, lowest first.
+    /// Returns every usable level, lowest first.
     pub fn all() -> impl Iterator<Item = Level> {
         (0..DETECT.len()).filter_map(|place| Level::usable(place).ok())
     }
 
-    /// The level of that name, in any case of letters.
+    /// Returns the level with this name. Case is ignored.
     ///
     /// # Errors
     ///
-    /// [`UnusableLevel`] if no level has that name, the CPU does not support it, or it failed its
+    /// [`UnusableLevel`] if no level has this name, the CPU does not support it, or it failed its
     /// self-test.
     pub fn from_name(name: &str) -> Result<Level, UnusableLevel> {
         let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
@@ -144,7 +145,8 @@ impl Level {
         level.map_err(|status| UnusableLevel(Some(status)))
     }
 
-    /// What became of the level of that name; `None` if this architecture has no such level.
+    /// Returns the status of the level with this name, or `None` if this architecture has no such
+    /// level.
     pub fn status(name: &str) -> Option<Status> {
         match Level::from_name(name) {
             Ok(_) => Some(Status::Usable),
@@ -152,7 +154,7 @@ impl Level {
         }
     }
 
-    /// The level at a place of `DETECT`, if the CPU has it and its operations are right.
+    /// The level at index `place` of `DETECT`, if the CPU has it and its operations pass.
     fn usable(place: usize) -> Result<Level, Status> {
         static OPERATIONS: SelfTest = SelfTest::new();
         let level = DETECT[place]().ok_or(Status::Unsupported)?;
@@ -160,12 +162,13 @@ impl Level {
         if passes { Ok(level) } else { Err(Status::SelfTestFailed) }
     }
 
-    /// This level, or the highest below it on which a construction passes its test: what a key is made
-    /// for. The test runs once on a level, and on a lower one only where it failed.
+    /// Returns the highest level up to this one on which a construction passes its test. Keys are
+    /// made for this level. The test runs once on a level, and on a lower level only after a
+    /// failure.
     ///
     /// # Panics
     ///
-    /// If there is none: a broken machine or compiler.
+    /// If no level passes, because of a broken machine or compiler.
     #[inline(always)]
     pub fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
         #[cfg(test)]
@@ -174,7 +177,7 @@ impl Level {
         if verdict == SelfTest::PASSED { self } else { self.tested(known, test) }
     }
 
-    /// Out of the way of keys that serve for one message.
+    /// Cold, so that one-message keys stay fast.
     #[cold]
     #[inline(never)]
     fn tested(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {

@@ -1,8 +1,8 @@
-//! The AEAD that sums leave the process under: XChaCha20-Poly1305 of the crate chacha20poly1305, from
-//! draft-irtf-cfrg-xchacha-03, section 2.3, and RFC 8439, section 2.8.
+//! The AEAD that protects sums outside the process: XChaCha20-Poly1305 of the crate
+//! chacha20poly1305, from draft-irtf-cfrg-xchacha-03, section 2.3, and RFC 8439, section 2.8.
 //!
-//! Its associated data is made of a list: each item has its length before it, in 8 bytes, so that no
-//! two lists are the same bytes.
+//! Its associated data encodes a list: each item is prefixed with its length in 8 bytes, so
+//! different lists are different bytes.
 
 use chacha20poly1305::aead::inout::InOutBuf;
 use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
@@ -13,12 +13,12 @@ use super::sealer::{NONCE, Sealer, TAG};
 use crate::nonce::fill_random;
 
 impl Sealer {
-    /// Encrypts what is secret and binds it to `associated_data`: a purpose, a name, a place.
+    /// Encrypts a secret and binds it to `associated_data`: a purpose, a name, a position.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`](crate::Error::NoRandomBytes) if the system
-    /// has none for the nonce.
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`](crate::Error::NoRandomBytes) if the
+    /// system's random generator failed.
     pub fn seal(&self, associated_data: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, SaveError> {
         let mut nonce = [0; NONCE];
         fill_random(&mut nonce)?;
@@ -27,7 +27,8 @@ impl Sealer {
         Ok(sealed)
     }
 
-    /// The same under a nonce that is random and was never used, appended.
+    /// As [`seal`](Sealer::seal), under a given nonce, which must be random and unused. Appends to
+    /// `out`.
     pub(crate) fn seal_into(
         &self,
         out: &mut Vec<u8>,
@@ -35,7 +36,7 @@ impl Sealer {
         associated_data: &[&[u8]],
         secret: &[u8],
     ) {
-        // Once it has room, nothing of the secret is left behind in a buffer that moved.
+        // Reserve first, so that a reallocation cannot leave parts of the secret in an old buffer.
         out.reserve(secret.len() + Sealer::OVERHEAD);
         out.extend_from_slice(nonce);
         let at = out.len();
@@ -46,12 +47,12 @@ impl Sealer {
         out.extend_from_slice(&tag.expect("the limit of 256 GiB is out of reach"));
     }
 
-    /// What [`seal`](Sealer::seal) was given, for the same `associated_data`.
+    /// Returns the secret that was given to [`seal`](Sealer::seal) with the same `associated_data`.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if it was altered, sealed under another key or with other associated data,
-    /// [`SaveError::NoMemory`] if there is none for the result.
+    /// [`SaveError::Seal`] if it was altered, or was sealed under another key or with other
+    /// associated data; [`SaveError::NoMemory`] if memory for the result is exhausted.
     pub fn open(
         &self,
         associated_data: &[&[u8]],
@@ -67,8 +68,8 @@ impl Sealer {
         Ok(text)
     }
 
-    /// The same where the sealed bytes are, which become secret by it: wipe them after use. Bytes
-    /// that are refused stay as they are.
+    /// As [`open`](Sealer::open), in place. The bytes become secret: wipe them after use. On error
+    /// they are unchanged.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl Sealer {
     }
 }
 
-/// The items, each with its length before it.
+/// Encodes the items, each prefixed with its length.
 fn joined(associated_data: &[&[u8]]) -> Vec<u8> {
     let mut joined = Vec::new();
     for item in associated_data {
@@ -121,7 +122,8 @@ mod tests {
     use super::*;
     use crate::algo::Poly1305;
 
-    /// The same AEAD of other parts: the cipher of the crate chacha20, and this crate's Poly1305.
+    /// Computes the same AEAD from other parts: the cipher of the crate chacha20, and this crate's
+    /// Poly1305.
     fn sealed(
         key: &[u8; 32],
         nonce: &[u8; NONCE],
@@ -158,7 +160,8 @@ mod tests {
         }
     }
 
-    /// Seals of `reference/partials.py`, which has its own cipher and MAC.
+    /// Seals made by `reference/partials.py`, which implements the cipher and the MAC
+    /// independently.
     #[test]
     fn known_answers() {
         let sealer = Sealer::new("PMAC-AES128", &[7; 16]);
@@ -180,7 +183,8 @@ mod tests {
         }
     }
 
-    /// draft-irtf-cfrg-xchacha-03, appendix A.3.1, whose associated data is no list: of both.
+    /// draft-irtf-cfrg-xchacha-03, appendix A.3.1. Its associated data is not a list, so it tests
+    /// the two AEADs directly.
     #[test]
     fn the_example_of_the_draft() {
         let key = core::array::from_fn(|i| 0x80 + i as u8);
@@ -223,7 +227,7 @@ mod tests {
             }
         }
     }
-    /// It is so with a feature of the crate alone, which a change of dependencies could lose.
+    /// Wiping depends on a feature of the crate, which a change of dependencies could lose.
     #[test]
     fn keys_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}

@@ -1,11 +1,12 @@
-//! Everything that is made from a MAC's key K besides tags.
+//! Derives all other values from a MAC's key K.
 //!
 //! ```text
 //! derived = HKDF-Expand(HKDF-Extract(salt = label, K), info = algorithm's name, 32 bytes)
 //! ```
 //!
-//! RFC 5869 with SHA-256. K is HKDF's message and never its HMAC key, so that nothing here is a tag
-//! under K, not even where the MAC is HMAC-SHA256. `docs/formats/key-file.md` has the argument for each MAC.
+//! This is RFC 5869 with SHA-256. K is HKDF's input keying material and never its HMAC key, so no
+//! derived value is a tag under K, not even if the MAC is HMAC-SHA256. `docs/formats/key-file.md`
+//! has the argument for each MAC.
 
 use hmac::digest::CtOutput;
 use hmac::{Hmac, KeyInit, Mac};
@@ -14,23 +15,24 @@ use zeroize::Zeroizing;
 
 use crate::wipe::with_stack_wiped;
 
-/// What a derived key is for. Each purpose has a label of its own, HKDF's salt.
+/// The purpose of a derived key. Each purpose has its own label, HKDF's salt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// The public id: its first 8 bytes.
+    /// The public key ID: its first 8 bytes.
     KeyId,
-    /// The key of a [`Sealer`](super::Sealer), for all that is encrypted.
+    /// The key of a [`Sealer`](super::Sealer), which encrypts saved state.
     Sealing,
-    /// The key of the HMAC-SHA256 that closes a manifest.
+    /// The key of the HMAC-SHA256 at the end of a manifest.
     Manifest,
 }
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub const ALL: [Purpose; 3] = [Purpose::KeyId, Purpose::Sealing, Purpose::Manifest];
 
-    /// HKDF's salt. Its digit is the version: it changes when what follows from it does.
+    /// Returns HKDF's salt. The trailing digit is a version: raise it whenever the derivation
+    /// changes.
     pub fn label(self) -> &'static str {
         match self {
             Purpose::KeyId => "tagmac key id 2",
@@ -40,8 +42,8 @@ impl Purpose {
     }
 }
 
-/// 32 bytes derived from the key of the MAC of this name. Names separate keys that are the same
-/// bytes.
+/// Derives 32 bytes from the key of the MAC with this name. Different names derive different values
+/// from the same key bytes.
 ///
 /// ```
 /// use tagmac::save::{Purpose, derive};
@@ -53,12 +55,13 @@ pub fn derive(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 3
     with_stack_wiped(|| derive_only(purpose, algorithm, key))
 }
 
-/// The same for callers that wipe the stack themselves.
+/// As [`derive`], for callers that wipe the stack themselves.
 pub fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
     hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
 }
 
-/// HKDF's first block of output, T(1). Both values in it are wiped: the hkdf crate leaves them.
+/// HKDF's first block of output, T(1). Wipes both intermediate values, which the crate hkdf does
+/// not.
 fn hkdf(salt: &[u8], key: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
     let extracted = hmac(salt, &[key]);
     let expanded = hmac(extracted.as_bytes(), &[info, &[1]]);
@@ -67,9 +70,9 @@ fn hkdf(salt: &[u8], key: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
     derived
 }
 
-/// HMAC-SHA256 of the strings in a row. It is wiped on drop.
+/// HMAC-SHA256 of the concatenated strings. Wiped on drop.
 fn hmac(key: &[u8], strings: &[&[u8]]) -> CtOutput<Hmac<Sha256>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC accepts keys of any length");
     strings.iter().for_each(|string| mac.update(string));
     mac.finalize()
 }
@@ -81,7 +84,7 @@ mod tests {
     use sha2::Sha256;
     use zeroize::ZeroizeOnDrop;
 
-    /// RFC 5869, appendix A: test cases 1 and 3, of which the first block.
+    /// RFC 5869, appendix A: the first blocks of test cases 1 and 3.
     #[test]
     fn the_vectors_of_the_rfc() {
         let salt: Vec<u8> = (0x00..=0x0c).collect();
@@ -100,7 +103,7 @@ mod tests {
         assert_eq!(*super::hkdf(&[], &[0x0b; 22], &[]), three);
     }
 
-    /// It is so with a feature of hmac alone, which a change of dependencies could lose.
+    /// Wiping depends on a feature of hmac, which a change of dependencies could lose.
     #[test]
     fn outputs_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}

@@ -1,27 +1,27 @@
-//! What is refused when sums are saved and opened.
+//! Errors of saving and opening sums.
 
 use core::fmt;
 
 use crate::error::{Error, FOREIGN_PART, holds_mac_error};
 
-/// Why something cannot be saved, or what was saved not be used.
+/// An error of saving a state or of opening a saved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SaveError {
     /// The sealed data was altered, or was sealed under another key or for another purpose.
     Seal,
-    /// What was sealed is not what was expected here.
+    /// The sealed data is authentic, but of another kind than this function opens.
     Saved {
-        /// What was expected.
+        /// The expected kind.
         expected: &'static str,
     },
-    /// No memory is left for what was sealed.
+    /// Memory for the sealed data is exhausted.
     NoMemory,
     /// The MAC's state within a message cannot be saved.
     NoSavedState,
-    /// A part was made by another kind of MAC, or under another key.
+    /// A part is of another kind of MAC, or was made under another key.
     ForeignPart,
-    /// What the MAC refuses.
+    /// An error of the MAC.
     Mac(Error),
 }
 
@@ -32,9 +32,9 @@ impl fmt::Display for SaveError {
                 "the sealed data was altered, or was sealed under another key or for another purpose",
             ),
             SaveError::Saved { expected } => {
-                write!(f, "expected {expected} under the seal, found something else")
+                write!(f, "the sealed data is not {expected}")
             }
-            SaveError::NoMemory => f.write_str("no memory is left to open the sealed data"),
+            SaveError::NoMemory => f.write_str("not enough memory to open the sealed data"),
             SaveError::NoSavedState => f.write_str("this MAC's state cannot be saved"),
             SaveError::ForeignPart => f.write_str(FOREIGN_PART),
             SaveError::Mac(error) => error.fmt(f),

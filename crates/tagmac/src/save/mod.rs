@@ -1,8 +1,8 @@
-//! What leaves the process: sums, sealed.
+//! Encrypted serialisation of intermediate sums.
 //!
-//! Sums are as secret as the key, so they are written down under a [`Sealer`] alone: an AEAD under
-//! a key of its own, which comes from the MAC's key. What is sealed says what it is and what it
-//! belongs to, and opens as nothing else.
+//! Sums are as secret as the key, so they are written only under a [`Sealer`]: an AEAD whose key is
+//! derived from the MAC's. Sealed data is bound to its purpose and to the object that it belongs
+//! to, and cannot be opened as anything else.
 
 mod aead;
 pub(crate) mod derive;
@@ -18,7 +18,7 @@ use core::ops::Range;
 
 use zeroize::Zeroize;
 
-/// A sum that can be written down and read again, on any machine and level.
+/// A sum that can be serialised, on any machine and level.
 pub trait Save: Sized {
     /// Appends the sum.
     ///
@@ -26,12 +26,13 @@ pub trait Save: Sized {
     ///
     /// [`SaveError::NoSavedState`] if the sum feeds a PRF whose state cannot be read.
     fn save(&self, out: &mut Writer) -> Result<(), SaveError>;
-    /// The sum that was appended, which is of these bytes of a message, whole blocks. `None` unless
-    /// one was. What a sum counts follows from the range, so it is not written down.
+    /// Reads a sum that [`save`](Save::save) wrote. It is the sum of `range`, whole blocks of a
+    /// message. Returns `None` if the bytes are not a sum. Counts follow from the range, so they
+    /// are not written.
     fn load(input: &mut Reader<'_>, range: Range<u64>) -> Option<Self>;
 }
 
-/// Bytes that are secret and grow: what they move away from is wiped, and so are they on drop.
+/// A growable buffer for secrets. It wipes old allocations, and itself on drop.
 #[derive(Default)]
 pub struct Writer(Vec<u8>);
 
@@ -42,12 +43,12 @@ impl Drop for Writer {
 }
 
 impl Writer {
-    /// One that need not move before it has this many bytes.
+    /// Returns a buffer that does not reallocate before it holds this many bytes.
     pub fn with_capacity(bytes: usize) -> Writer {
         Writer(Vec::with_capacity(bytes))
     }
 
-    /// Appends bytes of a number that both sides know.
+    /// Appends bytes without a length: both sides know it.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if self.0.capacity() - self.0.len() < bytes.len() {
             let mut larger = Vec::with_capacity((2 * self.0.len()).max(64) + bytes.len());
@@ -59,62 +60,62 @@ impl Writer {
         self
     }
 
-    /// Appends a number, little-endian.
+    /// Appends a number, little-endian, in 8 bytes.
     pub fn number(&mut self, number: u64) -> &mut Self {
         self.bytes(&number.to_le_bytes())
     }
 
-    /// Appends bytes and before them how many.
+    /// Appends the length of `bytes` and then `bytes`.
     pub fn length_prefixed(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(bytes.len() as u64).bytes(bytes)
     }
 
-    /// All bytes so far.
+    /// Returns all bytes so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the output of a [`Writer`].
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// From the first byte on.
+    /// Starts at the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader(bytes)
     }
 
-    /// The next `n` bytes, if there are as many.
+    /// Returns the next `n` bytes, or `None` if fewer are left.
     pub fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let (now, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;
         Some(now)
     }
 
-    /// The next `N` bytes.
+    /// Returns the next `N` bytes.
     pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (now, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*now)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// The next bytes, as many as the number before them says.
+    /// Returns the next bytes, prefixed with their length.
     pub fn length_prefixed(&mut self) -> Option<&'a [u8]> {
         let n = self.number()?;
         self.bytes(n.try_into().ok()?)
     }
 
-    /// All that is left.
+    /// Returns all remaining bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         core::mem::take(&mut self.0)
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if no bytes are left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

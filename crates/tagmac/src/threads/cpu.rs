@@ -1,13 +1,13 @@
-//! Which CPU a thread is on, so that helpers work beside their caller and not after it: there are kernels that
-//! wake a thread on the CPU of the one that wakes it, even while another is idle.
+//! Keeps helpers off their caller's CPU, so that they run in parallel with it. Some kernels wake a
+//! thread on the CPU of its waker even while another CPU is idle.
 
-/// The CPUs that helpers may be on, where the system tells.
+/// The CPUs that helpers may use, if the system reports them.
 pub(super) struct Cpus {
     #[cfg(target_os = "linux")]
     all: Option<rustix::thread::CpuSet>,
 }
 
-/// A CPU, where the system tells.
+/// A CPU, if the system reports it.
 #[derive(Clone, Copy)]
 pub(super) struct Cpu {
     #[cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ pub(super) struct Cpu {
 
 #[cfg(target_os = "linux")]
 impl Cpu {
-    /// That of this thread.
+    /// The CPU of this thread.
     pub(super) fn current() -> Cpu {
         Cpu { number: rustix::thread::sched_getcpu() }
     }
@@ -24,27 +24,27 @@ impl Cpu {
 
 #[cfg(target_os = "linux")]
 impl Cpus {
-    /// Those of this thread, which the threads that it starts inherit.
+    /// The CPUs of this thread, which the threads that it starts inherit.
     pub(super) fn of_this_thread() -> Cpus {
         Cpus { all: rustix::thread::sched_getaffinity(None).ok() }
     }
 
-    /// Keeps this thread from a CPU if it is there now, and no longer from the one that it was kept from
-    /// before. Whether it left.
+    /// Moves this thread off `cpu` if it runs there now. The CPU that an earlier call excluded is
+    /// allowed again. Returns whether the thread was moved.
     pub(super) fn keep_from(&self, cpu: Cpu) -> bool {
         if rustix::thread::sched_getcpu() != cpu.number {
             return false;
         }
         let Some(mut others) = self.all else { return false };
         others.unset(cpu.number);
-        // Refused if there are no others. The thread stays where it is then.
+        // Refused if no other CPU is allowed; the thread then stays.
         rustix::thread::sched_setaffinity(None, &others).is_ok()
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 impl Cpu {
-    /// That of this thread.
+    /// The CPU of this thread.
     pub(super) fn current() -> Cpu {
         Cpu {}
     }
@@ -52,12 +52,12 @@ impl Cpu {
 
 #[cfg(not(target_os = "linux"))]
 impl Cpus {
-    /// Those of this thread, which the threads that it starts inherit.
+    /// The CPUs of this thread, which the threads that it starts inherit.
     pub(super) fn of_this_thread() -> Cpus {
         Cpus {}
     }
 
-    /// Nothing: the system does not say where a thread is.
+    /// Does nothing: the system does not report a thread's CPU.
     pub(super) fn keep_from(&self, _cpu: Cpu) -> bool {
         false
     }
@@ -79,7 +79,7 @@ mod tests {
         for _ in 0..3 {
             let here = Cpu::current();
             cpus.keep_from(here);
-            // The system may have moved it in between; then it was left alone.
+            // The system may have moved the thread meanwhile; it is then left alone.
             let now = sched_getaffinity(None).expect("a mask");
             assert!(now == all || now.count() == all.count() - 1);
             assert!(now.is_set(sched_getcpu()));

@@ -1,7 +1,7 @@
-//! Threads that wait for work: started by the first call that has some for them, and kept.
+//! A pool of waiting threads. The first call with work for them starts them, and they are kept.
 //!
-//! They look for work some microseconds longer and then sleep: to wake one takes as long as a MAC on a
-//! quarter of a megabyte, and to start one as long as on a whole one.
+//! They spin for some microseconds and then sleep. Waking a thread takes as long as a MAC of a
+//! quarter of a megabyte, and starting one as long as a MAC of a whole megabyte.
 
 use std::hint::spin_loop;
 use std::process;
@@ -14,37 +14,39 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use super::cpu::{Cpu, Cpus};
 
-/// More threads than this are more than memory feeds.
+/// More threads would exceed the memory bandwidth.
 const MAX_HELPERS: usize = 31;
-/// How long a caller looks for the end of its helpers before it gives up its CPU to them.
+/// The time that a caller spins for its helpers to end before it yields its CPU to them.
 const LOOK: Duration = Duration::from_micros(3);
-/// How long it does that before it sleeps. A helper may be waiting for this very CPU; who sleeps is woken on
-/// that of the helper, and then the two would share it in the next call too.
+/// The time that a caller yields before it sleeps. A helper may be waiting for this CPU. A caller
+/// that sleeps is woken on the helper's CPU, and the two would share that CPU in the next call too.
 const YIELD: Duration = Duration::from_millis(1);
-/// How long a helper looks for the next call's work. It gives up its CPU to others meanwhile.
+/// The time that a helper waits awake for the next call's work. It yields its CPU to others
+/// meanwhile.
 const AWAKE: Duration = Duration::from_micros(50);
-/// Helpers may make calls longer by one part in this many.
+/// Helpers may lengthen calls by at most 1/LOSS.
 const LOSS: u32 = 16;
 
 /// Threads that help callers.
 pub(super) struct Pool {
     threads: ThreadPool,
-    /// Helpers without work. Callers share no helper, so that none waits for another's message.
+    /// Helpers without work. Callers do not share helpers, so that none waits for another's
+    /// message.
     idle: AtomicUsize,
-    /// After a fork the child has none of the threads.
+    /// The process that started the threads. A forked child does not have them.
     process: u32,
-    /// Nanoseconds that callers work alone before they ask for helpers again. A helper that other
-    /// programs keep from a CPU must be waited for, which can take longer than the whole message.
+    /// Nanoseconds that callers run alone before they use helpers again. If other programs keep a
+    /// helper from a CPU, waiting for it can take longer than the whole message.
     alone: AtomicU64,
-    /// Calls that had work for helpers.
+    /// The number of calls that had work for helpers.
     calls: Arc<AtomicUsize>,
     cpus: Cpus,
-    /// Whether a helper was on its caller's CPU in the last call.
+    /// A helper was on its caller's CPU in the last call.
     moved: AtomicBool,
 }
 
 impl Pool {
-    /// A pool of `helpers` threads, unless that is 0 or the system refuses one.
+    /// Returns a pool of `helpers` threads, unless that is 0 or the system refuses to start one.
     pub(super) fn new(helpers: usize) -> Option<Pool> {
         let name = |i| format!("tagmac-{i}");
         let builder = ThreadPoolBuilder::new().num_threads(helpers).thread_name(name);
@@ -60,11 +62,11 @@ impl Pool {
         })
     }
 
-    /// The pool of this process, with a helper for each core but one.
+    /// The pool of this process, with one helper fewer than cores.
     pub(super) fn get() -> Option<&'static Pool> {
         static POOL: OnceLock<Option<Pool>> = OnceLock::new();
         static STARTING: AtomicBool = AtomicBool::new(false);
-        // Nobody waits for the start: in a forked child it may never end.
+        // Do not wait for the start: in a forked child it may never end.
         if POOL.get().is_none() && !STARTING.swap(true, Ordering::Relaxed) {
             let cores = thread::available_parallelism().map_or(1, |n| n.get());
             let _ = POOL.set(Pool::new((cores - 1).min(MAX_HELPERS)));
@@ -76,7 +78,7 @@ impl Pool {
         self.process == process::id()
     }
 
-    /// Takes up to `helpers` idle helpers for work that takes `time` without them.
+    /// Reserves up to `helpers` idle helpers for work that takes `time` without them.
     pub(super) fn take(&self, helpers: usize, time: Duration) -> Option<Helpers<'_>> {
         let alone = self.alone.load(Ordering::Relaxed);
         if alone > 0 {
@@ -91,7 +93,7 @@ impl Pool {
     }
 }
 
-/// Helpers that a caller has for itself.
+/// Helpers that are reserved for one caller.
 pub(super) struct Helpers<'a> {
     pool: &'a Pool,
     count: usize,
@@ -104,18 +106,18 @@ impl Drop for Helpers<'_> {
 }
 
 impl Helpers<'_> {
-    /// How many there are.
+    /// The number of helpers.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Runs `work` here and on each helper at the same time. It takes what there is to do piece by
-    /// piece, and returns how much it did.
+    /// Runs `work` on this thread and on each helper at the same time. `work` fetches pieces until
+    /// none is left and returns how much it did.
     pub(super) fn run(self, work: impl Fn() -> usize + Sync) {
         let (busy, helped) = (AtomicUsize::new(self.count), AtomicUsize::new(0));
         let moved = AtomicBool::new(false);
         let here = Cpu::current();
-        // The first call waits for the threads to start, which no later one does.
+        // The first call also waits for the threads to start; later calls do not.
         let is_first = self.pool.calls.fetch_add(1, Ordering::Relaxed) == 0;
         let start = Instant::now();
         let (mine, worked) = self.pool.threads.in_place_scope(|scope| {
@@ -143,11 +145,12 @@ impl Helpers<'_> {
             }
             (mine, worked)
         });
-        // What it took over what this thread would have taken for all of it.
+        // The time that the call took, compared with the time that this thread alone would have
+        // needed.
         let all = mine + helped.into_inner();
         let without = worked.mul_f64(all as f64 / mine.max(1) as f64);
-        // A helper that was on this CPU is not any more, so the next call is another matter; unless it
-        // was there the last time as well.
+        // A helper that was on this CPU has moved, so the measurement says little about the next
+        // call, unless the same happened last time.
         let moved = moved.into_inner();
         let excused = is_first || moved && !self.pool.moved.load(Ordering::Relaxed);
         self.pool.moved.store(moved, Ordering::Relaxed);
@@ -158,8 +161,8 @@ impl Helpers<'_> {
     }
 }
 
-/// Has this helper, after its work, look for that of the next call after the `seen` ones. As a job of the
-/// pool, which ends at once when there is work: the helper is awake then.
+/// Lets this helper, after its work, wait for the call after the first `seen`. It runs as a job of
+/// the pool, which ends as soon as there is work: the helper is then awake.
 fn stay_awake(calls: Arc<AtomicUsize>, seen: usize) {
     rayon_core::spawn(move || {
         let start = Instant::now();
@@ -169,7 +172,7 @@ fn stay_awake(calls: Arc<AtomicUsize>, seen: usize) {
     });
 }
 
-/// The end of a helper's work, even by a panic.
+/// Marks the end of a helper's work, even after a panic.
 struct End<'a>(&'a AtomicUsize);
 
 impl Drop for End<'_> {

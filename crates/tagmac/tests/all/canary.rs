@@ -1,39 +1,33 @@
-//! Compiler canary: does this compiler translate our feature lists right?
+//! Compiler canary: does this compiler translate our feature lists correctly?
 //!
-//! tagmac compiles one kernel source once per level, each time under another
-//! `#[target_feature]` list, and leaves much of the work to the optimiser. So
-//! it depends on the vectoriser and the x86 back end being right under exactly
-//! those lists, and they have been wrong before:
+//! tagmac compiles one kernel source for each level, with a different `#[target_feature]` list, and
+//! leaves much of the work to the optimiser. It therefore depends on the vectoriser and the x86
+//! back end being correct under exactly these lists. They were not always:
 //!
-//! * <https://github.com/rust-lang/rust/issues/158622>: Rust 1.95 to 1.97
-//!   (LLVM 22) miscompile vectorised code under `avx512dq` with `avx512vl`.
-//!   The back end turns "sign bits to a mask register, mask register to a
-//!   general register" (`vpmov*2m`, `kmov`) into one `vmovmskp*` and deletes
-//!   the first instruction, though a later `kshiftr` still reads the mask. The
-//!   forms for bytes need `avx512bw` in place of `avx512dq`, so that our own
-//!   avx512 list goes wrong, too, if `avx512vl` is added to it. Only the forms
-//!   for 128- and 256-bit vectors are touched and all of those need
-//!   `avx512vl`; that our list is without it is what keeps the level right.
-//! * <https://github.com/rust-lang/rust/issues/79865>: a Poly1305 in AVX2 went
-//!   wrong in release builds before Rust 1.60, as a helper without features
-//!   was inlined into a function with `avx2` and so moved a call with vector
-//!   arguments across the ABI boundary between the two.
+//! * <https://github.com/rust-lang/rust/issues/158622>: Rust 1.95 to 1.97 (LLVM 22) miscompile
+//!   vectorised code under `avx512dq` with `avx512vl`. The back end turns "sign bits to a mask
+//!   register, mask register to a general register" (`vpmov*2m`, `kmov`) into one `vmovmskp*` and
+//!   deletes the first instruction, although a later `kshiftr` still reads the mask. The forms for
+//!   bytes need `avx512bw` instead of `avx512dq`, so our own avx512 list would be miscompiled, too,
+//!   if it included `avx512vl`. Only the forms for 128- and 256-bit vectors are affected, and all
+//!   of those need `avx512vl`. The level is correct because our list does not include it.
+//! * <https://github.com/rust-lang/rust/issues/79865>: a Poly1305 in AVX2 was miscompiled in
+//!   release builds before Rust 1.60. A helper without features was inlined into a function with
+//!   `avx2`, which moved a call with vector arguments across the ABI boundary between the two.
 //!
 //! Every computation of `canary_kernels.rs` is inlined into one function per level, under that
-//! level's list, and its result compared with the same source in which each
-//! value goes through `black_box`, so that nothing can be vectorised. A failure
-//! means: do not release with this compiler before the fault is understood.
+//! level's list. Its result is compared with that of the same source in which each value passes
+//! through `black_box`, so that nothing can be vectorised. After a failure, do not release with
+//! this compiler before the fault is understood.
 //!
-//! The lists are copies of the library's on purpose: these two files use nothing of
-//! the library, so that they show a fault of the compiler and not one of ours. A
-//! change of a level's list must be repeated here. Flags for the whole build add
-//! to every list: `-C target-cpu=native` on a CPU with AVX-512 makes all tests
-//! fail with the compilers named above, and rightly so.
+//! The lists are deliberate copies of the library's. These two files use no code of the library, so
+//! that a failure is a fault of the compiler and not ours. If you change a level's list, repeat the
+//! change here. Flags for the whole build add to every list: `-C target-cpu=native` on a CPU with
+//! AVX-512 makes all tests fail with the compilers named above, and this is correct.
 //!
-//! Only an optimised build proves anything, as the workspace's profile for
-//! tests makes it. With `-- --include-ignored` it also tries two lists with
-//! `avx512vl`, which fail with those compilers and so show that the canary can
-//! sing.
+//! Only an optimised build is meaningful; the workspace's test profile is optimised. With `--
+//! --include-ignored` the canary also tries two lists with `avx512vl`. These fail with the
+//! compilers above, which shows that the canary can sing.
 
 use std::hint::black_box;
 
@@ -63,7 +57,7 @@ kernels! {
     helper
 }
 
-/// Name, reference, and the code under test.
+/// Name, reference, and code under test.
 type Row = (&'static str, fn(&mut Data, usize), unsafe fn(&mut Data, usize));
 
 /// # Safety
@@ -72,8 +66,7 @@ unsafe fn check(list: &str, rows: &[Row]) {
     let wrong = |&(_, reference, under_test): &Row| {
         (0..8).any(|seed| {
             let (mut want, mut got) = (Data::new(seed), Data::new(seed));
-            // The length is kept from the optimiser: in an unrolled loop
-            // #158622 does not show.
+            // The length is hidden from the optimiser: #158622 does not show in an unrolled loop.
             reference(&mut want, black_box(N));
             // SAFETY: the caller's promise.
             unsafe { under_test(&mut got, black_box(N)) };
@@ -84,8 +77,8 @@ unsafe fn check(list: &str, rows: &[Row]) {
     assert!(wrong.is_empty(), "miscompiled under \"{list}\": {wrong:?}");
 }
 
-/// The test of one list. Each kernel is in a function of its own: in a larger
-/// one #158622 does not show.
+/// Defines the test of one list. Each kernel is in a separate function: #158622 does not show in a
+/// larger one.
 macro_rules! canary {
     (
         $(#[$attr:meta])* $test:ident, $vector:ty
@@ -98,8 +91,7 @@ macro_rules! canary {
                 ($kernel:ident) => {{
                     $(#[target_feature(enable = $list)])?
                     fn under_test(d: &mut Data, n: usize) {
-                        // The range makes the checks of the indices go away,
-                        // which keep loops from being vectorised.
+                        // The range removes the bounds checks, which prevent vectorisation.
                         $kernel::<false, $vector>(d, n.min(N));
                     }
                     let reference: fn(&mut Data, usize) = $kernel::<true, u64>;

@@ -1,16 +1,16 @@
-//! What the compiler canary (`canary.rs`) has translated under each level's list: a kernel for each kind of
-//! code that the library leaves to the optimiser, inlined into the function that calls it.
+//! The kernels that the compiler canary (`canary.rs`) compiles under each level's list. There is
+//! one for each kind of code that the library leaves to the optimiser. Kernels are inlined into
+//! their callers.
 
-// `V` is there for all kernels to have one form; only `helper` uses it.
+// All kernels have a parameter `V` so that they have one form; only `helper` uses it.
 #![allow(clippy::extra_unused_type_parameters)]
 
 use std::hint::black_box;
 
-/// Elements per array: several 512-bit vectors of the narrowest type, and an
-/// odd remainder.
+/// Elements per array: several 512-bit vectors of the narrowest type, and an odd remainder.
 pub const N: usize = 203;
 
-/// Input, and the place for the results.
+/// The input and the results.
 pub struct Data {
     b: [u8; N],
     h: [u16; N],
@@ -26,7 +26,7 @@ pub struct Data {
 
 impl Data {
     pub fn new(seed: u64) -> Self {
-        // splitmix64, with a good share of values at the edges.
+        // splitmix64, with many values at the edges.
         let mut state = seed;
         let mut next = || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -57,23 +57,22 @@ impl Data {
         }
     }
 
-    /// Everything that a kernel may have written.
+    /// Returns everything that a kernel may have written.
     pub fn results(&self) -> impl PartialEq {
         (&self.out8[..], &self.out16[..], &self.out32[..], &self.out64[..], &self.out128[..])
     }
 }
 
-/// Hides a value from the optimiser in the reference (`OPAQUE`), and is
-/// nothing at all in the code under test.
+/// Hides a value from the optimiser in the reference (`OPAQUE`). Does nothing in the code under
+/// test.
 #[inline(always)]
 fn o<const OPAQUE: bool, T>(x: T) -> T {
     if OPAQUE { black_box(x) } else { x }
 }
 
-/// #158622: a 128-bit result chosen by the sign of a narrower input, then by a
-/// second test; once with a negation and once with a product. 128-bit integers
-/// are no vector type, so the masks of the vectorised tests are taken apart
-/// again, bit by bit.
+/// Issue #158622: a 128-bit result selected by the sign of a narrower input and then by a second
+/// test. One variant has a negation, the other a product. 128-bit integers are not a vector type,
+/// so the masks of the vectorised tests are split again, bit by bit.
 macro_rules! sign {
     ($negation:ident, $product:ident, $input:ident, $signed:ty) => {
         #[inline(always)]
@@ -105,7 +104,7 @@ sign!(sign_32, sign_32_product, w, i32);
 sign!(sign_16, sign_16_product, h, i16);
 sign!(sign_8, sign_8_product, b, i8);
 
-/// Stores made or left out by the sign: masked stores where there are any.
+/// Stores that depend on the sign: masked stores where they exist.
 #[inline(always)]
 pub fn sign_store<const O: bool, V>(d: &mut Data, n: usize) {
     for i in 0..n {
@@ -121,8 +120,8 @@ pub fn sign_store<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// Poly1305 in limbs of 26 bits, one message block per lane: 32 by 32 to
-/// 64 bits, sums of products, a chain of carries (the setting of #79865).
+/// Poly1305 in limbs of 26 bits, one message block per lane: products of 32 by 32 to 64 bits, sums
+/// of products, a chain of carries (as in #79865).
 #[inline(always)]
 pub fn limbs_26<const O: bool, V>(d: &mut Data, n: usize) {
     const M: u64 = (1 << 26) - 1;
@@ -142,8 +141,7 @@ pub fn limbs_26<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// Products of 52-bit halves, low and high part, as the IFMA unit makes
-/// them.
+/// Products of 52-bit halves, low and high part, like those of the IFMA unit.
 #[inline(always)]
 pub fn limbs_52<const O: bool, V>(d: &mut Data, n: usize) {
     const M: u64 = (1 << 52) - 1;
@@ -154,8 +152,7 @@ pub fn limbs_52<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// Full 64-bit products: low half, high half, and an accumulator carried
-/// from element to element.
+/// Full 64-bit products: low half, high half, and an accumulator carried from element to element.
 #[inline(always)]
 pub fn product_64<const O: bool, V>(d: &mut Data, n: usize) {
     let mut sum = 0u128;
@@ -169,8 +166,8 @@ pub fn product_64<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// Rotations and funnel shifts in four widths, by constants and by values.
-/// Under VBMI2 without VL, 128- and 256-bit ones are widened to 512 bits.
+/// Rotations and funnel shifts in four widths, by constants and by values. Under VBMI2 without VL,
+/// 128- and 256-bit ones are widened to 512 bits.
 #[inline(always)]
 pub fn shifts<const O: bool, V>(d: &mut Data, n: usize) {
     for i in 0..n {
@@ -198,8 +195,8 @@ pub fn widths<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// Comparisons of one width that choose among values of another, and a
-/// count of the bytes that match, as a comparison of tags makes it.
+/// Comparisons of one width that select among values of another, and a count of matching bytes, as
+/// in a comparison of tags.
 #[inline(always)]
 pub fn masks<const O: bool, V>(d: &mut Data, n: usize) {
     let mut differ = 0u8;
@@ -217,7 +214,7 @@ pub fn masks<const O: bool, V>(d: &mut Data, n: usize) {
     d.out128[0] = u128::from(differ) << 64 | u128::from(count);
 }
 
-/// Bytes put in another order by a fixed pattern: byte shuffles.
+/// Bytes permuted by a fixed pattern: byte shuffles.
 #[inline(always)]
 pub fn shuffles<const O: bool, V>(d: &mut Data, n: usize) {
     for i in (0..n & !63).step_by(64) {
@@ -263,8 +260,8 @@ impl Vector for u64 {
     }
 }
 
-/// #79865, the far side: not inlined and without features, with vectors that
-/// the optimiser may turn from references into values.
+/// The callee in #79865: not inlined and without features, with vectors that the optimiser may turn
+/// from references into values.
 #[inline(never)]
 fn far<V: Vector>(pair: &[V; 2]) -> u64 {
     let mut sum = 0u64;
@@ -278,13 +275,13 @@ fn far<V: Vector>(pair: &[V; 2]) -> u64 {
     sum
 }
 
-/// In between: inlined into the level's function, but without its features.
+/// The helper in #79865: inlined into the level's function, but without its features.
 #[inline]
 fn near<V: Vector>(pair: &[V; 2]) -> u64 {
     far(pair)
 }
 
-/// And the near side. The sum does not depend on the size of the vectors.
+/// The caller in #79865. The sum does not depend on the size of the vectors.
 #[inline(always)]
 pub fn helper<const O: bool, V: Vector>(d: &mut Data, n: usize) {
     let per = 64 / size_of::<V>();

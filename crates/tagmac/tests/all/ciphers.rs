@@ -1,11 +1,11 @@
-//! Ciphers from elsewhere: RustCrypto's, in PMAC and LightMAC.
+//! RustCrypto's ciphers in PMAC and LightMAC.
 
 use des::TdesEde3;
 use tagmac::cipher::{Aes128, Aes192, Aes256, BlockCipher, Cipher, RustCrypto};
 use tagmac::isa::Level;
 use tagmac::{Bits, LightMac, Pmac, Tag};
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -27,7 +27,7 @@ fn lengths(n: usize) -> impl Iterator<Item = usize> {
         .chain([1, 2, 3, 4, 8, 9, 16, 31, 32, 33, 64, 100].into_iter().flat_map(around))
 }
 
-/// The cipher A gives the tags of the cipher B.
+/// Asserts that modes over the ciphers A and B have the same tags.
 fn equal<A, B>()
 where
     A: Cipher<Block = [u8; 16]>,
@@ -59,19 +59,20 @@ fn encrypt(cipher: &TdesEde3, block: u64) -> u64 {
     u64::from_be_bytes(block.into())
 }
 
-/// The bits as blocks of up to `r` bits, first bit highest of 64: all but the last are full.
+/// The bits as blocks of up to `r` bits, in the high bits of a `u64`. All but the last block are
+/// full.
 fn blocks(data: &[u8], bits: usize, r: usize, count: usize) -> Vec<u64> {
     let bit = |i: usize| if i < bits { (data[i / 8] >> (7 - i % 8) & 1) as u64 } else { 0 };
     let block = |b: usize| (0..r).fold(0, |block, i| block << 1 | bit(r * b + i)) << (64 - r);
     (0..count).map(block).collect()
 }
 
-/// `1 0*` behind the first `bits` bits of a block.
+/// `1 0*` after the first `bits` bits of a block.
 fn one_behind(bits: usize) -> u64 {
     1 << (63 - bits)
 }
 
-/// PMAC with n = 64 from the paper's Figure 1.
+/// PMAC with n = 64, from Figure 1 of the paper.
 fn pmac_of_the_paper(cipher: &TdesEde3, data: &[u8], bits: usize) -> u64 {
     let double = |a: u64| (a << 1) ^ ((a >> 63) * 0x1b);
     let halve = |a: u64| (a >> 1) ^ ((a & 1) * 0x8000_0000_0000_000d);
@@ -88,7 +89,7 @@ fn pmac_of_the_paper(cipher: &TdesEde3, data: &[u8], bits: usize) -> u64 {
     encrypt(cipher, sigma)
 }
 
-/// LightMAC with n = 64 from the paper's equation (8).
+/// LightMAC with n = 64, from equation (8) of the paper.
 fn lightmac_of_the_paper(k1: &TdesEde3, k2: &TdesEde3, s: usize, data: &[u8], bits: usize) -> u64 {
     let r = 64 - s;
     let l = bits / r + 1;
@@ -148,7 +149,7 @@ impl BlockCipher for Tiny {
     }
 }
 
-/// The shortest message blocks there are, of one byte: n = 16, s = 8.
+/// The shortest possible message blocks, of one byte: n = 16, s = 8.
 #[test]
 fn lightmac_on_sixteen_bits() {
     let [k1, k2] = [[1, 2], [3, 4]];

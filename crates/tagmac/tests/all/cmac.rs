@@ -1,12 +1,12 @@
-//! CMAC against RustCrypto's, against its formula for bit strings, and against itself: in pieces, and
-//! many at once.
+//! Compares CMAC with RustCrypto's, with its formula for bit strings, and with itself: in pieces,
+//! and in batches.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Field, Present80};
 use tagmac::isa::Level;
 use tagmac::{Bits, Cmac, Error, Mismatch, Tag};
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -21,7 +21,7 @@ fn make<C: Cipher<Block: Field>>(level: Level) -> Cmac<C> {
     Cmac::with_level(&key, level)
 }
 
-/// One call, pieces and a fork have the tag that `expected` makes under the same key.
+/// Asserts that one call, pieces and a fork agree with `expected` under the same key.
 fn agrees<C: Cipher<Block: Field>>(expected: impl Fn(&[u8], &[u8]) -> Vec<u8>) {
     for mac in Level::all().map(make::<C>) {
         for length in (0..100).chain([127, 128, 129, 1000, 4096]) {
@@ -56,7 +56,7 @@ fn agrees_with_rust_crypto() {
     agrees::<tagmac::cipher::RustCrypto<des::TdesEde3>>(tag::<cmac::Cmac<des::TdesEde3>>);
 }
 
-/// The formula of SP 800-38B on numbers.
+/// The formula of SP 800-38B on integers.
 fn of_bits(cipher: &aes::Aes128, message: &[u8], bits: usize) -> u128 {
     let encrypt = |x: u128| {
         let mut block = aes::Block::from(x.to_be_bytes());
@@ -103,7 +103,7 @@ fn tags_of_other_lengths() {
     }
 }
 
-/// As many messages as there are, of any lengths: the tags that they have one by one.
+/// Compares batches of any size, with messages of any length, with single tags.
 fn many<C: Cipher<Block: Field>>() {
     for mac in Level::all().map(make::<C>) {
         for count in (0..40).chain([63, 64, 65, 100]) {

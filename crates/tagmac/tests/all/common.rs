@@ -1,14 +1,14 @@
-//! Reading `vectors/*.json`, whose schema stands in `vectors/README.md`.
+//! Reads `vectors/*.json`. `vectors/README.md` describes the schema.
 
 #![allow(dead_code, reason = "the tests of two crates share this")]
 
 use serde_json::Value;
 use tagmac::Bits;
 
-/// The folder of the vectors.
+/// The directory of the vectors.
 pub const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors");
 
-/// What is in a file.
+/// Returns the parsed contents of a file.
 pub fn parsed(file: &str) -> Value {
     let path = format!("{VECTORS}/{file}");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -22,12 +22,12 @@ pub fn rows(file: &str) -> Vec<Value> {
     rows
 }
 
-/// The MAC of a name, without its cipher and parameters: `PMAC` of `PMAC-AES128`.
+/// Returns the MAC's name without its cipher and parameters: `PMAC` of `PMAC-AES128`.
 pub fn family(name: &str) -> &str {
     name.split(['-', ' ', ',']).next().unwrap_or(name)
 }
 
-/// A field that is text.
+/// Returns a text field.
 pub fn text<'a>(row: &'a Value, field: &str) -> &'a str {
     row[field].as_str().unwrap_or_else(|| panic!("no text in '{field}' of {row}"))
 }
@@ -46,7 +46,7 @@ pub struct BitString {
 }
 
 impl BitString {
-    /// The bytes, the last one perhaps in part, and the number of bits.
+    /// Returns the bytes, possibly with a partial last byte, and the number of bits.
     pub fn into_parts(self) -> (Vec<u8>, usize) {
         (self.bytes, self.bits)
     }
@@ -55,13 +55,14 @@ impl BitString {
         Bits::new(&self.bytes, self.bits).expect("as many bytes as the bits need")
     }
 
-    /// The bytes, if there is nothing else.
+    /// Returns the bytes if the string is whole bytes.
     pub fn whole(&self) -> Option<&[u8]> {
         (self.bits == 8 * self.bytes.len()).then_some(&self.bytes)
     }
 }
 
-/// The string of `field`: hex, a repetition, or 0s and 1s in `field` with `_bits` after it.
+/// Returns the string of `field`: hex, a repetition, or 0s and 1s in the field with the suffix
+/// `_bits`.
 pub fn string(row: &Value, field: &str) -> BitString {
     if let Some(digits) = row.get(format!("{field}_bits")) {
         let digits = digits.as_str().expect("a text of 0s and 1s");

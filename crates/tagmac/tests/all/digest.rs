@@ -35,7 +35,7 @@ macs! {
     cmac_aes256: Cmac<Aes256>, "cmac.json" "CMAC-AES256", 110;
 }
 
-/// Code that knows RustCrypto's own CMAC alone gets the same tags from ours.
+/// Code written for RustCrypto's CMAC gets the same tags from ours.
 #[test]
 fn takes_the_place_of_another_crate() {
     fn tag<M: Mac + KeyInit>(message: &[u8]) -> Vec<u8> {
@@ -47,7 +47,7 @@ fn takes_the_place_of_another_crate() {
         let message = vec![0x5a; length];
         let theirs = tag::<cmac::Cmac<aes::Aes128>>(&message);
         assert_eq!(tag::<Keyed<Cmac<Aes128>>>(&message), theirs, "{length} bytes");
-        // Their cipher in our mode, behind their traits.
+        // Their cipher in our mode, through their traits.
         type Ours = Keyed<Cmac<tagmac::cipher::RustCrypto<des::TdesEde3>>>;
         let theirs = tag::<cmac::Cmac<des::TdesEde3>>(&message);
         assert_eq!(tag::<Ours>(&message), theirs, "{length} bytes under 3DES");
@@ -76,7 +76,7 @@ fn shows_no_key() {
     assert_eq!(format!("{mac:?}"), "Keyed(..)");
 }
 
-/// Feeds blocks through the backend, as modes do that bring their own loop.
+/// Feeds blocks through the backend, as modes with their own loop do.
 struct ByBackend<'a, N: ArraySize>(&'a [Array<u8, N>]);
 
 impl<N: ArraySize> BlockSizeUser for ByBackend<'_, N> {
@@ -91,7 +91,7 @@ impl<N: ArraySize> UhfClosure for ByBackend<'_, N> {
     }
 }
 
-/// The hash of whole blocks in every way that the trait has, cut anywhere.
+/// Computes the hash of whole blocks in every way that the trait offers, cut anywhere.
 fn hashes<H>(key: &[u8], message: &[u8]) -> Vec<u8>
 where
     H: UniversalHash<BlockSize = U16> + KeyInit,
@@ -136,7 +136,7 @@ fn poly1305() {
     assert!(checked >= 143, "only {checked} rows");
 }
 
-/// What the library's own calls give is held against the papers elsewhere.
+/// Other tests compare the library's own methods with the papers.
 #[test]
 fn hashes_by_themselves() {
     for blocks in [0, 1, 2, 31, 32, 33, 63, 64, 65, 300] {

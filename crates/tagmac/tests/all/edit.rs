@@ -1,5 +1,5 @@
-//! Edits: whatever the script, the tag is that of the message made anew, and what changed beside an
-//! edit is refused.
+//! Edits. After any script, the tag is that of the whole message, and a change from outside in an
+//! edited leaf is detected.
 
 use std::error::Error as _;
 
@@ -28,8 +28,8 @@ fn slice(message: &[u8], range: std::ops::Range<u64>) -> &[u8] {
     &message[range.start as usize..range.end as usize]
 }
 
-/// A random script with leaves of `blocks` blocks. Each tag is checked, and each edit is tried with
-/// a byte of its leaves altered first.
+/// Runs a random script with leaves of `blocks` blocks. Checks each tag, and first tries each edit
+/// with an altered byte in its leaves.
 fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: usize) {
     let hash = mac.hash();
     let (block, movable) = (hash.block() as u64, M::Hash::POSITION_INDEPENDENT);
@@ -40,7 +40,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
     let mut tree = Tree::with_leaf(mac, leaf as usize).expect("whole blocks");
     for step in 0..steps {
         let length = message.len() as u64;
-        // Blocks and their neighbours come up often.
+        // Often choose block boundaries and their neighbours.
         let near = |random: &mut Random, most: u64| match random.below(2) {
             0 => random.below(most),
             1 => (random.below(most / block) * block).min(most),
@@ -61,7 +61,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                 message.extend(new);
             }
             1 => {
-                // Seldom to little.
+                // Rarely truncate to a short message.
                 let most = if random.below(99) == 0 { u64::MAX } else { leaf };
                 let to = length - (length - near(&mut random, length)).min(most);
                 let need = tree.needs(&Edit::Truncate(to)).expect("not longer");
@@ -148,7 +148,7 @@ fn scripts_of_pmac() {
 fn scripts_of_lightmac() {
     let mac = LightMacAes128::new(&[7; 16], &[8; 16], 32).expect("a counter");
     script("LIGHTMAC-AES128-S32", &mac, &(), 4, STEPS);
-    // Up to its limit, and with blocks that end within bytes.
+    // Up to the limit, and with blocks that end within bytes.
     for s in [8, 13] {
         let mac =
             LightMac::<tagmac::cipher::Aes128>::new(&[7; 16], &[8; 16], s).expect("a counter");
@@ -178,7 +178,8 @@ fn scripts_of_umac() {
     script("UMAC-128", &Umac128::new(&[7; 16]), &nonce, 3, STEPS / 10);
 }
 
-/// UMAC changes its second level at 2^24 bytes: within a leaf, where leaves do not divide that.
+/// UMAC changes its second level at 2^24 bytes: within a leaf, if the leaf's length does not divide
+/// that.
 #[test]
 fn umac_beyond_its_first_field() {
     let (mac, nonce) = (Umac64::new(&[7; 16]), UmacNonce::from(7));
@@ -254,7 +255,7 @@ fn edits_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(format!("{tree:?}"), "Tree(3840 bytes)");
 }
 
-/// Each refusal as its call gives it, in the words that a user reads.
+/// Checks each error and its message.
 #[test]
 fn what_is_wrong_with_an_edit_is_said() {
     let (mac, message) = (Poly1305Aes::new(&[7; 32]), [1; 100]);
@@ -263,21 +264,15 @@ fn what_is_wrong_with_an_edit_is_said() {
     let pmac = PmacAes128::new(&[7; 16]);
     let mut bound = Tree::from_message(&pmac, &message).expect("no limit");
     let cases = [
-        (
-            tree.replace(0, b"x", &[0; 32]),
-            "expected bytes 0 to 32 as they were, found them changed",
-        ),
-        (
-            tree.replace(0, b"x", &message[..16]),
-            "expected the 32 old bytes of the leaves, found 16",
-        ),
+        (tree.replace(0, b"x", &[0; 32]), "bytes 0 to 32 have changed since they were hashed"),
+        (tree.replace(0, b"x", &message[..16]), "expected 32 old bytes of the leaves, found 16"),
         (
             tree.truncate(101, &[]),
-            "expected an edit within the 100 bytes of the message, found one up to 101",
+            "the edit ends at byte 101, past the end of the message of 100 bytes",
         ),
         (
             bound.insert(0, &[0; 16], &[]),
-            "expected a MAC whose blocks can move, found one that binds them to their places",
+            "this MAC binds blocks to their positions, so bytes cannot be inserted or removed",
         ),
         (
             tree.insert(8, &[0; 16], &message[..32]),
@@ -296,7 +291,7 @@ fn what_is_wrong_with_an_edit_is_said() {
     assert_eq!(error.source().map(ToString::to_string), Some(long.to_string()));
 }
 
-/// A change beside the edit, in the same leaf, is refused; one in another leaf is not seen, and the
+/// A change from outside in the edited leaf is detected. A change in another leaf is not, and the
 /// tag is not that of the message with it.
 #[test]
 fn what_somebody_else_changed_is_never_vouched_for() {

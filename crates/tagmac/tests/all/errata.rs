@@ -1,5 +1,5 @@
-//! The slips of `docs/design/errata.md`, each shown by numbers: what the paper's words give, and what
-//! holds.
+//! The errors in `docs/design/errata.md`, each shown by numbers: the paper's statement and the
+//! correct one.
 
 use crate::common::{hex, rows, text};
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -16,7 +16,7 @@ fn product(a: u128, b: u128) -> u128 {
     })
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Random(u128);
 
 impl Random {
@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// Subkeys by heart, and I(S, M) = S M: the paper's own example of an XOR-universal hash (EliMAC,
+/// Stored subkeys, and I(S, M) = S M: the paper's own example of an XOR-universal hash (EliMAC,
 /// section 4.3).
 #[derive(Clone)]
 struct Product([[u8; 16]; 3]);
@@ -48,7 +48,7 @@ impl PlainFamilies for Product {
     }
 }
 
-/// The same with I(S, M) = S (S ^ M), which has no likely value either.
+/// The same with I(S, M) = S (S ^ M), which also has no likely value.
 #[derive(Clone)]
 struct Quadratic(Product);
 
@@ -66,8 +66,8 @@ impl PlainFamilies for Quadratic {
     }
 }
 
-/// Of 200 keys, those under which the tag of a short message is that of the message with one, two
-/// or three blocks of zeros in front.
+/// Counts the keys, of 200, for which the tag of a short message equals that of the message after
+/// one, two or three blocks of zeros.
 fn forged<F: PlainFamilies<Block = [u8; 16]>>(families: impl Fn(Product) -> F) -> [usize; 3] {
     let mut random = Random(1);
     let mut forged = [0; 3];
@@ -84,7 +84,7 @@ fn forged<F: PlainFamilies<Block = [u8; 16]>>(families: impl Fn(Product) -> F) -
     forged
 }
 
-/// EliMAC, proposition 1: XOR-universality of I is not enough where lengths differ.
+/// EliMAC, proposition 1: XOR-universality of I is not enough if lengths differ.
 #[test]
 fn blocks_of_zeros_forge_elimac_over_a_product() {
     assert_eq!(forged(|product| product), [200; 3]);
@@ -98,7 +98,7 @@ fn sequences(blocks: u8) -> Vec<Vec<u8>> {
     [vec![]].into_iter().chain(one).chain(two).collect()
 }
 
-/// The most pairs of subkeys of 4 bits, of 256, under which two sequences have a given xor of
+/// The maximum number of pairs of 4-bit subkeys, of 256, that lead to a given xor of two sequences'
 /// EliHashes: for sequences of equal length, and for any.
 fn most_subkeys(i: impl Fn(u8, u8) -> u8) -> [u32; 2] {
     let all = sequences(16);
@@ -130,8 +130,8 @@ fn most_subkeys(i: impl Fn(u8, u8) -> u8) -> [u32; 2] {
     most
 }
 
-/// EliMAC, proposition 1, as `docs/design/theory.md` corrects it, for every key and all sequences of at
-/// most two blocks of 4 bits: eps is 1/16 for the product, and 2/16 for the quadratic.
+/// EliMAC, proposition 1, as corrected in `docs/design/theory.md`, for every key and all sequences
+/// of at most two blocks of 4 bits: eps is 1/16 for the product, and 2/16 for the quadratic.
 #[test]
 fn the_corrected_proposition_holds_for_all_lengths() {
     let product = |a: u8, b: u8| {
@@ -143,14 +143,14 @@ fn the_corrected_proposition_holds_for_all_lengths() {
     assert_eq!(most_subkeys(product), [256 / 16, 256]);
     let [equal, any] = most_subkeys(|s, m| product(s, s ^ m));
     assert!(equal <= 2 * 16 && any <= 2 * 16, "{equal}, {any}");
-    // EliMAC-AES has a permutation of S ^ M: whatever its differentials, no value is likely.
+    // EliMAC-AES has a permutation of S ^ M: no value is likely, whatever its differentials.
     const P: [u8; 16] = [12, 5, 6, 11, 9, 0, 10, 13, 3, 14, 15, 8, 4, 7, 1, 2];
     let [equal, any] = most_subkeys(|s, m| P[(s ^ m) as usize]);
     assert_eq!((equal, any), (4 * 16, 4 * 16), "PRESENT's S-box: differentials of 4 in 16");
 }
 
-/// EliMAC, equation (7): l' subkeys have given values with delta^l' at most only for l' = mu. H gives
-/// subkey 1 as a constant and subkey 2 at random, so that delta^2 = 1/16.
+/// EliMAC, equation (7): l' subkeys have given values with at most delta^l' only for l' = mu. H has
+/// a constant subkey 1 and a random subkey 2, so delta^2 = 1/16.
 #[test]
 fn delta_is_for_all_mu_subkeys_together() {
     let h = |key: u8, i: u8| if i == 1 { 0 } else { key };
@@ -160,9 +160,9 @@ fn delta_is_for_all_mu_subkeys_together() {
     assert_eq!(keys(&|k| h(k, 1) == 0), 16, "one subkey: 1, and not 1/4");
 }
 
-/// EliMAC, section 5: for mu = 2, H of four rounds of AES and the bound on XOR-universality alone,
-/// delta^2 is eps, and theorem 1's (2^k delta)^2 eps is above 1. With one subkey that is uniform and
-/// independent of their xor, delta^2 is 2^-128 eps.
+/// EliMAC, section 5. For mu = 2, H of four rounds of AES and only the bound on XOR-universality,
+/// delta^2 is eps, and theorem 1's (2^k delta)^2 eps is above 1. With one subkey that is uniform
+/// and independent of their xor, delta^2 is 2^-128 eps.
 #[test]
 fn four_rounds_for_h_need_an_independent_last_key() {
     let eps = 1.881f64.log2() - 114.0;
@@ -171,7 +171,8 @@ fn four_rounds_for_h_need_an_independent_last_key() {
     assert!((-99.0..-98.0).contains(&of_delta(eps - 128.0)));
 }
 
-/// EliMAC, section 5: the rounds of H limit the number of subkeys. The tags are those of `parameters.json`.
+/// EliMAC, section 5: the rounds of H limit the number of subkeys. The tags are those of
+/// `parameters.json`.
 #[test]
 fn rounds_limit_messages() {
     fn limit<const H: usize>(bytes: usize) {
@@ -208,8 +209,8 @@ fn gray(i: u128) -> u128 {
     i ^ (i >> 1)
 }
 
-/// The xor of Theta(X) = X^power over blocks `first` to `last`, each alpha (^ delta), masked by R times
-/// the Gray codeword of its number plus `later`.
+/// The xor of Theta(X) = X^power over blocks `first` to `last`, each alpha (^ delta), masked by R
+/// times the Gray codeword of its number plus `later`.
 fn marvin(blocks: [u128; 2], later: u128, alpha: u128, r: u128, power: u32) -> u128 {
     (blocks[0]..=blocks[1])
         .map(|i| alpha ^ product(gray(i + later), r))
@@ -229,13 +230,13 @@ fn marvins_pairs_collide_one_block_later() {
         // in PMAC, or gamma_0.
         assert!(!collide([3, 10], 0, 7) && !collide([2, 9], 0, 7));
         assert!(!collide([1, 4], 0, 3) && collide([0, 3], 0, 3));
-        // With one more block in front, or with gamma_2 on the first block.
+        // With one more block before them, or with gamma_2 on the first block.
         assert!(collide([4, 11], 0, 7) && collide([3, 10], 1, 7));
         assert!(collide([2, 5], 0, 3) && collide([1, 4], 1, 3));
     }
 }
 
-/// EliMAC, table 1: a message of 96 l + 95 bits takes LightMAC with s = 32 l + 1 calls.
+/// EliMAC, table 1: for a message of 96 l + 95 bits, LightMAC with s = 32 needs l + 1 calls.
 #[test]
 fn lightmac_takes_one_call_more_than_table_1() {
     let calls = |bits: u64| bits / 96 + 1;
@@ -243,12 +244,12 @@ fn lightmac_takes_one_call_more_than_table_1() {
         assert_eq!(calls(96 * l + 95), l + 1);
         assert_eq!((calls(96 * l - 1), calls(96 * l)), (l, l + 1), "l calls: 96 l - 1 bits");
     }
-    // EliMAC's 11 rounds for 128 bits and LightMAC's 10 for 96: the 21 % stand.
+    // EliMAC's 11 rounds for 128 bits and LightMAC's 10 for 96: the 21 % are right.
     let gain = (128.0 / 11.0) / (96.0 / 10.0);
     assert!((1.21f64..1.22).contains(&gain));
 }
 
-/// AES by another library.
+/// AES of another library.
 fn aes(key: &[u8; 16], block: u128) -> u128 {
     let mut block = aes::Block::from(block.to_be_bytes());
     aes::Aes128::new(key.into()).encrypt_block(&mut block);
@@ -272,17 +273,18 @@ fn the_longest_message_of_lightmac_has_every_counter() {
     assert!(mac.value(&[0; 256 * 15 + 1]).is_err());
 }
 
-/// LightMAC, theorem 2, with s = 2 and n = 4: a cipher that three queries do not tell from a random
-/// permutation, and four hardly, but under which two messages always have one tag.
+/// LightMAC, theorem 2, with s = 2 and n = 4. Three queries do not distinguish the cipher from a
+/// random permutation, and four hardly do. But two messages always have the same tag.
 #[test]
 fn theorem_2_of_lightmac_splits_what_belongs_together() {
-    /// What tells the outputs of the first `K` of six inputs from random ones, if all six xor to 0.
+    /// The advantage of distinguishing the outputs of the first `K` of six inputs from random ones,
+    /// if all six xor to 0.
     fn told<const K: usize>() -> f64 {
         let mut ways = Vec::new();
         let mut visit = |seen: [u8; K]| {
             let is_free = |found: &[u8], x: u8| !seen.contains(&x) && !found.contains(&x);
             let left = seen.iter().fold(0, |sum, x| sum ^ x);
-            // The outputs of the others; the last one follows.
+            // The outputs of the other inputs; the last one follows from them.
             let mut found = vec![(Vec::new(), left)];
             for _ in K..5 {
                 found = found
@@ -307,14 +309,14 @@ fn theorem_2_of_lightmac_splits_what_belongs_together() {
     let (three, four) = (told::<3>(), told::<4>());
     assert!(three < 1e-12, "{three}");
     assert_eq!(format!("{four:.3}"), "0.077");
-    // The theorem: one tag, one attempt.
+    // The theorem's bound for one tag and one attempt.
     let claimed = (1.0f64 + 1.0 / 3.0).powi(2) * (1.0 / 16.0 + 1.0 / 16.0) + three + four;
     assert_eq!(format!("{claimed:.2}"), "0.30");
     // But the messages of three of the six inputs each have equal sums, and so equal tags.
 }
 
-/// LightMAC with AES and s = 32 as the authors' Go code pads: up to the next length of a full last
-/// block, of 16 bytes, and not at all if the message has one.
+/// LightMAC with AES and s = 32, padded as in the authors' Go code: up to the next length that has
+/// a full last block, of 16 bytes. A message of such a length is not padded.
 fn go_code(key: &[u8], message: &[u8]) -> u128 {
     let (k1, k2) = key.split_at(16);
     let mut padded = message.to_vec();
@@ -352,7 +354,7 @@ fn the_go_codes_padding_is_not_injective() {
     }
 }
 
-/// PMAC, section 5.3: what lemmas 1 and 2 give for messages of these lengths, times 2^n.
+/// PMAC, section 5.3: the result of lemmas 1 and 2 for messages of these lengths, times 2^n.
 fn by_pairs(lengths: &[u64]) -> f64 {
     let sigma: u64 = lengths.iter().sum();
     let pair = |m: u64| (m + 1) * m / 2;
@@ -361,7 +363,7 @@ fn by_pairs(lengths: &[u64]) -> f64 {
     pairs.map(pair).sum::<u64>() as f64 + ((sigma + 1) * (sigma + 1)) as f64 / 2.0
 }
 
-/// PMAC, theorem 1: equal lengths make the sum of its proof least, not greatest.
+/// PMAC, theorem 1: equal lengths minimise the sum in its proof instead of maximising it.
 #[test]
 fn equal_lengths_are_not_pmacs_worst_case() {
     let with_ones = |long, ones| [vec![long], vec![1; ones]].concat();
@@ -384,12 +386,12 @@ fn equal_lengths_are_not_pmacs_worst_case() {
         let sigma = lengths.iter().sum::<u64>() as f64;
         assert!(sigma * (sigma + 1.0) <= theorem(&lengths));
     }
-    // One message has no pairs, though its own inputs may collide.
+    // One message has no pairs, although its own inputs may collide.
     assert_eq!(by_pairs(&[100]), 101.0 * 101.0 / 2.0);
 }
 
-/// UMAC 1999, the proof of theorem 4.8 for w = 4: its equation after 'rearranging terms', as it is
-/// printed and with the factor (2 i_1 - 1)(2 i_2 - 1) that it lost.
+/// UMAC 1999, the proof of theorem 4.8 for w = 4: its equation after 'rearranging terms', as
+/// printed and with the missing factor (2 i_1 - 1)(2 i_2 - 1).
 #[test]
 fn theorem_4_8_loses_a_sign_and_stands() {
     let (mut collide, mut printed, mut signed) = (0, 0, 0);
@@ -407,8 +409,8 @@ fn theorem_4_8_loses_a_sign_and_stands() {
     assert_eq!(printed, 14, "as printed: keys of one sign alone");
 }
 
-/// The slide on Poly1305-AES: L = 1536, delta at most 2^-40, 2^64 attempts. Even delta alone leaves
-/// less than what is printed.
+/// The slide on Poly1305-AES: L = 1536, delta at most 2^-40, 2^64 attempts. Even delta alone
+/// results in less than the printed number.
 #[test]
 fn the_slide_has_too_many_nines() {
     let printed = 0.999_999_999_999_998;

@@ -1,12 +1,13 @@
-//! Sums far into a message, which no test could reach block by block: every level against a slow
-//! model of the papers' formulas, one block at a time, around powers of two and up to the limits.
+//! Sums far into a message, which tests cannot reach block by block. Compares every level with a
+//! slow model of the papers' formulas, one block at a time, around powers of two and up to the
+//! limits.
 
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag};
 
-/// AES-128 with `rounds` rounds, from FIPS-197, byte by byte.
+/// AES-128 with `rounds` rounds, from FIPS-197, one byte at a time.
 struct SlowAes {
     s_box: [u8; 256],
     keys: [[u8; 16]; 11],
@@ -18,7 +19,7 @@ fn times_two(a: u8) -> u8 {
 
 impl SlowAes {
     fn new(key: &[u8; 16]) -> SlowAes {
-        // p goes through the powers of 3, q through those of 1/3.
+        // p runs through the powers of 3, and q through those of 1/3.
         let (mut s_box, mut p, mut q) = ([0x63; 256], 1u8, 1u8);
         loop {
             p ^= times_two(p);
@@ -94,10 +95,11 @@ impl Random {
     }
 }
 
-/// Places to look at: (blocks before the range, blocks of the range), in all at most `most`.
+/// Ranges to test, as (blocks before the range, blocks of the range), with at most `most` blocks in
+/// all.
 fn ranges(random: &mut Random, most: u64) -> Vec<(u64, u64)> {
     let mut ranges = Vec::new();
-    // At the limit itself, and near every power of two.
+    // At the limit, and near every power of two.
     for blocks in (0..=140).filter(|blocks| *blocks <= most) {
         ranges.push((most - blocks, blocks));
     }
@@ -106,7 +108,7 @@ fn ranges(random: &mut Random, most: u64) -> Vec<(u64, u64)> {
             ranges.push(((1 << power) - before.min(1 << power), random.below(140)));
         }
     }
-    // At random, of any magnitude.
+    // At random positions of any magnitude.
     for shift in 0..64 {
         for _ in 0..4 {
             ranges.push((random.next() >> shift, random.below(140)));
@@ -116,7 +118,7 @@ fn ranges(random: &mut Random, most: u64) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// The tag of blocks from byte `at` and a tail, as if nothing came before.
+/// The tag of blocks from byte `at` and a tail, as if nothing came before them.
 struct Far<'a, M> {
     mac: &'a M,
     at: u64,
@@ -138,7 +140,8 @@ impl<M: Mac<Nonce = ()>> Kernel for Far<'_, M> {
     }
 }
 
-/// Checks ranges of one MAC on all levels. `term` is what the block of that number, from 1, adds.
+/// Checks ranges of one MAC on all levels. `term` is the term of the block with that number, from
+/// 1.
 fn check<M: Mac<Nonce = ()>>(
     name: &str,
     macs: &[M],
@@ -181,7 +184,7 @@ fn pmac_at_any_offset() {
     let aes = SlowAes::new(&key);
     let macs: Vec<_> = Level::all().map(|level| Pmac::<Aes128>::with_level(&key, level)).collect();
     let l = aes.encrypt(0);
-    // The Gray code's i-th word times L, bit by bit.
+    // The i-th word of the Gray code times L, bit by bit.
     let term = |i: u64, block: &[u8]| {
         let (mut offset, mut power) = (0, l);
         for bit in 0..64 {
@@ -193,7 +196,7 @@ fn pmac_at_any_offset() {
         aes.encrypt(u128::from_be_bytes(block.try_into().expect("16 bytes")) ^ offset)
     };
     let mut ranges = ranges(&mut random, MAX_BLOCKS);
-    // From every place of a period, up to and over its end, where that is a power of two.
+    // From every position in a period, up to its end and beyond, at a power of two.
     for place in 0..32 {
         for power in 5..57 {
             for over in [0, 1, 33, random.below(100)] {
@@ -224,10 +227,10 @@ fn lightmac_at_any_offset() {
         let step = 16 - s / 8;
         let term = |i: u64, block: &[u8]| {
             let message = block.iter().fold(0, |all, byte| all << 8 | *byte as u128);
-            // Block 2^s is written 0^s, as this shift does by itself.
+            // Block 2^s is encoded as 0^s, as by this shift.
             aes.encrypt((i as u128) << (128 - s) | message)
         };
-        // 2^s blocks, or what fewer than 2^64 bits hold.
+        // 2^s blocks, or the number that fits in fewer than 2^64 bits.
         let most = if s < 64 { 1 << s } else { u64::MAX / 64 };
         let ranges = ranges(&mut random, most);
         assert!(s == 64 || ranges.contains(&(most - 1, 1)), "the block that is written 0^s");
@@ -358,7 +361,7 @@ fn elimac_ends_at_its_limit() {
         for bits in [0, 8, 120, 121, 127] {
             let rest = vec![0x77; usize::div_ceil(bits, 8)];
             let rest = Bits::new(&rest, bits).expect("as many bytes");
-            // With the blocks left out, the tag is that of the rest alone.
+            // Without the blocks, the tag is that of the rest alone.
             assert!(
                 part().finish(&mac, &(), rest) == Ok(mac.0.tag(rest).expect("short")),
                 "{bits} bits on {level}"

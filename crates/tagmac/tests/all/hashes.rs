@@ -1,4 +1,4 @@
-//! The hashes inside the MACs against the MACs themselves.
+//! Compares the hashes inside the MACs with the MACs.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use tagmac::hashes::{HashValue, Poly1305Hash, Uhash32, Uhash64, Uhash96, Uhash128, Universal};
@@ -17,7 +17,7 @@ fn messages() -> impl Iterator<Item = Vec<u8>> {
         .map(move |n| (0..n).map(byte).collect())
 }
 
-/// AES by another library.
+/// AES of another library.
 fn aes(key: &[u8; 16], block: &HashValue) -> Vec<u8> {
     let mut block = aes::Block::try_from(block.as_bytes()).expect("16 bytes");
     aes::Aes128::new(key.into()).encrypt_block(&mut block);
@@ -92,7 +92,7 @@ fn values_are_equal_by_their_bytes_and_their_length() {
         assert!(equal(&|| pmac.value(&message), &value) && equal(&|| Ok(value.clone()), &value));
         assert!(!equal(&|| pmac.value(b"another"), &value));
         assert!(!equal(&|| poly.value(&message), &value));
-        // The first word is one, and nothing comes after it.
+        // The first word is one, and no words follow it.
         let value = four.value(&message).expect("short");
         assert_eq!(value.as_bytes(), &eight.value(&message).expect("short").as_bytes()[..4]);
         assert!(!equal(&|| eight.value(&message), &value));

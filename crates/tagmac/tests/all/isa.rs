@@ -1,4 +1,4 @@
-//! What a safe kernel may do with a level, and which levels there are.
+//! Operations that a safe kernel may use on a level, and the list of levels.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -46,12 +46,12 @@ fn pieces_past_the_end_of_the_data_are_never_loaded() {
     }
 }
 
-/// Bytes without a pattern.
+/// Pseudorandom bytes.
 fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 167 + i / 16 + 1) as u8).collect()
 }
 
-/// Lanes that are kept, gathered and joined, against their definitions on bytes.
+/// Compares lanes that are kept, gathered and joined with their definitions on bytes.
 fn check_lanes<L: Lanes>(lanes: L) {
     let (n, narrow) = (L::Block::BYTES, lanes.narrow());
     let message = bytes(n * L::LANES);
@@ -88,7 +88,7 @@ fn check_lanes<L: Lanes>(lanes: L) {
     }
 }
 
-/// What keys are made of, lane by lane, against definitions on one block.
+/// Compares the operations for key schedules, lane by lane, with definitions on one block.
 fn check_level<I: Isa>(isa: I) {
     assert_eq!(isa.run_outlined(|| [1, 2, 3]), [1, 2, 3]);
     let message = bytes(32 * I::LANES);
@@ -110,7 +110,7 @@ fn check_level<I: Isa>(isa: I) {
     check("over x", isa.over_x(a), &|a, _| {
         ((number(a) >> 1) ^ ((number(a) & 1) * (1 << 127 | 0x43))).to_be_bytes()
     });
-    // FIPS-197, section 5.2. ShiftRows leaves a block of four equal words alone.
+    // FIPS-197, section 5.2. ShiftRows does not change a block of four equal words.
     let sub_word = |word: [u8; 4]| -> [u8; 4] {
         let (one, four) = (isa.narrow(), [word; 4].concat());
         let sub = one.aes_last(one.load(&four), one.splat(&[0; 16]));
@@ -132,7 +132,7 @@ fn check_level<I: Isa>(isa: I) {
     }
 }
 
-/// Words of numbers, apart and together.
+/// Splits and joins the words of numbers.
 fn check_words<A: Words>(words: A) {
     let n = 2 * A::LANES;
     let stored = |a: A::W| {
@@ -183,7 +183,7 @@ impl Kernel for Operations {
     }
 }
 
-/// Also those operations that no MAC asks of a level: a cipher of a user's may.
+/// Includes operations that no MAC here uses: a user's cipher may.
 #[test]
 fn operations_are_what_they_say() {
     for level in Level::all() {
@@ -208,9 +208,9 @@ fn no_rung_gives_wrong_answers() {
     }
 }
 
-/// Whether the system keeps AVX registers is not what CPUID says of AVX: XGETBV says it. Where it does
-/// not keep them, instructions on them end the program. Such a CPU is one of qemu's, on which this test
-/// runs once more.
+/// CPUID does not report whether the system preserves AVX registers; XGETBV does. If the system
+/// does not, AVX instructions end the program. qemu has such a CPU, on which this test runs once
+/// more.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[test]
 fn no_level_needs_registers_that_the_system_does_not_keep() {
@@ -228,7 +228,7 @@ fn no_level_needs_registers_that_the_system_does_not_keep() {
     let name = "isa::no_level_needs_registers_that_the_system_does_not_keep";
     match qemu.args(["--exact", name]).env(HERE, "1").output() {
         Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
-        // `scripts/test` has it.
+        // `scripts/test` requires it.
         Err(error) if error.kind() == ErrorKind::NotFound => eprintln!("skipped: no qemu-x86_64"),
         Err(error) => panic!("qemu-x86_64: {error}"),
     }

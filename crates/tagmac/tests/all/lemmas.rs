@@ -1,7 +1,7 @@
-//! The papers' lemmas about small numbers, by trying all of them.
+//! Tests the papers' lemmas for small numbers, exhaustively.
 
-/// LightMAC, lemma 1: of the N! sequences of N different blocks, at most N! / (N - l + 1) have a given xor
-/// of the first l. Counted by their first l blocks: at most N (N-1) .. (N-l+2).
+/// LightMAC, lemma 1: of the N! sequences of N different blocks, at most N! / (N - l + 1) have a
+/// given xor of the first l. Counted by their first l blocks: at most N (N-1) .. (N-l+2).
 #[test]
 fn lightmac_1_few_sequences_have_a_given_xor() {
     fn count(n: u32, left: u32, used: u32, xor: u32, counts: &mut [u64]) {
@@ -20,7 +20,7 @@ fn lightmac_1_few_sequences_have_a_given_xor() {
             let bound: u64 = (0..l - 1).map(|i| u64::from(n - i)).product();
             let most = *counts.iter().max().expect("some");
             assert!(most <= bound, "{most} of {n}, {l}: over {bound}");
-            // Two different blocks never have the xor 0, and all others alike.
+            // Two different blocks never have the xor 0, and every other xor is equally frequent.
             assert!(l != 2 || counts[0] == 0 && most == bound, "{counts:?}");
         }
     }
@@ -36,13 +36,14 @@ fn elimac_1_falling_factorials_are_close_to_powers() {
             assert!(ratio(n, m) <= 0.5f64.exp() * (1.0 + 1e-12), "{n}, {m}");
         }
     }
-    // It has to be m^2 <= n: with m = n it is far off.
+    // The condition m^2 <= n is needed: with m = n the ratio is far larger.
     assert!(ratio(10, 10) > 2.0);
 }
 
-/// UMAC 1999, lemmas 4.3, 4.4, 4.6 and 4.7, for words of 1 to 4 bits: the most k that solve
-/// c (k + m) = c' (k + m') + y, the sums mod 2^w, the rest mod 2^2w, for c other than c'; and the most a
-/// that solve a x = y, for x other than 0.
+/// UMAC 1999, lemmas 4.3, 4.4, 4.6 and 4.7, for words of 1 to 4 bits. The first is the maximum
+/// number of k that solve c (k + m) = c' (k + m') + y, with sums mod 2^w and the rest mod 2^2w, for
+/// c different from c'. The second is the maximum number of a that solve a x = y, for x other than
+/// 0.
 #[test]
 fn umac99_4_few_keys_solve_the_equations() {
     for w in 1..=4u32 {
@@ -65,7 +66,7 @@ fn umac99_4_few_keys_solve_the_equations() {
                 }
             }
             assert!(found <= most, "words of {w} bits from {low}: {found} keys");
-            // Lemma 4.7's two are met, so it cannot be as lemma 4.3.
+            // Two keys do occur in lemma 4.7, so its bound cannot be that of lemma 4.3.
             assert!(w < 2 || found == most, "words of {w} bits from {low}: {found} keys");
             for x in (1 - words..words).filter(|x| *x != 0) {
                 let mut counts = vec![0; all as usize];

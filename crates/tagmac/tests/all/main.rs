@@ -1,4 +1,5 @@
-//! The library's tests from outside, in one program: each program would compile kernels of its own.
+//! The library's integration tests, in one program: several programs would each compile the kernels
+//! again.
 
 mod common;
 #[cfg(feature = "rustcrypto")]

@@ -1,6 +1,5 @@
-//! Messages in the middle of memory that nobody may touch, and at every place of a cache line: a tag
-//! is the same there. A byte that is read outside of the message ends the program, also where the tag
-//! would be right.
+//! Tags messages between inaccessible pages, and at every position in a cache line: the tag must be
+//! the same. Reading a byte outside the message ends the program, even if the tag would be right.
 
 use std::ptr;
 use std::slice;
@@ -11,16 +10,16 @@ use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, LightMacAes128, Mac, PmacAes128, Poly1305Aes, Tag};
 use tagmac::{Umac32, Umac128, UmacNonce};
 
-/// At least a page of any CPU.
+/// At least as large as a page of any CPU.
 const PAGE: usize = 1 << 16;
 
-/// A page between two that nobody may touch.
+/// An accessible page between two inaccessible ones.
 struct Guarded(*mut u8);
 
 impl Guarded {
     fn new() -> Guarded {
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: the system chooses a place where nothing is.
+        // SAFETY: the system chooses an unused address.
         let all = unsafe { mmap_anonymous(ptr::null_mut(), 3 * PAGE, access, flags) };
         let all = all.expect("three pages");
         for guard in [all, all.wrapping_byte_add(2 * PAGE)] {
@@ -30,7 +29,7 @@ impl Guarded {
         Guarded(all.cast())
     }
 
-    /// The message from byte `at` of the page on.
+    /// Places the message at byte `at` of the page.
     fn place(&mut self, at: usize, message: &[u8]) -> &[u8] {
         assert!(at + message.len() <= PAGE);
         // SAFETY: the page is mapped, and borrowed as a whole.
@@ -48,7 +47,7 @@ impl Drop for Guarded {
     }
 }
 
-/// A MAC under a nonce: alone, and beside seven messages of the same bytes.
+/// Tags a message under a nonce: alone, and together with seven copies of it.
 type Tags<'a> = &'a dyn Fn(&[u8]) -> [Tag; 9];
 
 fn tags<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8]) -> [Tag; 9] {

@@ -1,4 +1,4 @@
-//! Nonces that count, random ones, and UMAC-128's graded verification.
+//! Counted nonces, random nonces, and UMAC-128's graded verification.
 
 use tagmac::isa::Level;
 use tagmac::{Assurance, Bits, Error, Mac, Nonce, NonceSequence, Poly1305Aes, Tag, random_nonce};
@@ -11,7 +11,7 @@ fn nonce<M: Mac>(number: u128, bytes: usize) -> M::Nonce {
     Nonce::from_slice(&number.to_be_bytes()[16 - bytes..]).expect("a length that there is")
 }
 
-/// A sequence gives the tags of its nonces alone, whatever the nonces before them were.
+/// Asserts that a sequence's tags depend only on their own nonces, not on earlier ones.
 fn counts<M: Mac>(mac: &M, bytes: usize) {
     let tagged = |number: u128, message: &[u8]| mac.tag_with(&nonce::<M>(number, bytes), message);
     let mut sequence = NonceSequence::new(mac, bytes).expect("a length that there is");
@@ -28,7 +28,7 @@ fn counts<M: Mac>(mac: &M, bytes: usize) {
             assert!(tagged(expected, &message) == Ok(tag), "number {expected} of {bytes} bytes");
             expected += 1;
         }
-        // A nonce that goes elsewhere is gone.
+        // A nonce that was taken is used up.
         let taken = sequence.take().expect("there are more");
         assert_eq!(taken.as_bytes(), nonce::<M>(expected, bytes).as_bytes());
         expected += 1;
@@ -40,7 +40,7 @@ fn counts<M: Mac>(mac: &M, bytes: usize) {
     let mut resumed = NonceSequence::resume(mac, &saved).expect("its own nonce");
     assert!(resumed.tag(b"on").expect("short").1 == tagged(expected, b"on").expect("short"));
 
-    // Carries into higher bytes, and the end.
+    // Carries into higher bytes, and the last nonce.
     let last = u128::MAX >> (128 - 8 * bytes);
     for first in [last - 2, last / 2 - 1, last / 256 * 128 + 126] {
         let first = first.max(expected);
@@ -93,7 +93,7 @@ fn one_byte_is_256_nonces() {
     all(&Umac128::new(&KEY));
 }
 
-/// A message that is refused may have been seen: its nonce is gone.
+/// A refused message may have been seen, so its nonce is used up.
 #[test]
 fn a_refused_message_uses_up_its_nonce() {
     let umac = Umac64::new(&KEY);

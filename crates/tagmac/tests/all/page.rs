@@ -1,9 +1,9 @@
-//! The library's page shows pieces of a program that runs.
+//! Checks that the code on the library's page is in a program that runs.
 
 const PAGE: &str = include_str!("../../docs/guide/library.md");
 const PROGRAM: &str = include_str!("../../examples/library.rs");
 
-/// Spaces aside.
+/// Ignores white space.
 #[test]
 fn what_the_page_shows_is_in_the_program() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Parts of hashes of one type, whose blocks differ by a parameter.
+//! Parts of hashes that have the same type but different blocks, because of a parameter.
 
 use tagmac::LightMacAes128;
 use tagmac::hazmat::{Part, PartError};
@@ -8,7 +8,7 @@ type Typed = Part<LightMacAes128>;
 #[test]
 fn a_part_of_another_block_is_refused() {
     let mac = |s| LightMacAes128::new(&[7; 16], &[8; 16], s).expect("a counter");
-    // Blocks of 12 and of 8 bytes, and bytes that are whole blocks of both.
+    // Blocks of 12 and of 8 bytes. The length is whole blocks of both.
     let (own, other, bytes) = (mac(32), mac(64), [1; 24]);
     let foreign = Some(PartError::ForeignPart);
     let left = || -> Typed { Part::new(&own, 0, &bytes).expect("aligned") };
@@ -25,7 +25,7 @@ fn a_part_of_another_block_is_refused() {
     assert_eq!(right.join(&own, &left()).err(), foreign);
     assert!(left().finish(&other, &(), b"the end").err() == foreign);
     assert_eq!(format!("{:?}", left()), "Part(0..24)");
-    // What was refused has changed nothing.
+    // The refused operations have changed nothing.
     part.extend(&own, &bytes).expect("its own");
     let whole = [&bytes[..], &bytes, b"the end"].concat();
     let tag = part.finish(&own, &(), b"the end").expect("whole");

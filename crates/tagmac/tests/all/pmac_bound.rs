@@ -1,25 +1,26 @@
-//! PMAC's bound (`docs/design/theory.md`, "PMAC's bound") against every permutation of small blocks.
+//! Compares PMAC's bound (`docs/design/theory.md`, "PMAC's bound") with every permutation of small
+//! blocks.
 //!
-//! For blocks of 3 to 6 bits all permutations are tried, as far as a MAC asks them, so that every
-//! probability is exact, a number of cases by a number of cases.
+//! For blocks of 3 to 6 bits all permutations are tried, as far as a MAC queries them. Every
+//! probability is therefore exact, a fraction of two numbers of cases.
 
 use tagmac_bounds::pmac as bound;
 
 use crate::pmac_small::*;
 
-/// What tells these tags from random strings: an advantage, times its second number.
+/// The advantage of distinguishing these tags from random strings, times the number of cases.
 fn advantage((counts, all): &(Vec<u128>, u128)) -> (u128, u128) {
     let strings = counts.len() as u128;
     let over = counts.iter().map(|count| (count * strings).saturating_sub(*all)).sum();
     (over, all * strings)
 }
 
-/// The bound's number over 2^n.
+/// The bound, times 2^n.
 fn cost(q: u128, sigma: u128) -> u128 {
     sigma * (3 * q).min(sigma + 1)
 }
 
-/// Checks an exact number against the bound; gives it as an `f64`.
+/// Compares an exact probability with the bound and returns it as an `f64`.
 #[track_caller]
 fn within(field: Field, (found, of): (u128, u128), cost: u128, what: &str) -> f64 {
     assert!(found * field.size() <= cost * of, "{what}: {found} of {of}, {cost} of 2^{}", field.n);
@@ -28,7 +29,8 @@ fn within(field: Field, (found, of): (u128, u128), cost: u128, what: &str) -> f6
 
 #[test]
 fn equal_lengths_are_not_the_worst_case_of_the_papers_sum() {
-    // Lemmas 1 and 2: the sum of (m + m' + 1)(m + m') / 2 over the pairs of messages, by 2^n.
+    // Lemmas 1 and 2: the sum of (m + m' + 1)(m + m') / 2 over the pairs of messages, divided by
+    // 2^n.
     let pairs = |lengths: &[u64]| -> f64 {
         let each = |(i, m): (usize, &u64)| -> u64 {
             lengths[i + 1..].iter().map(|other| (m + other + 1) * (m + other) / 2).sum()
@@ -39,14 +41,14 @@ fn equal_lengths_are_not_the_worst_case_of_the_papers_sum() {
         let mixed = [vec![longest], vec![1; q - 1]].concat();
         let equal = vec![sigma / q as u64; q];
         assert_eq!(mixed.iter().sum::<u64>(), sigma);
-        // Theorem 1's own number, and what lemma 1 adds to the sum.
+        // The number in theorem 1, and the term that lemma 1 adds to the sum.
         let s = (sigma + q as u64 + 1) as f64;
         let (theorem, more) = (1.5 * s * s, (sigma + 1).pow(2) as f64 / 2.0);
         assert!(pairs(&equal) + more <= theorem);
         let over = (pairs(&mixed) + more) / theorem;
         println!("{longest} and {} of 1: {over:.2} times what theorem 1 says", q - 1);
         assert!(over >= times, "{over}");
-        // What the theorem says holds all the same, by the proof of the bound here.
+        // The theorem's statement still holds, by the proof of the bound here.
         assert!((cost(q as u128, sigma.into()) as f64) < theorem);
     }
 }
@@ -65,14 +67,14 @@ fn the_library_has_this_bound() {
 #[test]
 fn exact_advantages_are_within_the_bound() {
     let mut most = [0f64; 2];
-    // Every message alone, of up to two blocks of 3 bits and up to three of 4 bits.
+    // Every single message, of up to two blocks of 3 bits and up to three of 4 bits.
     for (field, blocks) in [(GF8, 1), (GF8, 2), (GF16, 1), (GF16, 2)] {
         for message in messages(field, blocks) {
             let found = advantage(&tags(field, field.n, &[&message]));
             most[0] = most[0].max(within(field, found, cost(1, blocks.into()), "alone"));
         }
     }
-    // Every pair of messages of one block, with whole tags and with short ones.
+    // Every pair of messages of one block, with whole tags and with truncated ones.
     for field in [GF8, GF16] {
         let all = short(field);
         for (i, a) in all.iter().enumerate() {
@@ -84,7 +86,7 @@ fn exact_advantages_are_within_the_bound() {
             }
         }
     }
-    // There is something to find: whoever sees two tags sees that they differ.
+    // The advantage is not trivial: two tags differ more often than random strings.
     println!("alone {:.4}, pairs {:.4}", most[0], most[1]);
     assert!(most[0] > 0.1 && most[1] > 0.15, "{most:?}");
     // Mixes of lengths.
@@ -117,7 +119,7 @@ fn exact_advantages_are_within_the_bound() {
 
 #[test]
 fn choosing_by_the_tags_seen_gains_no_more() {
-    // The best that two queries can do, whatever the second is made of.
+    // The best that two queries can achieve, for any second query.
     let mut choice = Choice(2);
     for (field, firsts, seconds) in [(GF8, 15, 0), (GF16, 31, 0), (GF16, 2, 60)] {
         let n = field.n;
@@ -155,7 +157,7 @@ fn forgeries_are_within_the_bound() {
     for (field, firsts) in [(GF8, 15), (GF16, 6)] {
         let all = short(field);
         for t in 1..=field.n {
-            // One attempt with no tag seen, and one after a tag.
+            // One attempt before any tag is seen, and one after a tag.
             let mut blind = (0, 1);
             let mut after = (0, 1);
             for i in 0..firsts {
@@ -180,7 +182,8 @@ fn forgeries_are_within_the_bound() {
     }
 }
 
-/// The proof's own events: exact, for mixes of lengths that are too many for the tags.
+/// The events of the proof, computed exactly, for mixes of lengths that are too many to compute the
+/// tags.
 #[test]
 fn the_proofs_events_are_as_rare_as_it_says() {
     let mut choice = Choice(3);
@@ -207,10 +210,10 @@ fn the_proofs_events_are_as_rare_as_it_says() {
             limit = cost(messages.len() as u128, sigma(&messages)).min(field.size());
         }
         println!("n = {}, blocks {lengths:?}: bad with up to {most:.4}", field.n);
-        // A bound of half the size would not do.
+        // Half of the bound would be too small.
         assert!(2.0 * most * field.size() as f64 > limit as f64, "{lengths:?}");
     }
-    // Messages that agree but in one block, or but in the last one.
+    // Messages that differ only in one block, or only in the last one.
     for (a, b) in [([0, 0], [0, 1]), ([1, 0], [0, 0]), ([3, 3], [3, 3]), ([1, 2], [2, 1])] {
         for (i, j) in [(0, 0), (0, 9), (20, 21), (15, 30)] {
             let shorts = short(GF16);
@@ -224,7 +227,7 @@ fn the_proofs_events_are_as_rare_as_it_says() {
     }
 }
 
-/// Checks the events for fixed messages; gives the probability that one of them happens.
+/// Checks the events for fixed messages, and returns the probability that one of them happens.
 fn events(field: Field, messages: &[&Message]) -> f64 {
     let size = field.size();
     let (q, sigma) = (messages.len() as u128, sigma(messages));
@@ -238,7 +241,7 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
     let all = cases(field, d + 1, run, |sums, weight, pi| {
         let mut bad = false;
         for (r, sum) in sums.iter().enumerate() {
-            // 0 and the masked blocks are all that was asked for.
+            // Only 0 and the masked blocks were queried.
             if pi.values[*sum as usize].is_some() {
                 alone[r] += weight;
                 bad = true;
@@ -251,7 +254,8 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
             }
         }
         if !bad {
-            // Of all tags, those that differ, and differ from what the permutation has given.
+            // Of all tags, those that differ from each other and from the permutation's other
+            // outputs.
             good += weight * falling(size - pi.points, q);
         }
     });
@@ -259,7 +263,7 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
         within(field, (alone[r], all), a.blocks() + d, "a sum that was asked for");
         for (s, b) in messages.iter().enumerate().skip(r + 1) {
             let (m, both) = (a.blocks() + b.blocks(), (pairs[r][s], all));
-            // In the table of hashes, too.
+            // Also in the table of hashes.
             within(field, both, m - 1, "two equal sums");
         }
     }
@@ -270,10 +274,11 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
     within(field, bad, cost(q, sigma), "bad")
 }
 
-/// Values of a permutation, where they are known.
+/// The known values of a permutation.
 type Values = Vec<Option<u64>>;
 
-/// What is fixed when an attempt is made, and what it may still meet: the ideal world of the proof.
+/// The state before an attempt, and the inputs that it may still meet: the ideal world of the
+/// proof.
 struct Attempt<'a> {
     field: Field,
     /// Messages and their tags.
@@ -283,8 +288,8 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The probability of a good outcome after which the attempt succeeds: over L, the values on the masked
-    /// blocks of what was asked, and the rest of the permutation.
+    /// The probability of a good outcome in which the attempt succeeds: over L, the values on the
+    /// masked blocks of the queries, and the rest of the permutation.
     fn passes(&self) -> f64 {
         let size = 1u64 << self.field.n;
         (0..size).map(|l| self.with_l(l)).sum::<f64>() / size as f64
@@ -300,7 +305,8 @@ impl Attempt<'_> {
         self.over_values(&mut pi, &mut vec![l], &points, &|pi, used| self.after_tags(pi, used))
     }
 
-    /// The mean of `then` over the values of these points, which differ from each other and from those used.
+    /// The mean of `then` over the values of these points, which differ from each other and from
+    /// the used ones.
     fn over_values(
         &self,
         pi: &mut Values,
@@ -364,12 +370,13 @@ impl Attempt<'_> {
     }
 }
 
-/// Attempts that the proof's ways of success suggest, and random ones, pass as rarely as it says.
+/// Attempts suggested by the proof's cases, and random attempts, pass at most as often as the bound
+/// says.
 #[test]
 fn attempts_pass_as_rarely_as_the_bound_says() {
     let mut choice = Choice(4);
-    // The lengths of the messages asked for, those of the attempt, attempts, and how much more than
-    // a guess the best of them gains at least.
+    // The lengths of the queried messages, the length of the attempt, the number of attempts, and
+    // the minimum gain of the best of them over a guess.
     let worlds: [(Field, &[usize], usize, u32, f64); 6] = [
         (GF1024, &[1; 4], 1, 12, 0.9),
         (GF1024, &[1; 4], 2, 12, 0.9),
@@ -382,7 +389,7 @@ fn attempts_pass_as_rarely_as_the_bound_says() {
         let messages = choice.messages(field, lengths);
         let (q, sigma) = (messages.len() as u128, sigma(&messages.iter().collect::<Vec<_>>()));
         let l = lengths.iter().max().unwrap().max(&blocks);
-        // Different tags, or no outcome is good.
+        // The tags must differ, otherwise no outcome is good.
         let mut tags: Vec<u64> = (0..1 << field.n).collect();
         let asked: Vec<(Message, u64)> = messages
             .into_iter()
@@ -394,11 +401,11 @@ fn attempts_pass_as_rarely_as_the_bound_says() {
             let mut message = choice.message(field, blocks);
             let tag = asked[target].1;
             if blocks == 1 {
-                // Of the other kind than the target, so that one L makes them collide.
+                // Unlike the target in this respect, so that one L makes them collide.
                 message.whole = !asked[target].0.whole;
             } else if round % 4 > 0 {
-                // Case h and its like: the target's blocks, one or more that may be hits, and what a hit
-                // and the target differ by.
+                // Case h and similar ones: the target's blocks, one or more possible hits, and the
+                // difference between a hit and the target.
                 let full = &asked[target].0.full;
                 for (block, from) in message.full.iter_mut().zip(full) {
                     *block = *from;

@@ -1,8 +1,8 @@
 //! PMAC over every permutation of small blocks, for exact probabilities.
 //!
-//! PMAC is written here from figure 1 of the paper for blocks of any size up to 64 bits, and held
-//! against the library at 64. All permutations are tried as far as a MAC asks them, so that every
-//! probability is exact, a number of cases by a number of cases.
+//! PMAC is written here from figure 1 of the paper for blocks of any size up to 64 bits, and
+//! compared with the library at 64. All permutations are tried, as far as a MAC queries them. Every
+//! probability is therefore exact, a fraction of two numbers of cases.
 
 use std::convert::Infallible;
 
@@ -22,7 +22,7 @@ pub const GF32: Field = Field { n: 5, low: 0b00101 };
 pub const GF64: Field = Field { n: 6, low: 0b000011 };
 pub const GF256: Field = Field { n: 8, low: 0b0001_1011 };
 pub const GF1024: Field = Field { n: 10, low: 0b1001 };
-/// Blocks of 64 bits, as the library has them.
+/// Blocks of 64 bits, as in the library.
 const OF_64_BITS: Field = Field { n: 64, low: 0b11011 };
 
 impl Field {
@@ -44,21 +44,21 @@ impl Field {
     }
 
     pub fn over_x(self, a: u64) -> u64 {
-        // p_n - 1, by x: its high bit is x^(n-1).
+        // p_n - 1 divided by x: its high bit is x^(n-1).
         (a >> 1) ^ ((a & 1) * (self.low >> 1 | 1 << (self.n - 1)))
     }
 }
 
-/// A message: full blocks, then the last one, padded.
+/// A message: full blocks, and the padded last block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     pub full: Vec<u64>,
     pub last: u64,
-    /// Whether the last block is a full one.
+    /// The last block is a full one.
     pub whole: bool,
 }
 
-/// E_K, or a part of a permutation, which may have no answer yet.
+/// E_K, or part of a permutation, which may not have the value yet.
 pub type Answer<E> = Result<u64, E>;
 
 impl Message {
@@ -72,7 +72,7 @@ impl Message {
         (1..).zip(&self.full).map(move |(i, block)| block ^ field.times(gamma(i), l))
     }
 
-    /// The last input.
+    /// The last input of the cipher.
     pub fn sum<E>(&self, field: Field, pi: impl Fn(u64) -> Answer<E>) -> Answer<E> {
         let l = pi(0)?;
         let start = self.last ^ if self.whole { field.over_x(l) } else { 0 };
@@ -103,7 +103,7 @@ pub fn messages(field: Field, blocks: u32) -> Vec<Message> {
     fulls.flat_map(with).collect()
 }
 
-/// A part of a permutation of small blocks.
+/// A partial permutation of small blocks.
 pub struct Partial {
     pub values: Vec<Option<u64>>,
     pub used: Vec<bool>,
@@ -116,7 +116,7 @@ impl Partial {
     }
 }
 
-/// Runs what asks a random permutation, once for each way in which it may answer.
+/// Runs an algorithm that queries a random permutation, once for each possible sequence of answers.
 fn walk<T>(
     pi: &mut Partial,
     run: &impl Fn(&Partial) -> Result<T, u64>,
@@ -144,7 +144,7 @@ pub fn falling(m: u128, k: u128) -> u128 {
     (0..k).map(|i| m.saturating_sub(i)).product()
 }
 
-/// The cases in which each result comes, out of all, for a run that asks at most `most` points.
+/// Counts the cases of each result, and all cases, for a run that queries at most `most` points.
 pub fn cases<T>(
     field: Field,
     most: u128,
@@ -167,7 +167,7 @@ pub fn sigma(messages: &[&Message]) -> u128 {
     messages.iter().map(|message| message.blocks()).sum()
 }
 
-/// How often the tags, of t bits and one after the other, come out; and out of how many cases.
+/// Counts how often each concatenation of t-bit tags occurs, and all cases.
 pub fn tags(field: Field, t: u32, messages: &[&Message]) -> (Vec<u128>, u128) {
     let mut counts = vec![0; 1 << (t * messages.len() as u32)];
     let run = |pi: &Partial| {
@@ -192,7 +192,7 @@ impl Choice {
         ((z ^ z >> 31) >> 33) as usize % n
     }
 
-    /// A message of `blocks` blocks; of few different ones, so that they cancel.
+    /// A message of `blocks` blocks, with few different ones, so that they cancel.
     pub fn message(&mut self, field: Field, blocks: usize) -> Message {
         let values = [2, 1 << field.n][self.below(2)];
         let full = (1..blocks).map(|_| self.below(values) as u64).collect();
@@ -214,7 +214,7 @@ impl Choice {
     }
 }
 
-/// A cipher of 64 bits that is a permutation and no more.
+/// A 64-bit cipher that is a permutation but not secure.
 #[derive(Clone)]
 struct Mix(u64);
 
@@ -261,13 +261,13 @@ fn it_is_the_librarys_pmac() {
     }
 }
 
-/// All of 8! permutations, one after the other, tell the same as the parts that a MAC asks for.
+/// Trying all 8! permutations has the same result as trying the parts that a MAC queries.
 #[test]
 fn parts_of_permutations_are_all_permutations() {
     let (a, b) = (messages(GF8, 2).swap_remove(37), short(GF8).swap_remove(3));
     let mut counts = vec![0u128; 64];
     let mut all = 0;
-    // Asks for every point.
+    // Queries every point.
     let whole = |pi: &Partial| (0..8).map(|x| pi.of(x)).collect::<Result<Vec<_>, _>>();
     cases(GF8, 8, whole, |pi, weight, _| {
         assert_eq!(weight, 1);

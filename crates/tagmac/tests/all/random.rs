@@ -1,4 +1,4 @@
-//! The laws on random keys, messages and cuts.
+//! Tests properties with random keys, messages and cuts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use tagmac::{
     Umac128, UmacNonce,
 };
 
-/// Streamed in pieces and joined from parts, the message has its one-shot tag.
+/// Asserts that a message streamed in pieces, or joined from parts, has its one-shot tag.
 fn holds<M: Mac>(mac: &M, nonce: &M::Nonce, message: &[u8], cuts: &[usize]) {
     let block = mac.hash().block();
     let expected = mac.tag_with(nonce, message).expect("within the limit");

@@ -1,5 +1,5 @@
-//! What a caller has in registers that a function must leave as they are is there after a tag: the
-//! library has a few lines of assembly, and says itself which registers they change.
+//! Checks that callee-saved registers keep their values during a tag. The library has a few lines
+//! of assembly, which declare the registers that they change.
 
 use std::arch::asm;
 use std::hint::black_box;
@@ -7,15 +7,15 @@ use std::hint::black_box;
 use tagmac::isa::Level;
 use tagmac::{LightMacAes128, Mac, PmacAes128, Poly1305Aes, Tag, Umac64, UmacNonce};
 
-/// Calls `f` with a value in every register that it must leave alone, and says whether all of them
-/// have it afterwards. The stack pointer would not lead back here.
+/// Calls `f` with a value in every callee-saved register, and returns whether all of them keep it.
+/// The stack pointer is left out: without it, the call could not return here.
 fn keeps_registers(f: &mut dyn FnMut()) -> bool {
     extern "sysv64" fn call(f: &mut &mut dyn FnMut()) {
         f();
     }
     let (mut f, mut differ) = (f, 0x5eed_0123_4567_89ab_u64);
-    // SAFETY: calls a function with its argument, aligned as it asks for, and takes back what it pushed;
-    // all that the function may change is said to be changed.
+    // SAFETY: calls a function with an aligned argument, and pops what it pushed. All registers
+    // that the function may change are declared as changed.
     unsafe {
         asm!(
             "push rbx",
@@ -89,8 +89,8 @@ fn a_caller_s_registers_are_kept() {
 fn a_register_that_is_lost_is_seen() {
     for lost in 0..4 {
         let mut lose = || {
-            // SAFETY: none of the registers is in use: the closure does nothing else. That they are
-            // not said to be changed is the fault that must be seen.
+            // SAFETY: the registers are not in use: the closure does nothing else. They are
+            // deliberately not declared as changed; the test must detect this fault.
             unsafe {
                 match lost {
                     0 => asm!("mov r12d, 1"),

@@ -1,5 +1,6 @@
-//! RustCrypto's own tests of its trait `Mac`, on the vectors of `vectors/`. Its macros read files of another
-//! format, so their functions are called. The tests of two crates share this.
+//! RustCrypto's own tests of its trait `Mac`, on the vectors of `vectors/`. RustCrypto's macros
+//! read another file format, so this calls their functions. The tests of two crates share this
+//! file.
 
 use digest::dev::{MacTestVector, MacTruncSide, mac_test, reset_mac_test};
 use digest::{FixedOutputReset, KeyInit, Mac};
@@ -7,20 +8,21 @@ use serde_json::Value;
 
 use crate::common::{hex, rows, string, text};
 
-/// Longer messages would take RustCrypto's tests, which cut each in 63 ways, minutes.
+/// RustCrypto's tests cut each message in 63 ways; longer messages would take minutes.
 pub const MAX_BYTES: usize = 5000;
 
 fn leaked(bytes: Vec<u8>) -> &'static [u8] {
     bytes.leak()
 }
 
-/// Runs both of RustCrypto's tests on the rows of a MAC that are in bytes; the number of rows.
+/// Runs both of RustCrypto's tests on the rows of a MAC that are whole bytes. Returns the number of
+/// rows.
 pub fn mac_rows<M>(file: &str, name: &str) -> usize
 where
     M: Mac + KeyInit + FixedOutputReset + Clone,
 {
     let mut checked = 0;
-    // CBC3 is no MAC of the registry: `parameters.json` has it, as a pseudorandom function.
+    // CBC3 is not a MAC of the registry: `parameters.json` lists it as a pseudorandom function.
     let named =
         |row: &&Value| row["algorithm"] == name || row["family"] == "PRF" && row["prf"] == name;
     for row in rows(file).iter().filter(named) {
@@ -47,7 +49,7 @@ where
     checked
 }
 
-/// A test for each MAC, with the number of rows that it checks at least.
+/// Defines a test for each MAC, with the minimum number of rows that it must check.
 macro_rules! macs {
     ($($test:ident: $mac:ty, $file:literal $name:literal, $least:literal;)+) => {$(
         #[test]

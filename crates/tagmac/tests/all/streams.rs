@@ -1,4 +1,4 @@
-//! What a stream does at its end, and what two streams do that began as one.
+//! Streams at their ends, and two streams with a common start.
 
 use std::io::Write as _;
 
@@ -10,7 +10,7 @@ trait Check {
     fn check<M: Mac>(&self, mac: &M, nonce: M::Nonce) -> Result<(), Error>;
 }
 
-/// Makes a check of one MAC of each kind: whose last block is held back, and whose is not.
+/// Runs a check with one MAC of each kind: with and without a last block that is held back.
 fn each_kind(check: &impl Check) {
     let light = LightMacAes128::new(&[1; 16], &[2; 16], 40).expect("s = 40");
     check.check(&PmacAes128::new(&[1; 16]), ()).expect("PMAC");
@@ -111,7 +111,8 @@ struct EndsWithABlock;
 
 impl Check for EndsWithABlock {
     fn check<M: Mac>(&self, mac: &M, nonce: M::Nonce) -> Result<(), Error> {
-        // Blocks of 11 bytes (LightMAC), 16 and 2048 (UMAC): pieces end with them and beside them.
+        // Blocks of 11 bytes (LightMAC), 16 and 2048 (UMAC): pieces that end at block boundaries
+        // and next to them.
         for block in [11, 16, 2048] {
             for bytes in [block, 2 * block, 3 * block] {
                 let message = message(bytes);

@@ -1,6 +1,6 @@
-//! Where a key was, it is no longer once it is dropped. Whether a single copy is left, also on the heap, in core
-//! files and on the stack below, is for `scripts/assure secrets`, and so are streams and sums, which are no longer
-//! than what compilers may leave between fields.
+//! Dropped keys are wiped in place. `scripts/assure secrets` looks for other copies, also on the
+//! heap, in core files and on the stack below. It also tests streams and sums, which are too short
+//! here: compilers may leave old bytes of that length between fields.
 
 use tagmac::cipher::{Aes128, Aes256, Present80};
 use tagmac::{Cmac, EliMac, LightMac, Pmac, Umac32, Umac128};

@@ -1,9 +1,9 @@
-//! Poly1305 where numbers are around 2^130 - 5 and where a key takes another way.
+//! Poly1305 with numbers around 2^130 - 5, and with keys that take special paths.
 
 use super::*;
 
-/// A key for one message takes powers of r that it makes in passing. As in `registry`, a wrong answer would bring it
-/// to a lower level.
+/// A key for one message uses powers of r that it computes on the way. As in `registry`, a wrong
+/// answer would move it to a lower level.
 #[test]
 fn a_key_for_one_message_is_the_same_on_all_levels() {
     let key: [u8; 32] = std::array::from_fn(|i| (11 * i + 3) as u8);
@@ -28,7 +28,7 @@ fn a_key_for_one_message_is_the_same_on_all_levels() {
     }
 }
 
-/// Sums are numbers mod p that need not be below it, and parts compare by what they stand for.
+/// Sums are numbers mod p that may exceed p, and parts compare by value.
 #[test]
 fn a_sum_above_the_prime_is_the_same() {
     let mac = macs("POLY1305-AES").pop().expect("the best level");
@@ -61,7 +61,7 @@ fn a_sum_above_the_prime_is_the_same() {
         assert!(is_same(&limbs), "{} bytes", blocks.len());
         limbs[0] ^= 1;
         assert!(!is_same(&limbs), "{} bytes", blocks.len());
-        // From 2^131 on, nobody has saved it.
+        // From 2^131 on it cannot be a saved sum.
         let length = saved.as_bytes().len();
         let mut bytes = saved.as_bytes().to_vec();
         bytes[length - 8..].copy_from_slice(&8u64.to_le_bytes());
@@ -69,7 +69,8 @@ fn a_sum_above_the_prime_is_the_same() {
     }
 }
 
-/// With r = 1 the hash is the sum of the blocks: here from some below p to some above it, and to what is above 2^130.
+/// With r = 1 the hash is the sum of the blocks. Here it ranges from below p to above p, and above
+/// 2^130.
 #[test]
 fn hashes_around_the_prime_are_reduced() {
     let algorithm = Algorithm::from_name("POLY1305-AES").expect("a name");

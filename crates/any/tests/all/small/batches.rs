@@ -1,8 +1,9 @@
-//! Batches of short tags, and of messages that each have a raw key.
+//! Batches of short tags, and of messages with a raw key each.
 
 use super::*;
 
-/// Short tags are cut in batches as they are alone: `tags` makes those of a batch, and `tag` one.
+/// A batch truncates short tags like a single call. `tags` makes those of a batch, and `tag` makes
+/// one.
 fn short_tags(tags: impl Fn(&[&[u8]], &mut [Tag]), tag: impl Fn(&[u8]) -> Tag) {
     let messages: Vec<_> = (0..40).map(message).collect();
     for messages in [messages.iter().collect::<Vec<_>>(), vec![&messages[33]; 20]] {
@@ -39,7 +40,7 @@ fn short_tags_are_cut_in_batches() {
     }
 }
 
-/// Messages under raw keys, beside each under a MAC of its own.
+/// Compares messages under raw keys with each message under a separate MAC.
 macro_rules! raw_keys {
     ($set:expr, $make:expr, $key:expr) => {{
         let (set, make, key) = ($set, $make, $key);
@@ -71,7 +72,7 @@ macro_rules! raw_keys {
         for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 513] {
             check(&[length; 17]);
         }
-        // The longest that goes side by side, and longer ones among others.
+        // The longest message that is batched, and longer ones among others.
         for length in [263, 264, 265, 395, 396, 397, 494, 495, 496, 527, 528, 529, 600] {
             check(&[5, length, 7, length, length, 9, length, length, 40]);
         }

@@ -1,6 +1,6 @@
-//! The laws of levels, pieces, parts and batches, a MAC and a law at a time, at the edges alone: of blocks, of
-//! vectors, and of what goes side by side. `laws` and `batch` go through all lengths, which takes minutes where
-//! nothing is optimised.
+//! The laws of levels, pieces, parts and batches, for one MAC and law at a time, and only at the
+//! edges of blocks, vectors and batches. `laws` and `batch` try all lengths, which takes minutes
+//! without optimisation.
 
 use tagmac::batch::RawKeys;
 use tagmac::cipher::{Aes128, Aes256};
@@ -18,7 +18,7 @@ mod around_the_prime;
 mod batches;
 mod umac_words;
 
-/// Blocks at the edges of vectors, of eight of them, and of what takes another way.
+/// Numbers of blocks at the edges of vectors, of eight vectors, and of other code paths.
 const BLOCKS: [usize; 23] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 39, 40, 47, 63, 64, 65, 129];
 /// Numbers of messages at the edges of vectors.
@@ -41,7 +41,7 @@ fn message(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
 }
 
-/// Lengths of a few blocks and of these many, each with its neighbours.
+/// Lengths of a few blocks and of these numbers of blocks, each with its neighbours.
 fn lengths(mac: &AnyMac) -> Vec<usize> {
     let block = mac.algorithm().block().unwrap_or(16).min(64);
     let longest = mac.max_message_bytes().unwrap_or(u64::MAX);
@@ -80,7 +80,7 @@ fn pieces_are_the_whole(name: &str) {
                 stream.update(right);
                 let at = format!("{name} on {:?}, {length} bytes at {first}", mac.level());
                 assert!(stream.tag() == Ok(tag), "{at}");
-                // What was forked from goes elsewhere.
+                // The original continues with another message.
                 assert!(fork.verify(&tag).is_ok() == right.is_empty(), "{at}");
             }
             let Some(parts) = mac.parts() else { continue };
@@ -106,7 +106,7 @@ fn pieces_are_the_whole(name: &str) {
 
 fn batches_are_one_by_one(name: &str) {
     for mac in macs(name) {
-        // The longest ones that go side by side, with each MAC's block.
+        // The longest messages that are batched, for each MAC's block.
         let lengths = [
             0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65, 127, 128, 129, 130,
         ]
@@ -117,7 +117,7 @@ fn batches_are_one_by_one(name: &str) {
         }
         for count in COUNTS {
             batch::check(&mac, &vec![2 * count % 67; count]);
-            // As many blocks and other lengths, then all kinds.
+            // The same number of blocks with other lengths, then all kinds.
             batch::check(&mac, &(0..count).map(|i| 33 + i % 15).collect::<Vec<_>>());
             batch::check(&mac, &(0..count).map(|i| i * 29 % 83).collect::<Vec<_>>());
         }
@@ -127,7 +127,7 @@ fn batches_are_one_by_one(name: &str) {
     }
 }
 
-/// A batch of more than a call checks at once, with a wrong tag at the ends of what goes together.
+/// A batch larger than a call checks at once, with a wrong tag at the ends of each group.
 fn a_wrong_tag_is_found_in_a_batch(name: &str) {
     for mac in macs(name) {
         let nonce = nonce(&mac);
@@ -197,7 +197,8 @@ laws! {
     umac99_mmx: "UMAC99-MMX-60"
 }
 
-/// What is over a limit by a byte has no tag, whole, in pieces or in parts, and what is not has one.
+/// One byte over the limit there is no tag, in one call, in pieces or in parts; at the limit there
+/// is.
 #[test]
 fn limits_are_kept_to_the_byte() {
     for name in ["LIGHTMAC-AES128-S8", "LIGHTMAC-PRESENT80-S8"] {
@@ -216,7 +217,7 @@ fn limits_are_kept_to_the_byte() {
     }
 }
 
-/// Verifies a tag, the same with another bit, a part of it, and that of another message.
+/// Verifies a tag, the same tag with one bit changed, a prefix of it, and that of another message.
 fn refuses(tag: &Tag, other: &Tag, verify: &dyn Fn(&Tag) -> Result<(), Mismatch>) {
     assert_eq!(verify(tag), Ok(()));
     let mut bytes = tag.as_bytes().to_vec();
@@ -248,7 +249,8 @@ fn macs_of_one_chain_refuse_wrong_tags() {
     }
 }
 
-/// Numbers 1 to 2^s, the last one written as 0, in another order: the same terms where blocks are equal.
+/// The numbers 1 to 2^s, the last one written as 0, in another order. With equal blocks the terms
+/// are the same.
 #[test]
 fn in_gray_code_all_numbers_of_blocks_are_there() {
     for s in 1..=9 {
@@ -268,7 +270,7 @@ fn in_gray_code_all_numbers_of_blocks_are_there() {
     }
 }
 
-/// Messages that come from memory take a loop of their own, which asks for them ahead.
+/// Messages that are not in cache take a separate loop, which prefetches them.
 fn far(name: &str) {
     let bytes = (1 << 25) + 33_333;
     let message: Vec<u8> = (0..bytes as u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();

@@ -1,8 +1,9 @@
-//! Words of UMAC's tags and of POLY-128: grades, saved parts, and the rows that nothing shorter takes the place of.
+//! Words of UMAC's tags and of POLY-128: grades, saved parts, and rows that shorter tests cannot
+//! replace.
 
 use super::*;
 
-/// The first words of a tag are checked, all of them, and no others.
+/// Exactly the first words of a tag are checked.
 #[test]
 fn a_grade_of_umac_checks_its_words() {
     use Assurance::{Bits30, Bits60, Bits90, Bits120};
@@ -30,7 +31,7 @@ fn a_grade_of_umac_checks_its_words() {
     }
 }
 
-/// What is loaded is what was saved, on both sides of where POLY-128 begins, and joins as it did.
+/// A loaded part equals the saved one, before and after POLY-128 begins, and joins in the same way.
 #[test]
 fn parts_of_umac_are_saved_with_their_words() {
     const END: usize = 1 << 24;
@@ -65,7 +66,7 @@ fn parts_of_umac_are_saved_with_their_words() {
     parts.check(&all, &message(10_240)).expect("from the right");
 }
 
-/// Rows of `vectors/umac.json` on the best level: the long ones, which nothing shorter takes the place of.
+/// The long rows of `vectors/umac.json` on the best level, which shorter tests cannot replace.
 fn long_rows(wanted: impl Fn(&str, u64) -> bool, least: usize) {
     let mut checked = 0;
     for row in common::rows("umac.json") {

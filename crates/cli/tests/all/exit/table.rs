@@ -1,7 +1,7 @@
-//! The conditions of each command and the runs that meet them.
+//! The conditions of each command, and runs that meet them.
 
-/// A command, a status, a condition for it in the table of the page, and runs that meet it. `$U` takes
-/// root's rights away, `$S` leaves the checkpoint of a run on `f`.
+/// A command, a status, a condition in the table of the page, and runs that meet it. `$U` removes
+/// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
 pub const TABLE: [Row; 69] = [
@@ -79,7 +79,7 @@ pub const TABLE: [Row; 69] = [
         &[
             "$T check -k other list",
             "cat list bad > both; $T check -k k both > /dev/full",
-            "sed 's/= ../= 00/' list > l; $T check -k k l gone",
+            "sed -e 's/= 0/= 1/' -e t -e 's/= ./= 0/' list > l; $T check -k k l gone",
         ],
     ),
     (
@@ -309,7 +309,9 @@ pub const TABLE: [Row; 69] = [
         OTHERS,
         0,
         "printed",
-        &["$T list; $T bounds; $T completions bash; $T man; $T --help; $T tag --help"],
+        &[
+            "$T list; $T bounds; $T completions bash; $T man; $T help keys; $T --help; $T tag --help",
+        ],
     ),
     (
         OTHERS,
@@ -318,6 +320,7 @@ pub const TABLE: [Row; 69] = [
         &[
             "$T list --bogus || $T bounds -a x || $T completions x || $T man x || $T",
             "$T man --output -",
+            "$T help bogus",
         ],
     ),
     (
@@ -327,10 +330,10 @@ pub const TABLE: [Row; 69] = [
         &[
             "$T list > /dev/full || $T bounds >&- || $T completions bash > /dev/full || $T man >&-",
             "$T bounds --json >&- || $T list --json >&-",
-            "$T --help >&- || $T --version > /dev/full || $T tag --help >&-",
+            "$T --help >&- || $T --version > /dev/full || $T tag --help >&- || $T help keys >&-",
         ],
     ),
     (OTHERS, 4, "the files of `man --output`", &["$T man --output f"]),
 ];
 
-const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `--help";
+const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `help`, `--help";

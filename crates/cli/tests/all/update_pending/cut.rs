@@ -1,4 +1,4 @@
-//! A truncation that was interrupted.
+//! An interrupted truncation.
 
 use std::hint::black_box;
 use std::process::Stdio;
@@ -29,7 +29,7 @@ fn a_cut_and_a_file_that_stayed() {
     }
 }
 
-/// The file was cut, or was not, and then somebody appended.
+/// The file was cut, or not yet, and then another program appended to it.
 #[test]
 fn a_cut_and_a_file_that_grew() {
     for algorithm in ALGORITHMS {
@@ -57,7 +57,7 @@ fn a_cut_and_a_file_that_grew() {
             let says = if text.len() > OLD { GROWN } else { CHANGED };
             cell.update(1, &["--undo"], &text).says(&[says]);
             let range = cell.place.keyed("update", &["--range", "12345:7655", "f"]);
-            range.says(&[" as they are, unchecked"]);
+            range.says(&[" unchecked"]);
             cell.update(0, &["--append"], &text).in_silence();
         }
     }
@@ -80,13 +80,13 @@ fn a_cut_and_a_file_that_shrank() {
 fn a_cut_and_a_change() {
     for algorithm in ALGORITHMS {
         let cell = Cell::cut(algorithm);
-        // In the leaf with the cut, on both sides of it, and in what goes.
+        // In the leaf with the cut, on both sides of it, and in the removed bytes.
         for at in [CUT - 1, CUT, CUT + LEAF, OLD - 1] {
             let text = changed(old(), at);
             cell.refuses(&text, &["f: bytes ", CHANGED, BOTH_WAYS]);
             cell.set(&text).update(1, &["--finish"], &text).says(&[GROWN]);
             if at < CUT {
-                let first = " accepts them as they are now, and then ";
+                let first = " accepts the current bytes, and then ";
                 cell.update(1, &["--append"], &text).says(&[CHANGED, first, GROWN]);
                 cell.update(1, &["--range", &format!("{at}:1")], &text).says(&[GROWN]);
             }
@@ -95,7 +95,7 @@ fn a_cut_and_a_change() {
             cell.update(0, &["--range", &format!("{at}:1")], &text);
             cell.update(0, &["--truncate", "12345"], &text[..CUT]).in_silence();
         }
-        // In a leaf that stays, and that no update looks at.
+        // In a leaf that stays, which no update reads.
         let text = changed(old(), 100);
         cell.set(&text)
             .place
@@ -103,7 +103,7 @@ fn a_cut_and_a_change() {
             .exits(0)
             .says(&["finished the interrupted truncation"]);
         assert!(cell.read() == text[..CUT]);
-        // Cut, and changed in what is left of the leaf with the cut.
+        // Cut, and changed in the rest of the leaf with the cut.
         for at in [CUT / LEAF * LEAF, CUT - 1] {
             let text = changed(old()[..CUT].to_vec(), at);
             cell.refuses(&text, &["f: bytes ", CHANGED, ONE_WAY]);
@@ -113,7 +113,7 @@ fn a_cut_and_a_change() {
             cell.update(0, &[], &text).in_silence();
             cell.set(&text).update(1, &["--undo"], &text).says(&[ONE_WAY]);
         }
-        // Before it.
+        // In an earlier leaf.
         let text = changed(old()[..CUT].to_vec(), CUT / LEAF * LEAF - 1);
         cell.set(&text)
             .place
@@ -123,7 +123,7 @@ fn a_cut_and_a_change() {
     }
 }
 
-/// Nothing goes that was not known, also where no edit was interrupted.
+/// Unknown bytes are never deleted, even without an interrupted edit.
 #[test]
 fn a_cut_deletes_what_it_knows() {
     let cell = Cell::cut("PMAC-AES128");
@@ -134,7 +134,7 @@ fn a_cut_deletes_what_it_knows() {
         place.file("f", &text);
         cell.update(1, &["--truncate", "12345"], &text).says(&["f: bytes ", CHANGED]);
     }
-    // The command of before again, after it was done and something was added.
+    // The same command again, after it succeeded and something was appended.
     place.file("f", old());
     cell.update(0, &["--truncate", "12345"], &old()[..CUT]);
     let text = added(&old()[..CUT], 1000);
@@ -143,7 +143,7 @@ fn a_cut_deletes_what_it_knows() {
     cell.update(0, &["--append"], &text);
 }
 
-/// Somebody writes to the file between the check and the edit.
+/// Another program writes to the file between the check and the edit.
 #[test]
 fn others_come_between() {
     let place = Place::new();
@@ -168,14 +168,15 @@ fn others_come_between() {
         }
         refused += 1;
         assert!(found == changed(old(), 9000), "{n}");
-        ran.exits(1).prints("").says(&["expected bytes 8704 to 9216 as before or after", PATCHED]);
+        ran.exits(1).prints("").says(&["f: bytes 8704 to 9216 are neither as before", PATCHED]);
         place.keyed("update", &["--undo", "f"]).exits(1);
         place.file("f", old());
         place.keyed("update", &["f"]).exits(0).prints(&line);
     }
-    // Before it is known, with it in both places, its name, and before the second look.
+    // The calls are: before the state is known, with it in both copies, its name, and before the
+    // second check.
     assert_eq!(refused, 4);
-    // And the same before a cut, also by somebody who sets the time of the last write back.
+    // The same before a cut, also if the other program restores the time of the last write.
     let in_secret = format!("{write}; touch -d @0 f");
     for (edit, text) in [
         ("printf A >> f", added(&old(), 1)),
@@ -183,11 +184,12 @@ fn others_come_between() {
         (&in_secret, changed(old(), 9000)),
     ] {
         place.file("f", old());
-        // Clocks of file systems go in steps.
+        // The clock of a file system has a coarse resolution.
         let file = fs::OpenOptions::new().write(true).open(place.path("f")).unwrap();
         file.set_modified(UNIX_EPOCH).unwrap();
         place.file("f.tagmac", &sidecar);
-        // The last look at what goes comes after a sync of the file, of the sidecar three times, and of its folder.
+        // The last check of the bytes to delete comes after one sync of the file, three of the
+        // sidecar, and one of its folder.
         let fault = format!("sync:6:run={edit}");
         let ran = place.faulty(&fault, "update", &["--truncate", "5000", "f"]);
         ran.exits(4).prints("").says(&[" changed while it was read"]);
@@ -200,8 +202,9 @@ fn others_come_between() {
     }
 }
 
-/// A program has the file mapped, and writes to a page again while the next update looks at what a
-/// cut is to delete. The system notes such a write only if the page was put on disk before.
+/// A program has the file mapped, and writes to a page again while the next update checks the bytes
+/// that a cut will delete. The system notes such a write only if the page was written to disk
+/// before.
 #[test]
 fn a_mapped_file_that_changes_before_a_cut() {
     let cell = Cell::cut("PMAC-AES128");
@@ -211,7 +214,7 @@ fn a_mapped_file_that_changes_before_a_cut() {
         return;
     }
     for args in [&["f"][..], &["--finish", "f"]] {
-        // Reads before the cut. Later ones are of the file as it is then.
+        // Reads before the cut. Later ones see the cut file.
         let reads = (1..).take_while(|n| {
             let fault = format!("read:{n}:run=wc -c < f > length");
             cell.set(&old()).place.faulty(&fault, "update", args);

@@ -1,6 +1,6 @@
-//! Interrupted edits of `tagmac update`, and what somebody else did to the file since: each
-//! cell of the table in `docs/formats/sidecar.md`. Nothing of others is written over or deleted, and there
-//! is always a way on.
+//! Interrupted edits of `tagmac update`, and changes of the file by another program since: each
+//! cell of the table in `docs/formats/sidecar.md`. Another program's bytes are never overwritten or
+//! deleted, and there is always a way to continue.
 
 mod cut;
 mod patch;
@@ -12,13 +12,13 @@ use crate::common::{Place, Ran};
 const OLD: usize = 20_000;
 const OFFSET: usize = 7000;
 const PATCH: usize = 9000;
-/// So much of the patch was written.
+/// Number of bytes of the patch that were written.
 const TORN: usize = 3000;
 const CUT: usize = 12_345;
 /// Bytes of a leaf.
 const LEAF: usize = 256;
 
-/// No two of these have a byte in common at one place.
+/// The old and the new bytes differ everywhere.
 fn old() -> Vec<u8> {
     (0..OLD).map(|at| (at % 83) as u8).collect()
 }
@@ -39,7 +39,7 @@ fn added(text: &[u8], bytes: usize) -> Vec<u8> {
     [text, &vec![b'A'; bytes]].concat()
 }
 
-/// What is none of the old bytes nor of the new.
+/// Changes a byte to one that is different from the old and the new.
 fn changed(mut text: Vec<u8>, at: usize) -> Vec<u8> {
     text[at] = 0xff;
     text
@@ -52,7 +52,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// A file, its sidecar, and an edit that the fault ends.
+    /// Returns a file, its sidecar, and an edit that the fault ends.
     fn of(algorithm: &str, fault: &str, edit: &[&str]) -> Cell {
         let place = Place::bare();
         place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
@@ -65,9 +65,9 @@ impl Cell {
         Cell { place, sidecar }
     }
 
-    /// A patch of which a part is in the file.
+    /// Returns a patch that is partly in the file.
     fn patch(algorithm: &str) -> Cell {
-        // The piece, the list, a node page of leaves, the root, and the header twice come before.
+        // The piece, the list, a node page of leaves, the root, and the header twice come first.
         let first = (1..20).find_map(|n| {
             let (offset, fault) = (OFFSET.to_string(), format!("write:{n}:tear={TORN}"));
             let cell = Cell::of(algorithm, &fault, &["--patch", &offset, "p"]);
@@ -76,7 +76,7 @@ impl Cell {
         first.expect("a write to the file")
     }
 
-    /// A cut that is known and not yet made.
+    /// Returns a cut that is recorded and not yet made.
     fn cut(algorithm: &str) -> Cell {
         let cell = Cell::of(algorithm, "cut:1:kill", &["--truncate", &CUT.to_string()]);
         assert!(cell.read() == old());
@@ -87,14 +87,14 @@ impl Cell {
         fs::read(self.place.path("f")).unwrap()
     }
 
-    /// The file as somebody else left it, and the sidecar as it was left.
+    /// Restores the sidecar, and sets the file to the content that another program left.
     fn set(&self, text: &[u8]) -> &Cell {
         self.place.file("f", text);
         self.place.file("f.tagmac", &self.sidecar);
         self
     }
 
-    /// An update that ends so and leaves such a file.
+    /// Runs an update, and asserts its exit code and the resulting file.
     #[track_caller]
     fn update(&self, code: i32, args: &[&str], text: &[u8]) -> Ran {
         let ran = self.place.keyed("update", &[args, &["f"]].concat()).exits(code);
@@ -108,7 +108,7 @@ impl Cell {
         ran
     }
 
-    /// Each form of an update is refused, changes nothing, and says this.
+    /// Asserts that every form of an update is rejected, changes nothing, and prints this message.
     #[track_caller]
     fn refuses(&self, text: &[u8], says: &[&str]) {
         let (offset, cut, old) = (OFFSET.to_string(), CUT.to_string(), OLD.to_string());
@@ -131,12 +131,12 @@ impl Cell {
 }
 
 const PATCHED: &str = "; a patch of 9000 bytes at byte 7000 was interrupted: --finish writes its \
-                       bytes, --undo the old ones, and neither overwrites bytes of other programs";
-const BOTH_WAYS: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish takes \
-                         it as done, --undo undoes it, and neither deletes bytes of other programs";
-const ONE_WAY: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish takes it \
-                       as done and deletes nothing";
-const GROWN: &str = "--append accepts what was added";
+                       bytes, --undo the old ones, and both keep bytes of other programs";
+const BOTH_WAYS: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish treats \
+                         it as done, --undo undoes it, and both keep bytes of other programs";
+const ONE_WAY: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish treats \
+                       it as done and deletes nothing";
+const GROWN: &str = "--append accepts the added bytes";
 const SHRUNK: &str = "restore the file";
 const CHANGED: &str = " have changed since the last update";
 

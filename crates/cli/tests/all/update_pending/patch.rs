@@ -1,4 +1,4 @@
-//! A patch that was interrupted.
+//! An interrupted patch.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -21,13 +21,13 @@ fn a_patch_and_a_file_that_stayed() {
             cell.update(0, &[], &old()).in_silence();
         }
         cell.set(&torn()).update(0, &["--truncate", "12345"], &new()[..CUT]).says(&finished);
-        let what = "f: --undo: expected an interrupted edit, found none";
+        let what = "f: --undo: no edit was interrupted";
         cell.update(2, &["--undo"], &new()[..CUT]).says(&[what]);
         cell.update(0, &["--finish"], &new()[..CUT]);
     }
 }
 
-/// A disk takes sectors in any order, and each of them whole or up to a byte.
+/// A disk writes sectors in any order, and each of them in full or up to some byte.
 #[test]
 fn a_patch_that_a_disk_has_in_another_order() {
     let cell = Cell::patch("PMAC-AES128");
@@ -40,9 +40,9 @@ fn a_patch_that_a_disk_has_in_another_order() {
     text[18 * 512 - 7..][..7].copy_from_slice(&new[18 * 512 - 7..][..7]);
     cell.set(&text).update(0, &["--undo"], &old);
     cell.set(&text).update(0, &[], &new);
-    // Old and new bytes, but not as a write leaves them.
+    // Old and new bytes, in an order that no write leaves.
     text[25 * 512 + 100] = new[25 * 512 + 100];
-    let found = "f: expected bytes 12800 to 13312 as before or after the patch, found";
+    let found = "f: bytes 12800 to 13312 are neither as before the patch nor as after it";
     cell.refuses(&text, &[found, PATCHED]);
 }
 
@@ -78,7 +78,7 @@ fn a_patch_and_a_file_that_shrank() {
         cell.set(text).update(1, &["--finish"], new).says(&[&found, SHRUNK]);
         cell.update(1, &[], new).says(&[&found, SHRUNK]);
         cell.set(text).update(1, &["--undo"], old).says(&[&found, SHRUNK]);
-        // Put back as it was.
+        // Restored.
         cell.set(&torn()).update(0, &[], &self::new());
     }
 }
@@ -91,22 +91,27 @@ fn a_patch_and_a_change_inside_of_it() {
             let text = changed(torn(), at);
             let start = (at / 512 * 512).max(OFFSET);
             let end = (at / 512 * 512 + 512).min(OFFSET + PATCH);
-            let found = format!("f: expected bytes {start} to {end} as before or after the patch");
+            let found = format!(
+                "f: bytes {start} to {end} are neither as before the patch nor as after it"
+            );
             cell.refuses(&text, &[&found, PATCHED]);
-            // It stays, with its sector.
+            // The other program's byte is kept, with its sector.
             for (decision, mut others) in [("--finish", new()), ("--undo", old())] {
                 others[start..end].copy_from_slice(&text[start..end]);
                 let ran = cell.set(&text).update(1, &[decision], &others).says(&[CHANGED]);
                 // The message names the leaves.
                 let (_, way) =
                     ran.err.split_once("; the interrupted edit is settled, and --range ").unwrap();
-                let (leaves, _) = way.split_once(" accepts them as they are now").unwrap();
-                cell.update(0, &["--range", leaves], &others).says(&[" as they are, unchecked"]);
+                let (leaves, _) = way.split_once(" accepts the current bytes").unwrap();
+                cell.update(0, &["--range", leaves], &others).says(&[" unchecked"]);
                 cell.update(0, &[], &others).in_silence();
             }
         }
         let text = added(&changed(torn(), 9000), 5);
-        cell.refuses(&text, &["f: expected bytes 8704 to 9216 as before or after the patch"]);
+        cell.refuses(
+            &text,
+            &["f: bytes 8704 to 9216 are neither as before the patch nor as after it"],
+        );
     }
 }
 
@@ -124,14 +129,14 @@ fn a_patch_and_a_change_beside_it() {
                 cell.update(0, &[], &others).in_silence();
             }
         }
-        // Far from it no update looks.
+        // No update reads bytes far from the patch.
         let ran = cell.set(&changed(torn(), 100)).place.keyed("update", &["f"]).exits(0);
         ran.says(&["finished the interrupted patch"]);
         assert!(cell.read() == changed(new(), 100));
     }
 }
 
-/// Taken back halfway, a patch stays on its way out.
+/// A patch that was undone halfway can still be undone.
 #[test]
 fn a_patch_that_is_taken_back_and_killed() {
     let cell = Cell::patch("PMAC-AES128");
@@ -150,7 +155,7 @@ fn a_patch_that_is_taken_back_and_killed() {
         }
     }
     assert!(killed > 2, "{killed}");
-    // And may be finished all the same.
+    // It can also still be finished.
     for n in 1..30 {
         cell.set(&torn());
         cell.place.faulty(&format!("any:{n}:kill"), "update", &["--undo", "f"]);
@@ -160,7 +165,7 @@ fn a_patch_that_is_taken_back_and_killed() {
     }
 }
 
-/// What goes on with an edit may be killed too.
+/// The command that continues an edit may be killed too.
 #[test]
 fn a_recovery_that_is_killed() {
     let patch = (Cell::patch("POLY1305-AES"), torn(), new());
@@ -182,7 +187,8 @@ fn a_recovery_that_is_killed() {
     }
 }
 
-/// Before a recovery touches the file, the sidecar is synced: a kill may have come before that.
+/// Before a recovery writes to the file, it syncs the sidecar, because a kill may have prevented
+/// that.
 #[test]
 fn a_recovery_syncs_the_sidecar_first() {
     let cells = [(Cell::patch("PMAC-AES128"), torn()), (Cell::cut("PMAC-AES128"), old())];
@@ -196,7 +202,8 @@ fn a_recovery_syncs_the_sidecar_first() {
     }
 }
 
-/// A patch that was killed when its state was in one place of the header, that of even states.
+/// Returns a patch that was killed when its state was in only one copy of the header, that of even
+/// states.
 fn in_one_place() -> Cell {
     let offset = OFFSET.to_string();
     let cells = (1..20).filter_map(|n| {
@@ -208,7 +215,7 @@ fn in_one_place() -> Cell {
     cell
 }
 
-/// What brings an edit to its end has its state in both places first, so either may be lost.
+/// A recovery first writes its state to both copies, so either may be lost.
 #[test]
 fn a_header_that_is_lost() {
     let cell = in_one_place();
@@ -227,19 +234,20 @@ fn a_header_that_is_lost() {
     }
 }
 
-/// A place that cannot be read may have an edit: only the line is shown, and nothing is written.
+/// An unreadable copy may record an edit, so only the line is shown and nothing is written.
 #[test]
 fn a_header_of_an_edit_that_cannot_be_read() {
     let cell = in_one_place();
     let offset = OFFSET.to_string();
-    // The prelude is read before.
+    // The prelude is read first.
     for read in [2, 3] {
         let fault = format!("read:{read}:fail=5");
         for args in [&[][..], &["--patch", &offset, "p"], &["--append"], &["--finish"], &["--undo"]]
         {
             cell.set(&old());
             let ran = cell.place.faulty(&fault, "update", &[args, &["f"]].concat());
-            let ran = ran.says(&["f.tagmac: Input/output error; the header's other copy is whole"]);
+            let ran =
+                ran.says(&["f.tagmac: Input/output error; the header's other copy is intact"]);
             if read == 2 && args.is_empty() {
                 ran.exits(0).says(&["tagmac: warning: "]);
             } else {
@@ -250,34 +258,34 @@ fn a_header_of_an_edit_that_cannot_be_read() {
         }
         cell.update(0, &[], &new()).says(&["f: finished the interrupted patch"]);
     }
-    // Nor do the node pages go that the unread state may have.
+    // The node pages that the unread state may use are kept too.
     cell.set(&added(&old(), 1));
     cell.place.faulty("read:2:fail=5", "update", &["f"]).exits(1).says(&[GROWN]);
     assert!(fs::read(cell.place.path("f.tagmac")).unwrap() == cell.sidecar);
 }
 
-/// A file that was renamed with its sidecar, and an edit on its way: the message has the way back.
+/// A file that was renamed with its sidecar during an edit: the message says how to recover.
 #[test]
 fn a_patch_and_a_file_that_was_renamed() {
     let cell = Cell::patch("PMAC-AES128");
     cell.place.shell("mv f g; mv f.tagmac g.tagmac").exits(0);
     for args in [&["g"][..], &["--finish", "g"], &["--undo", "g"], &["--append", "g"]] {
         let ran = cell.place.keyed("update", args).exits(1).prints("");
-        ran.says(&["g.tagmac: expected the sidecar of g, found that of f, with an interrupted \
-                    edit: keep it, rename both back to f and f.tagmac, and finish the edit there, \
-                    or undo it with --undo"]);
+        ran.says(&["g.tagmac: the sidecar belongs to f, not to g, and has an interrupted edit. \
+                    Keep it, rename both back to f and f.tagmac, and finish the edit or undo it \
+                    with --undo"]);
     }
     cell.place.shell("mv g f; mv g.tagmac f.tagmac").exits(0);
     cell.update(0, &["--undo"], &old());
 }
 
-/// A patch that stopped in a sector, and was taken back up to another byte of it.
+/// A patch that stopped within a sector and was undone up to another byte of it.
 #[test]
 fn a_sector_that_two_writes_were_torn_in() {
     let cell = Cell::patch("PMAC-AES128");
     let mut text = torn();
     text[OFFSET..][..TORN - 100].copy_from_slice(&old()[OFFSET..][..TORN - 100]);
-    // The state with the patch on its way out is written first, to both places.
+    // The state in which the patch is being undone is written first, to both copies.
     let torn_again = || {
         cell.set(&torn()).place.faulty("write:3:tear=2900", "update", &["--undo", "f"]);
         assert!(cell.read() == text);
@@ -288,7 +296,7 @@ fn a_sector_that_two_writes_were_torn_in() {
     cell.update(0, &["--undo"], &old()).in_silence();
     torn_again();
     cell.update(0, &["--finish"], &new()).in_silence();
-    // Nor does it matter where a --finish of that is killed, or whether its write is torn.
+    // A kill of the following --finish, or a torn write, does no harm.
     let mut kills = 0;
     for n in 1..20 {
         for way in ["kill", "tear=2800", "tear=100"] {
@@ -303,7 +311,7 @@ fn a_sector_that_two_writes_were_torn_in() {
                 cell.place.file("f", &text);
                 cell.place.file("f.tagmac", &sidecar);
                 let ran = cell.place.keyed("update", &[args, &["f"]].concat());
-                // Where the last state is there, the edit is done.
+                // If the last state was written, the edit is complete.
                 let done = args == ["--undo"] && text == new() && ran.code == Some(2);
                 assert!(done || ran.code == Some(0) && cell.read() == *ends, "write:{n}:{way}");
             }
@@ -316,8 +324,8 @@ fn a_sector_that_two_writes_were_torn_in() {
     assert!(kills > 9, "{kills}");
 }
 
-/// Somebody shortens the file just before a patch of its end is written by a decision: that makes the file as
-/// long as it was, with zeros before the patch.
+/// Another program shortens the file just before a decision writes a patch at its end. That
+/// restores the length, with zeros before the patch.
 #[test]
 fn a_decision_on_a_file_that_is_shortened() {
     let offset = (OLD - OLD % LEAF - LEAF).to_string();
@@ -352,7 +360,7 @@ fn a_decision_on_a_file_that_is_shortened() {
     assert!(shortened >= 2, "{shortened}");
 }
 
-/// The text with other bytes at its end.
+/// Returns the text with other bytes at its end.
 fn new_end() -> Vec<u8> {
     let mut text = old();
     let start = OLD - OLD % LEAF - LEAF;
@@ -360,8 +368,8 @@ fn new_end() -> Vec<u8> {
     text
 }
 
-/// A sidecar from the moment of an interrupted edit has the tag of before, also once the edit was undone: with
-/// `--expect` nothing goes on with it unless that is asked for.
+/// A sidecar from the moment of an interrupted edit has the previous tag, even after the edit was
+/// undone. With `--expect` nothing continues it without --finish or --undo.
 #[test]
 fn a_pending_edit_under_expect() {
     for algorithm in ALGORITHMS {
@@ -384,14 +392,14 @@ fn a_pending_edit_under_expect() {
             for args in [&[][..], &["--append"], &["--range", "0:1"]] {
                 let ran = place.keyed("update", &[&["--expect", tag], args, &["f"]].concat());
                 ran.exits(1).prints("").says(&[
-                    "--expect, found an edit",
-                    "--undo keeps the old bytes; if no update of yours",
+                    "an edit was interrupted after the tag of --expect",
+                    "--undo keeps the old bytes. If you interrupted no update",
                 ]);
                 assert!(fs::read(place.path("f")).unwrap() == old());
             }
             place.keyed("update", &["--expect", tag, "--undo", "f"]).exits(0).prints(&line);
             assert!(fs::read(place.path("f")).unwrap() == old());
-            // What goes wrong says how to go on.
+            // Error messages say how to continue.
             let cut = ["--expect", tag, "--truncate", "12345", "f"];
             let ran = place.faulty("cut:1:fail=28", "update", &cut).exits(4).prints("");
             ran.says(&[
@@ -402,7 +410,7 @@ fn a_pending_edit_under_expect() {
     }
 }
 
-/// What a hole reads as is not written to it: there may be no room.
+/// A hole is not filled with zeros, because the disk may be full.
 #[test]
 fn a_patch_in_a_hole() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What an audit says of a bucket that is a map in memory.
+//! Audits of a bucket that is a map in memory.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::audit::{BucketAudit, Status};
 use crate::error::Error;
 use crate::objects::{Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer};
 
-/// Names and contents.
+/// Contents by name.
 type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Reads from a bucket and counts.
+/// Reads from a bucket and counts the reads.
 struct Reader<'a> {
     mac: &'a AnyMac,
     bucket: &'a Bucket,
@@ -72,7 +72,7 @@ fn line(name: &[u8], status: Status<'_>) -> String {
     }
 }
 
-/// The verdicts, and how many objects were read.
+/// Returns the result, the verdicts and the number of objects read.
 fn audit(
     (mac, key): &(AnyMac, ManifestKey),
     place: &Folder,
@@ -140,8 +140,8 @@ fn each_object_has_its_verdict() {
             ];
             assert_eq!(lines, expected, "{algorithm}");
             if algorithm == "PMAC-AES128" {
-                // Three that are there with their size, and three new ones with the size of a
-                // missing one. Not what is longer, nor what is new with a size of its own.
+                // Three objects have their sealed size, and three new ones the size of a missing
+                // one. The longer object and the new one with a unique size are not read.
                 assert_eq!(reads, 6);
             }
         }
@@ -185,7 +185,7 @@ fn a_listing_out_of_order_is_an_error() {
     let mut listed: Vec<_> = listing(&all).collect();
     listed.reverse();
     let (result, _, _) = audit(&keys, &place, listed.into_iter(), &all, 1);
-    let what = "a: expected a listing in byte order of names, found this one after b";
+    let what = "a: listed after b; a listing must be in byte order of names";
     assert_eq!(result, Err(what.into()));
     let broken = listing(&all).take(1).chain([Err(Error::io("the listing broke off"))]);
     let (result, lines, _) = audit(&keys, &place, broken, &all, 1);
@@ -216,7 +216,7 @@ fn renames_take_no_more_memory_than_there_is_room() {
     let keys = key("PMAC-AES128", 128, 7);
     let folder = tempfile::tempdir().unwrap();
     let place = Folder::new(folder.path());
-    // Names of 4096 bytes: 8 MiB of them are fewer than 2048.
+    // 8 MiB hold fewer than 2048 names of 4096 bytes.
     let name = |kind: u8, i: usize| {
         let mut name = vec![kind; 4096];
         name[4088..].copy_from_slice(&(i as u64).to_be_bytes());
@@ -232,14 +232,14 @@ fn renames_take_no_more_memory_than_there_is_room() {
     assert_eq!(lines.len(), 2 * 2100 - renamed);
 }
 
-/// Objects of one size, each with its own content.
+/// Objects of one size, each with different content.
 fn numbered(names: impl Iterator<Item = (String, u32)>) -> Bucket {
     names.map(|(name, content)| (name.into(), format!("{content:04}").into())).collect()
 }
 
 #[test]
 fn of_many_missing_objects_of_one_size_a_new_one_is_held_against_eight() {
-    // The ninth missing one, the first, and the ninth again, which is the eighth by then.
+    // The ninth missing object, the first, and the ninth again, which is then the eighth.
     let now = numbered([("n0".into(), 8), ("n1".into(), 0), ("n2".into(), 8)].into_iter());
     let missing = |taken: [u32; 2]| {
         let left = (0..12).filter(move |number| !taken.contains(number));

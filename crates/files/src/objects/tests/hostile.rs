@@ -1,4 +1,4 @@
-//! Nothing is read but what was sealed, where it was sealed.
+//! Only what was sealed is read, and only where it was sealed.
 
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ fn lines_that_are_removed_doubled_or_swapped_are_found() {
             }
             let why = match is_root {
                 true => open_root(&key, bad),
-                // As long as the root says, so that it is not the length alone that gives it away.
+                // Adapt the length in the root, so that more than the length is tested.
                 false => {
                     open(&key, &ShardRecord { length: bad.len() as u64, ..record.clone() }, bad)
                 }
@@ -93,29 +93,22 @@ fn the_first_line_that_cannot_be_right_is_named() {
         let record = ShardRecord { length: bad.len() as u64, ..record.clone() };
         open(&key, &record, bad).unwrap_err()
     };
-    let not = "shard: the seal does not match: it is not as it was sealed";
-    // A tag could be any tag.
+    let not = "shard: the seal does not match: it has changed since it was sealed";
+    // A tag could have any value.
     assert_eq!(changed(&line(8)[4..20], &"0".repeat(16)), not);
-    assert_eq!(
-        changed(line(7), "x"),
-        format!("{not} (line 7: expected a number, found something else)")
-    );
+    assert_eq!(changed(line(7), "x"), format!("{not} (line 7: expected a number)"));
     let doubled = [line(8), line(8)].join("\n");
     assert_eq!(
         changed(line(8), &doubled),
-        format!("{not} (line 9: expected a name after the last, found the same one)")
+        format!("{not} (line 9: the name is the same as the previous one)")
     );
     let swapped = [line(9), line(8)].join("\n");
     assert_eq!(
         changed(&[line(8), line(9)].join("\n"), &swapped),
-        format!("{not} (line 9: expected a name after the last, found one that is before)")
+        format!("{not} (line 9: the name is before the previous one)")
     );
-    assert_eq!(
-        changed("shard: 0", "shard: 1"),
-        format!("{not} (line 5: expected 'shard: 0', found another number)")
-    );
-    let cut = "shard: expected 'seal: ' and 64 hex digits on the last line, found something else: it \
-               was cut off or changed";
+    assert_eq!(changed("shard: 0", "shard: 1"), format!("{not} (line 5: expected 'shard: 0')"));
+    let cut = "shard: the last line is not 'seal: ' and 64 hex digits: it was cut off or changed";
     assert!(changed("seal: ", "Seal: ").starts_with(cut));
 }
 
@@ -125,8 +118,8 @@ fn shards_of_other_places_and_manifests_are_refused() {
     let [a, b, c] = [b"a", b"b", b"c"].map(|name| object(&mac, name));
     let (first, first_record) = shard(&key, 0, std::slice::from_ref(&a));
     let (_, second_record) = shard(&key, 1, std::slice::from_ref(&b));
-    // Of the same length, under the same key: the root's seal tells them apart.
-    let another = "shard: expected the shard that the root names, found another one sealed under";
+    // These have the same length and key; only the seal in the root differs.
+    let another = "shard: not the shard that the root names, but another one sealed under";
     let why = open(&key, &second_record, first.clone()).unwrap_err();
     assert!(why.starts_with(another), "{why}");
     let (of_other, _) = shard(&key, 0, &[c]);
@@ -135,7 +128,7 @@ fn shards_of_other_places_and_manifests_are_refused() {
     let (of_longer, _) = shard(&key, 0, &[a, b]);
     let why = open(&key, &first_record, of_longer).unwrap_err();
     assert!(why.starts_with("shard: expected a shard of "), "{why}");
-    // A root is no shard and a shard no root, and a directory's manifest is neither.
+    // A root is not accepted as a shard, and vice versa.
     let mut root = RootBuilder::new(&key);
     root.push(&first_record).unwrap();
     let root = root.seal();
@@ -143,7 +136,7 @@ fn shards_of_other_places_and_manifests_are_refused() {
     one_line(&open(&key, &record, root.clone()).unwrap_err(), "shard: ");
     assert_eq!(
         open_root(&key, first).unwrap_err(),
-        "root: line 1: expected 'tagmac-object-root-1', found something else"
+        "root: line 1: expected 'tagmac-object-root-1'"
     );
 }
 
@@ -152,12 +145,15 @@ fn other_keys_algorithms_and_lengths_are_named() {
     let (_, text, record, root) = sample();
     let (_, other) = key("PMAC-AES128", 128, 8);
     let why = open_root(&other, root.clone()).unwrap_err();
-    assert!(why.starts_with("root: expected a manifest sealed under this key (id "), "{why}");
+    assert!(
+        why.starts_with("root: the manifest is sealed under another key: expected key id "),
+        "{why}"
+    );
     one_line(&open(&other, &record, text).unwrap_err(), "shard: the seal does not match");
     let (_, other) = key("LIGHTMAC-AES128-S32", 128, 7);
     assert_eq!(
         open_root(&other, root.clone()).unwrap_err(),
-        "root: expected a manifest of LIGHTMAC-AES128-S32, found one of PMAC-AES128"
+        "root: the manifest is for PMAC-AES128; expected LIGHTMAC-AES128-S32"
     );
     let (_, other) = key("PMAC-AES128", 64, 7);
     assert_eq!(
@@ -193,7 +189,7 @@ fn roots_take_shards_in_their_order_alone() {
     let late = ShardRecord { last: b"b".to_vec(), ..full };
     assert_eq!(
         push(&[&late, &second]),
-        Err("shard 1: expected names that follow those of the shard before".into())
+        Err("shard 1: expected names after those of the previous shard".into())
     );
 }
 

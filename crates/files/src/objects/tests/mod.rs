@@ -1,4 +1,4 @@
-//! Manifests are read as they were written, and nothing else is.
+//! Manifests are read exactly as they were written.
 
 mod audits;
 mod hostile;
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::objects::{ManifestKey, Object, Root, RootBuilder, Shard, ShardBuilder, ShardRecord};
 use crate::raw_key::RawKey;
 
-/// A key that is in no other test.
+/// A MAC and a manifest key, from a repeated byte.
 fn key(algorithm: &str, bits: usize, byte: u8) -> (AnyMac, ManifestKey) {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
     let bytes = Zeroizing::new(vec![byte; *algorithm.key_bytes().end()]);
@@ -36,7 +36,7 @@ fn shard(key: &ManifestKey, number: u64, objects: &[Object]) -> (Vec<u8>, ShardR
     shard.seal().unwrap()
 }
 
-/// Names that have every byte, and what the format could stumble over.
+/// Names with every byte value, and names that look like parts of the format.
 fn names() -> Vec<Vec<u8>> {
     let mut names: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     for name in ["entries: 3", "seal: 0", "a//b", "../x", ".", "\\t", "é", "a\tb\n", "-"] {
@@ -95,16 +95,13 @@ fn what_has_no_line_is_not_sealed() {
         change(&mut object);
         push(&object)
     };
-    assert_eq!(push(&one), "b: expected names in byte order, found this one after b");
-    assert_eq!(
-        with(&|o| o.name = b"a".into()),
-        "a: expected names in byte order, found this one after b"
-    );
-    assert_eq!(with(&|o| o.name.clear()), "$'': expected a name, found none");
+    assert_eq!(push(&one), "b: added after b; names must be in byte order");
+    assert_eq!(with(&|o| o.name = b"a".into()), "a: added after b; names must be in byte order");
+    assert_eq!(with(&|o| o.name.clear()), "$'': the name is empty");
     let long = with(&|o| o.name = vec![b'x'; 4097]);
-    assert!(long.ends_with(": expected a name of at most 4096 bytes, found a longer one"));
+    assert!(long.ends_with(": the name is longer than 4096 bytes"));
     assert_eq!(with(&|o| o.nonce.clear()), "c: expected a nonce of 16 bytes, found 0");
     let tag = Tag::new(&[0; 4], 32).unwrap();
     assert_eq!(with(&|o| o.tag = tag), "c: expected a tag of 64 bits, found 32");
-    assert_eq!(with(&|o| o.size = u64::MAX), "c: expected less than 2^64 bytes in all");
+    assert_eq!(with(&|o| o.size = u64::MAX), "c: the objects have 2^64 bytes or more in all");
 }

@@ -1,4 +1,4 @@
-//! The example of the documentation, and what its independent reader says.
+//! The example of the documentation, and its independent reader.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ const PAGE: &str = include_str!("../../../docs/formats/object-manifest.md");
 const KEY_PAGE: &str = include_str!("../../../docs/formats/key-file.md");
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/object_manifest.py");
 
-/// The text from the first line of a kind to the next end of a block.
+/// Returns the text after `start`, up to the end of the code block.
 fn block<'a>(page: &'a str, start: &str) -> &'a str {
     let text = &page[page.find(start).unwrap() + start.len()..];
     &text[..text.find("```").unwrap()]
@@ -83,7 +83,7 @@ fn another_implementation_reads_the_same() {
         let [key_file, place] =
             ["key", "m"].map(|what| folder.path().join(format!("{what} {algorithm}")));
         fs::write(&key_file, file.to_text().as_bytes()).unwrap();
-        // Names with every byte, and as many more as it takes.
+        // Names with every byte value, filled up to `count`.
         let mut names = if count > 0 { names() } else { Vec::new() };
         names.extend((names.len()..count).map(|i| format!("photos/{i:08}").into_bytes()));
         names.sort();

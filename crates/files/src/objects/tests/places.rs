@@ -1,4 +1,4 @@
-//! Whole manifests in a folder.
+//! Whole manifests in a directory.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn files(place: &Path) -> Vec<String> {
     names
 }
 
-/// Objects with one tag, since only their order matters here.
+/// Objects with one tag; only their order matters here.
 fn many(count: usize, byte: u8) -> impl Iterator<Item = Object> {
     let (mac, _) = key("PMAC-AES128", 128, 7);
     let one = object(&mac, &[byte]);
@@ -62,19 +62,19 @@ fn a_manifest_is_replaced_only_if_that_is_asked_for() {
     write(&key, &place, false, many(3, 1)).unwrap();
     let before = files(&place);
     let error = write(&key, &place, false, many(3, 2)).unwrap_err();
-    assert!(error.ends_with("m/root: expected no manifest there, found one"), "{error}");
+    assert!(error.ends_with("m/root: the manifest exists"), "{error}");
     assert_eq!(files(&place), before);
-    // The same content has the same files; other content leaves nothing of the old.
+    // The same content produces the same files; other content leaves none of the old ones.
     write(&key, &place, true, many(3, 1)).unwrap();
     assert_eq!(files(&place), before);
     write(&key, &place, true, many(3, 2)).unwrap();
     let after = files(&place);
     assert_eq!((after.len(), &*after[0]), (2, ROOT));
     assert_ne!(after, before);
-    // What is no manifest stays.
+    // A file that is not a manifest is kept.
     fs::write(place.join(ROOT), "a photo").unwrap();
     let error = write(&key, &place, true, many(1, 1)).unwrap_err();
-    assert!(error.ends_with("expected a manifest's root or no file, found something else"));
+    assert!(error.ends_with("the file exists and is not a manifest's root"));
     assert_eq!(fs::read(place.join(ROOT)).unwrap(), b"a photo");
 }
 
@@ -88,7 +88,7 @@ fn until_the_root_is_there_the_old_manifest_is_whole() {
     for object in many(SHARD_ENTRIES, 2) {
         writer.push(&object).unwrap();
     }
-    // As a kill: one new shard is there.
+    // As after a kill: one new shard exists.
     drop(writer);
     assert_eq!(files(folder.path()).len(), 3);
     let manifest = ObjectManifest::open(&key, &place).unwrap();
@@ -101,7 +101,7 @@ fn names_out_of_order_are_refused_across_shards() {
     let folder = tempfile::tempdir().unwrap();
     let twice = many(SHARD_ENTRIES, 1).chain(many(SHARD_ENTRIES, 1).skip(SHARD_ENTRIES - 1));
     let error = write(&key, folder.path(), false, twice).unwrap_err();
-    assert_eq!(error, "00065535: expected names in byte order, found this one after 00065535");
+    assert_eq!(error, "00065535: added after 00065535; names must be in byte order");
     assert!(!folder.path().join(ROOT).exists());
 }
 
@@ -111,7 +111,7 @@ fn what_is_missing_or_longer_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let place = Folder::new(folder.path());
     let open = || ObjectManifest::open(&key, &place).map(|_| ()).unwrap_err().to_string();
-    assert!(open().ends_with("/root: expected a manifest's root, found no file"), "{}", open());
+    assert!(open().ends_with("/root: the manifest has no root"), "{}", open());
     write(&key, folder.path(), false, many(3, 1)).unwrap();
     let shard = folder.path().join(&files(folder.path())[1]);
     let read = || {
@@ -123,11 +123,11 @@ fn what_is_missing_or_longer_is_named() {
     };
     let text = fs::read(&shard).unwrap();
     fs::write(&shard, [&*text, b"\n"].concat()).unwrap();
-    let what = format!(": expected at most {} bytes, found more", text.len());
+    let what = format!(": longer than {} bytes", text.len());
     assert!(read().ends_with(&what), "{}", read());
     fs::remove_file(&shard).unwrap();
-    assert!(read().ends_with(": expected a shard, found no file"), "{}", read());
-    // Nobody waits for the other end of a pipe.
+    assert!(read().ends_with(": the shard is missing"), "{}", read());
+    // Reading does not wait for the other end of a pipe.
     rustix::fs::mknodat(
         rustix::fs::CWD,
         &shard,
@@ -137,16 +137,16 @@ fn what_is_missing_or_longer_is_named() {
     )
     .unwrap();
     assert!(read().contains("pipe"), "{}", read());
-    // A root that is longer than any is not read.
+    // A root over the limit is not read.
     fs::File::create(folder.path().join(ROOT)).unwrap().set_len((64 << 20) + 1).unwrap();
-    assert!(open().ends_with("/root: expected at most 67108864 bytes, found more"));
+    assert!(open().ends_with("/root: longer than 67108864 bytes"));
 }
 
-/// Of two seals at once the one that ends last fails, and takes nothing from the other.
+/// If two seals run at once, the one that ends last fails and does not touch the other's files.
 #[test]
 fn of_two_seals_at_once_one_is_refused_and_the_manifest_is_whole() {
     let (_, key) = key("PMAC-AES128", 128, 7);
-    // Whether there is a manifest before, and whether both seal the same objects.
+    // Each case: a manifest exists before, and the contents that the two seal.
     for (is_there, one, other) in [(true, 2, 3), (true, 2, 2), (true, 1, 2), (false, 2, 2)] {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
@@ -187,7 +187,7 @@ fn what_another_seal_removed_is_missed_before_the_root_is_written() {
     let shard = files(folder.path()).into_iter().find(|file| !before.contains(file)).unwrap();
     fs::remove_file(folder.path().join(&shard)).unwrap();
     let error = writer.finish().unwrap_err().to_string();
-    let expected = ": expected the shard that was written, found none: another seal ran meanwhile";
+    let expected = ": the shard was removed: another seal ran meanwhile";
     assert!(error.ends_with(&format!("/{shard}{expected}")), "{error}");
     assert_eq!(files(folder.path()), before);
 }
@@ -207,7 +207,7 @@ fn a_seal_that_is_abandoned_leaves_the_shards_of_the_manifest_that_is_there() {
     abandoned.abandon();
     let manifest = ObjectManifest::open(&key, &place).unwrap();
     assert!(manifest.objects().map(Result::unwrap).eq(many(SHARD_ENTRIES, 2)));
-    // Its own, which no root names, it removes.
+    // A seal removes its own shards, which no root names.
     begun(3).abandon();
     assert_eq!(files(folder.path()).len(), 2);
 }

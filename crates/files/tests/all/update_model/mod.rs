@@ -1,13 +1,14 @@
-//! `update` against a model: random scripts of edits, with kills and failures at calls of the system,
-//! full disks, and other programs that write to the file or replace it or its sidecar.
+//! `update` against a model: random scripts of edits, with kills, failing system calls, full disks,
+//! and other programs that write to the file, or replace it or its sidecar.
 //!
-//! The law: an update succeeds only if its tag is that of the file by its name, when nobody else wrote.
-//! Wherever it is killed, the next update finds the state before or after; bytes of others are neither
-//! overwritten nor deleted; and there is always a way on.
+//! The law: an update succeeds only if its tag is that of the file at the path, unless another
+//! program wrote to it. After a kill at any point, the next update finds the state before or after
+//! the edit. Bytes of other programs are never overwritten or deleted. And there is always a way to
+//! continue.
 //!
-//! `TAGMAC_TEST_SCRIPTS` scripts run, from number `TAGMAC_TEST_FIRST` on, with the seed
-//! `TAGMAC_TEST_SEED`: the message of one that fails has both, so that it can be run again. Script `i` is
-//! of the algorithm `i` modulo their number, and the lengths modulo the block come in turn.
+//! Runs `TAGMAC_TEST_SCRIPTS` scripts, starting with number `TAGMAC_TEST_FIRST`, with the seed
+//! `TAGMAC_TEST_SEED`. A failure prints seed and number, so that the script can be run again. The
+//! number selects the algorithm, and then the length modulo the block.
 
 mod ops;
 mod scripts;
@@ -26,15 +27,15 @@ use tempfile::TempDir;
 
 use ops::{Event, Op, Other, Random, keys};
 
-/// The numbers of the system's errors: input or output, and no space.
+/// System error numbers: input/output error, and no space left.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
-/// An update of a small file makes about as many calls.
+/// The approximate number of calls that an update of a small file makes.
 const CALLS: u64 = 40;
 
 type Verdict = Result<(), String>;
 
-/// Breaks the law.
+/// Returns an error unless the condition is true.
 macro_rules! ensure {
     ($holds:expr, $($what:tt)+) => {
         if !$holds {
@@ -43,22 +44,22 @@ macro_rules! ensure {
     };
 }
 
-/// A file with a sidecar, and what it has to be.
+/// A file with a sidecar, and its expected state.
 struct Model<'a> {
     key: &'a OpenKey,
     folder: TempDir,
     file: PathBuf,
     sidecar: PathBuf,
     leaf: u64,
-    /// The bytes for which the sidecar vouches.
+    /// The bytes that the sidecar vouches for.
     content: Vec<u8>,
     random: Random,
 }
 
-/// How an update ended.
+/// The end of an update.
 struct Ended {
     result: Result<Updated, Error>,
-    /// Whether the event took place.
+    /// True if the event took place.
     met: bool,
 }
 
@@ -73,7 +74,7 @@ impl<'a> Model<'a> {
             (folder.path().join(&name), folder.path().join(format!("{name}.tagmac")));
         let block = key.parts().unwrap().block() as u64;
         let leaf = block * (1 + random.below(4));
-        // Now and then two levels of node pages.
+        // Two levels of node pages, occasionally.
         let limit = key.mac.max_message_bytes().unwrap_or(u64::MAX);
         let two_levels = random.one_in(32) && 400 * leaf < limit;
         let blocks = if two_levels { 300 * leaf / block } else { random.below(20) };
@@ -91,7 +92,7 @@ impl<'a> Model<'a> {
         fs::read(&self.file).unwrap_or_default()
     }
 
-    /// Runs an edit, with an event at a call or none.
+    /// Runs an edit, optionally with an event at a call.
     fn run(&self, op: &Op, event: Option<(u64, Event)>) -> Ended {
         let input = if let Op::Patch(_, bytes) = op { bytes.clone() } else { Vec::new() };
         let open = move || Ok(Box::new(io::Cursor::new(input.clone())) as Box<dyn Read>);
@@ -132,7 +133,7 @@ impl<'a> Model<'a> {
                 }
                 Event::Lose if now && kind == "write" => Some(HookedFault::Lose),
                 Event::Other(other) if now => {
-                    // The file may be gone already, or the sidecar not be there yet.
+                    // The file may already be gone, and the sidecar may not exist yet.
                     let done = other.act(&file, &sidecar);
                     seen.set(done.is_ok());
                     None
@@ -144,13 +145,13 @@ impl<'a> Model<'a> {
         Ended { result, met: met.get() }
     }
 
-    /// Whether this is the tag of these bytes.
+    /// Returns whether this is the tag of these bytes.
     fn is_tag_of(&self, updated: &Updated, bytes: &[u8]) -> bool {
         updated.tagged.bytes == bytes.len() as u64
             && self.key.mac.tag(&updated.nonce, bytes).unwrap() == updated.tagged.tag
     }
 
-    /// An update without an event has to succeed, with this file.
+    /// Runs an update without an event. It must succeed and leave this file.
     fn has_to_succeed(&mut self, op: &Op, expected: &[u8]) -> Verdict {
         let found = self.run(op, None).result;
         let updated = found.map_err(|error| format!("{op:?}: {error}"))?;
@@ -160,7 +161,8 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    /// An edit, the file as its owner has made it for that, and the file after it.
+    /// Chooses an edit. Returns it, the file as the owner has prepared it, and the file after the
+    /// edit.
     fn edit(&mut self) -> (Op, Vec<u8>, Vec<u8>) {
         let (length, old) = (self.length(), self.content.clone());
         let random = &mut self.random;
@@ -191,7 +193,7 @@ impl<'a> Model<'a> {
             7 => (Op::None, old.clone(), old),
             _ => {
                 let limit = self.key.mac.max_message_bytes().unwrap_or(u64::MAX);
-                // Others may append too.
+                // Leaves space for bytes that other programs append.
                 let bytes = random.below(3 * self.leaf).min((limit - length).saturating_sub(200));
                 let new = [old, random.bytes(bytes)].concat();
                 (Op::Append, new.clone(), new)
@@ -199,14 +201,14 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The owner writes what the edit is to accept.
+    /// Writes the bytes that the edit is to accept.
     fn write(&self, now: &[u8]) {
         if now != self.content {
             fs::write(&self.file, now).unwrap();
         }
     }
 
-    /// One edit of a script.
+    /// Runs one edit of a script.
     fn step(&mut self) -> Verdict {
         let (op, now, new) = self.edit();
         self.write(&now);
@@ -227,7 +229,7 @@ impl<'a> Model<'a> {
         told.map_err(|what| format!("{}: {event:?} at call {at}: {what}", short(&op)))
     }
 
-    /// An edit that ends early. Nobody else writes.
+    /// Runs an edit that fails or is killed. No other program writes.
     fn failed(&mut self, op: &Op, now: &[u8], new: &[u8], event: (u64, Event)) -> Verdict {
         let old = self.content.clone();
         let Ended { result, met } = self.run(op, Some(event));
@@ -240,7 +242,7 @@ impl<'a> Model<'a> {
         }
         ensure!(met, "no event, and {:?}", result.err().map(|error| error.to_string()));
         self.is_between(now, new)?;
-        // What comes next may be killed too.
+        // The following updates may be killed, too.
         for _ in 0..self.random.below(3) {
             let next = match self.random.below(4) {
                 0 => Op::Finish,
@@ -259,7 +261,7 @@ impl<'a> Model<'a> {
                 ensure!(told, "{}: another file's tag", short(&next));
             }
         }
-        // The state before or after it.
+        // Now the file must be in the state before or after the edit.
         let accepts = matches!(op, Op::Append | Op::Range(..));
         if self.random.one_in(2) && !accepts {
             let updated = self.run(&Op::None, None).result;
@@ -273,7 +275,7 @@ impl<'a> Model<'a> {
         self.has_to_succeed(op, new).map_err(|what| format!("again: {what}"))
     }
 
-    /// The file has bytes of before and after the edit, and no others.
+    /// Checks that the file has only bytes from before and after the edit.
     fn is_between(&self, now: &[u8], new: &[u8]) -> Verdict {
         let disk = self.disk();
         ensure!([now.len(), new.len()].contains(&disk.len()), "{} bytes", disk.len());
@@ -282,7 +284,7 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    /// Somebody does something during an edit.
+    /// Runs an edit that another program disturbs.
     fn disturbed(&mut self, op: &Op, new: &[u8], at: u64, other: Other) -> Verdict {
         let Ended { result, met } = self.run(op, Some((at, Event::Other(other))));
         let disk = self.disk();
@@ -304,20 +306,20 @@ impl<'a> Model<'a> {
         self.goes_on(&[self.length(), new.len() as u64])
     }
 
-    /// There is a way on, to a sidecar of the file as it is.
+    /// Checks that there is a way to continue, to a sidecar of the current file.
     fn goes_on(&mut self, lengths: &[u64]) -> Verdict {
         let anew = !self.file.exists() || !self.sidecar.exists();
         let decision = if self.random.one_in(2) { Op::Finish } else { Op::Undo };
         let before = self.disk().len() as u64;
         if anew || lengths.iter().all(|length| before < *length) {
-            // Bytes are gone, or all that was known of them.
+            // Bytes are lost, or the sidecar is.
             if !self.file.exists() {
                 fs::write(&self.file, &self.content).unwrap();
             }
             let _ = fs::remove_file(&self.sidecar);
         } else {
             let _ = self.run(&decision, None);
-            // Where a cut cannot be undone, it can be taken as done.
+            // A truncation that cannot be undone can be accepted.
             let _ = self.run(&Op::Finish, None);
             let disk = self.disk().len() as u64;
             for length in lengths.iter().filter(|length| **length <= disk) {
@@ -332,7 +334,7 @@ impl<'a> Model<'a> {
         self.has_to_succeed(&Op::None, &disk).map_err(|what| format!("no way on: {what}"))
     }
 
-    /// Whether an edit is pending, which a copy tells.
+    /// Returns whether an edit is pending. Tries to undo it on a copy.
     fn is_pending(&self) -> bool {
         let folder = self.folder.path().join("copies");
         fs::create_dir_all(&folder).unwrap();
@@ -354,7 +356,7 @@ impl<'a> Model<'a> {
         undone.map_or_else(|error| error.kind() != ErrorKind::Usage, |()| true)
     }
 
-    /// The bytes that an edit on its way has touched or looks at: of a file that is `length` long.
+    /// Returns the range that a pending edit has touched or checks, in a file of `length` bytes.
     fn touched(&self, op: &Op, length: u64) -> (u64, u64) {
         let parts = self.key.parts().unwrap();
         let blocks = |length: u64| {
@@ -366,7 +368,7 @@ impl<'a> Model<'a> {
         match op {
             Op::Patch(offset, bytes) => {
                 let end = offset + bytes.len() as u64;
-                // Up to the end of the file, also the leaf before.
+                // At the end of the file, also the leaf before.
                 let offset = offset.saturating_sub(u64::from(end == old));
                 let start = if offset >= all { all } else { offset / leaf * leaf };
                 (start, if end > all { old } else { (end.div_ceil(leaf) * leaf).min(all) })
@@ -376,7 +378,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// An edit is killed, and somebody else changes the file before the next update.
+    /// Kills an edit, and has another program change the file before the next update.
     fn killed_and_changed(
         &mut self,
         op: &Op,
@@ -400,7 +402,8 @@ impl<'a> Model<'a> {
         let left = self.disk();
         let length = left.len() as u64;
         let (start, end) = self.touched(op, length);
-        // A byte that is neither old nor new, where the edit looks if it is to; or more bytes.
+        // Either one byte that is neither old nor new, within or outside the range that the edit
+        // checks, or additional bytes.
         let within = self.random.one_in(2) && start < end;
         let (from, to) = if within { (start, end) } else { (0, length) };
         let grows = to == from || self.random.one_in(3);
@@ -452,7 +455,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// An edit without its bytes.
+/// Describes an edit without its bytes.
 fn short(op: &Op) -> String {
     match op {
         Op::Patch(offset, bytes) => format!("patch of {} bytes at {offset}", bytes.len()),
@@ -464,7 +467,7 @@ fn short(op: &Op) -> String {
 fn script(keys: &[OpenKey], seed: u64, number: u64) -> Verdict {
     let key = &keys[(number % keys.len() as u64) as usize];
     let block = key.parts().unwrap().block() as u64;
-    // All residues in turn, with neighbours far from each other.
+    // All residues in turn, with successive ones far apart.
     let residue = (number / keys.len() as u64 + seed).wrapping_mul(1_000_003) % block;
     let mut model = Model::new(key, seed, number, residue);
     let told = (|| {
@@ -479,7 +482,7 @@ fn script(keys: &[OpenKey], seed: u64, number: u64) -> Verdict {
                 let removed = Event::Other(Other::RemoveFile);
                 let ended = model.run(&Op::None, Some((at, removed)));
                 ensure!(ended.met != ended.result.is_ok(), "the first: not seen");
-                // Nothing vouches for the next file of that name.
+                // The next file of that name must not have a sidecar.
                 ensure!(!ended.met || !model.sidecar.exists(), "the first: a sidecar of no file");
                 fs::write(&model.file, &content).unwrap();
             }

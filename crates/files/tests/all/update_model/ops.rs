@@ -1,4 +1,4 @@
-//! What scripts are made of: random numbers, edits, and what happens meanwhile.
+//! Building blocks of scripts: random numbers, edits and events.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,7 @@ impl Random {
         Random(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0.next_u64() % end
     }
@@ -38,7 +38,7 @@ impl Random {
     }
 }
 
-/// Each algorithm that can follow edits, under a key.
+/// Returns a key for each algorithm that supports edits.
 pub fn keys() -> Vec<OpenKey> {
     let all = Algorithm::all().filter(|algorithm| algorithm.capabilities().edits);
     let made = all.map(|algorithm| {
@@ -61,34 +61,34 @@ pub enum Op {
     None,
 }
 
-/// What happens at a call of an update.
+/// An event at a call of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The process ends, after that many bytes of a write.
+    /// The process is killed after this number of bytes of a write.
     Kill(usize),
     /// The call fails.
     Fail,
-    /// The disk is full from here on: a write stops after that many bytes.
+    /// The disk is full from now on: writes stop after this number of bytes.
     Full(usize),
-    /// A write does nothing and succeeds: for the test of this test.
+    /// A write succeeds but does nothing. For the test of this test.
     Lose,
-    /// Somebody else does this.
+    /// Another program does this.
     Other(Other),
 }
 
-/// What another program does.
+/// An action of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other {
-    /// Puts a copy in the file's place, as editors do.
+    /// Replaces the file by a copy, as editors do.
     ReplaceFile,
     RemoveFile,
-    /// Cuts the file off, by at most so many bytes.
+    /// Shortens the file by at most this number of bytes.
     Shorten(u64),
     ReplaceSidecar,
     RemoveSidecar,
     /// Changes a byte.
     Change(u64),
-    /// Appends that many bytes, none of which is this one.
+    /// Appends this number of bytes, all different from the given one.
     Append(u64, u8),
 }
 
@@ -105,7 +105,7 @@ impl Other {
         }
     }
 
-    /// Whether the update has to notice it.
+    /// Returns whether the update must notice it.
     pub fn has_to_be_seen(self) -> bool {
         !matches!(self, Other::Change(_) | Other::Append(..))
     }

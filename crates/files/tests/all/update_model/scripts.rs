@@ -1,19 +1,19 @@
-//! The tests.
+//! Tests that run the scripts.
 
 use std::fmt::Debug;
 use std::thread;
 
 use super::*;
 
-/// Scripts wait for the clock of the file system, most of the time.
+/// Many more than cores: scripts mostly wait for the clock of the file system.
 const THREADS: u64 = 16;
 
-/// A number that the environment sets.
+/// Returns a number from the environment.
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Does the work of all numbers below `end`, each on one of the threads.
+/// Calls `work` with all numbers below `end`, on several threads. Returns the errors.
 fn on_threads<E: Send + Debug>(end: u64, work: impl Fn(u64) -> Result<(), E> + Sync) -> Vec<E> {
     let work = &work;
     thread::scope(|scope| {
@@ -40,7 +40,7 @@ fn random_scripts() {
     );
 }
 
-/// A write that is lost while the system says that it was made breaks the law.
+/// A write that is lost although the system reports success must be noticed.
 #[test]
 fn a_lost_write_is_noticed() {
     let keys = keys();
@@ -58,7 +58,7 @@ fn a_lost_write_is_noticed() {
     assert!(noticed > 0);
 }
 
-/// Every length modulo the block, every algorithm, every kind of edit, short names and long ones.
+/// Every length modulo the block, every algorithm, every kind of edit, and short and long names.
 #[test]
 fn every_length_modulo_the_block() {
     let keys = keys();
@@ -66,7 +66,7 @@ fn every_length_modulo_the_block() {
     let cases: Vec<(usize, u64)> = (0..keys.len())
         .flat_map(|key| {
             let block = keys[key].parts().unwrap().block() as u64;
-            // Of the longest block, all that are near an end of it, and each 16th.
+            // For the longest block, only the lengths near its ends and every 16th.
             (0..block)
                 .filter(move |rest| {
                     block < longest || *rest < 8 || *rest + 128 > block || rest % 16 == 0
@@ -93,7 +93,7 @@ fn every_length_modulo_the_block() {
     );
 }
 
-/// At the end of the file, where a header has both rests.
+/// Edits at the end of the file, where the header contains the rests of both states.
 fn every_kind_of_edit(model: &mut Model<'_>) -> Verdict {
     let block = model.key.parts().unwrap().block() as u64;
     let content = model.content.clone();
@@ -118,7 +118,7 @@ fn every_kind_of_edit(model: &mut Model<'_>) -> Verdict {
     Ok(())
 }
 
-/// An input that goes on after its end, as a terminal does, or a pipe with a second writer.
+/// An input that continues after its end, like a terminal or a pipe with a second writer.
 struct GoesOn(Vec<&'static [u8]>);
 
 impl Read for GoesOn {

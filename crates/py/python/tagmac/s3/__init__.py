@@ -1,4 +1,4 @@
-"""Objects of S3 with their tags: uploads that tag, reads that verify. Needs boto3:
+"""Tags for objects in S3: uploads compute and store the tag, and reads verify it. Needs boto3:
 ``pip install tagmac[s3]``.
 
 >>> import boto3, tagmac.s3                                                  # doctest: +SKIP
@@ -6,9 +6,9 @@
 >>> tagmac.s3.upload_file(s3, "17.raw", "s3://photos/17.raw", key)          # doctest: +SKIP
 >>> tagmac.s3.open_verified(s3, "s3://photos/17.raw", key).read()           # doctest: +SKIP
 
-A tag says that these bytes were tagged under the key, not that they are this object's: anyone who may
-write to the bucket can put another tagged object in its place, or an older one. A sealed manifest
-finds that.
+A tag proves that the bytes were tagged under the key, and not that they belong to this object.
+Anyone who can write to the bucket can replace an object by another tagged one, or by an older
+version. A sealed manifest detects that.
 """
 
 try:

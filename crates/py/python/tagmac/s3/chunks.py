@@ -1,4 +1,4 @@
-"""Bytes that are read twice and are the same the second time."""
+"""Checks that bytes read twice are the same the second time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tagmac
 
 
 class Chunks:
-    """The tags of an object's chunks, under a key that nobody else has."""
+    """The tags of an object's chunks, under a random key that never leaves this object."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -18,7 +18,7 @@ class Chunks:
         self._open = bytearray()
 
     def update(self, piece: bytes) -> None:
-        """More of the object."""
+        """Appends bytes of the object."""
         rest = memoryview(piece)
         while rest:
             taken = rest[: self.size - len(self._open)]
@@ -28,17 +28,17 @@ class Chunks:
                 self.close()
 
     def close(self) -> None:
-        """Ends a chunk."""
+        """Ends the current chunk, which may be shorter than the others."""
         if self._open:
             self.add(self._open)
             self._open.clear()
 
     def add(self, chunk: bytes | bytearray) -> None:
-        """Adds a whole chunk."""
+        """Adds the next chunk."""
         self._tags += self._tag(self.count, chunk)
 
     def verify(self, number: int, chunk: bytes | bytearray) -> None:
-        """Raises InvalidTag unless a chunk is the one of this number."""
+        """Checks that `chunk` is the chunk with this number. Raises `InvalidTag` if it is not."""
         count = self._key.digest_size
         self._key.verify(
             self._message(number, chunk), self._tags[number * count : (number + 1) * count]
@@ -49,7 +49,7 @@ class Chunks:
 
     @property
     def count(self) -> int:
-        """How many chunks there are so far."""
+        """Number of chunks so far."""
         return len(self._tags) // self._key.digest_size
 
     @staticmethod
@@ -58,19 +58,20 @@ class Chunks:
 
 
 class ChunkReader(io.RawIOBase):
-    """Bytes whose number is known, loaded chunk by chunk. A source that ends early is an error of `load`,
-    never an end."""
+    """A seekable reader of `size` bytes, loaded chunk by chunk. If the source ends early, `load`
+    must raise an error.
+    """
 
     def __init__(self, size: int, chunk: int) -> None:
         self._size, self._chunk_bytes = size, chunk
         self._at, self._number, self._chunk = 0, -1, memoryview(b"")
 
     def load(self, number: int) -> bytes | bytearray:
-        """All bytes of a chunk, or an error if they are not what they were."""
+        """Returns all bytes of a chunk. Raises an error if they differ from those seen first."""
         raise NotImplementedError
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Where a chunk begins and ends."""
+        """Returns the start and the end of a chunk."""
         start = number * self._chunk_bytes
         return start, min(start + self._chunk_bytes, self._size)
 
@@ -86,7 +87,7 @@ class ChunkReader(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if base + offset < 0:
-            raise ValueError(f"expected a position from 0 on, found {base + offset}")
+            raise ValueError(f"expected a position of at least 0, found {base + offset}")
         self._at = base + offset
         return self._at
 
@@ -105,7 +106,7 @@ class ChunkReader(io.RawIOBase):
         return b"".join(pieces)
 
     def _piece(self, count: int) -> memoryview:
-        """The next bytes that are in one chunk, at most so many. None are the end."""
+        """Returns at most `count` of the next bytes, all from one chunk; b"" at the end."""
         if self._at >= self._size or count <= 0:
             return memoryview(b"")
         number, start = divmod(self._at, self._chunk_bytes)

@@ -1,4 +1,4 @@
-"""Clients of boto3, one for each process, from the usual environment and files."""
+"""A boto3 client for each process, configured by the usual environment and files."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from botocore.exceptions import BotoCoreError
 
 from .url import shown
 
-#: Connections that a client keeps.
+#: Size of a client's connection pool.
 CONNECTIONS = 32
 
 _clients: dict[int, Any] = {}
 
 
 def client() -> Any:
-    """This process's client of S3. After a fork it is another one: connections are not shared."""
+    """Returns this process's S3 client. A forked process gets a new one: connections cannot be
+    shared.
+    """
     found = _clients.get(os.getpid())
     if found is None:
         config = Config(
             max_pool_connections=CONNECTIONS,
-            # 503, SlowDown, time-outs and resets before an answer; a body's are reading.py's.
+            # Retries 503, SlowDown, timeouts and resets before the response. reading.py retries
+            # bodies.
             retries={"mode": "standard", "total_max_attempts": 8},
             connect_timeout=10,
             read_timeout=60,
-            # The MAC says more than the store's checksums, which take as long.
+            # The MAC makes the store's checksums redundant, and they take as long.
             response_checksum_validation="when_required",
         )
         try:
             found = boto3.client("s3", config=config)
         except (BotoCoreError, ValueError) as error:
-            # A profile that is not there, an endpoint that is no URL.
+            # For example a missing profile, or an endpoint that is not a URL.
             raise OSError(f"S3: {shown(' '.join(str(error).split()))}") from None
         _clients.clear()
         _clients[os.getpid()] = found

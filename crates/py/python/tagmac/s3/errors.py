@@ -1,4 +1,4 @@
-"""What can be wrong with an object. Each message is one line that begins with the object's URL."""
+"""Errors about objects. Each message is one line that begins with the object's URL."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from botocore.parsers import ResponseParserError
 
 from .url import Url, shown
 
-#: What botocore raises by itself, for an answer that is no XML too.
+#: Exceptions that botocore itself raises, also for a response that is not valid XML.
 CLIENT_FAILURES = (BotoCoreError, ResponseParserError)
-#: The same of a request that reads: an answer may have no number or time where it should.
+#: Those of a reading request, whose response may also have a malformed number or date.
 READING_FAILURES = (*CLIENT_FAILURES, ValueError)
 
 #: Ends the message about an object that was deleted.
-GONE = "it is gone since it was listed"
+GONE = "it was deleted after it was listed"
 
 
 class ObjectError(OSError):
-    """An object that cannot be read."""
+    """An object cannot be read or written."""
 
     url: Url
     """The object."""
     reason: str
-    """What is wrong with it."""
+    """The reason, without the URL."""
 
     def __init__(self, url: Url, reason: str) -> None:
         super().__init__(f"{shown(str(url))}: {reason}")
@@ -36,15 +36,15 @@ class ObjectError(OSError):
 
 
 class ObjectChanged(ObjectError):
-    """The object is another one than when it was listed, or is gone."""
+    """The object was changed or deleted since it was listed."""
 
 
 class ObjectDenied(ObjectError):
-    """There is no permission to read the object."""
+    """Permission to read or write the object was denied."""
 
 
 class ObjectMissing(ObjectError, FileNotFoundError):
-    """There is no such object."""
+    """The object does not exist."""
 
     def __init__(self, url: Url, reason: str = "no such object") -> None:
         super().__init__(url, reason)

@@ -1,4 +1,4 @@
-"""Nonces of stored objects: at random, of the longest length that the algorithm takes."""
+"""Random nonces for stored objects, of the algorithm's longest length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _lengths: dict[str, int] = {}
 
 
 def nonce_bytes(algorithm: str) -> int:
-    """The longest nonce that an algorithm takes; 0 if it takes none."""
+    """Returns the length in bytes of an algorithm's longest nonce, or 0 for a deterministic MAC."""
     if algorithm not in _lengths:
         _lengths[algorithm] = _longest(algorithm)
     return _lengths[algorithm]
@@ -30,10 +30,10 @@ def _longest(algorithm: str) -> int:
             return count
         except ValueError:
             continue
-    raise ValueError(f"{algorithm}: expected an algorithm with nonces of at most 64 bytes")
+    raise ValueError(f"{algorithm}: no nonce of at most 64 bytes is accepted")
 
 
 def new_nonce(key: tagmac.Key) -> bytes | None:
-    """A random nonce, or None if the key's algorithm takes none."""
+    """Returns a random nonce, or None if the key's MAC is deterministic."""
     count = nonce_bytes(key.name)
     return secrets.token_bytes(count) if count else None

@@ -1,8 +1,8 @@
-"""Ranges of one version of an object.
+"""Reads ranges of one version of an object.
 
 Every request has If-Match with the version's ETag, so bytes of two versions never mix: the store
-answers 412 where the object is another one. What was read stays read: after a reset or a short
-body the next request asks for the rest alone, and no byte reaches the sink twice.
+answers 412 if the object changed. After a reset or a short body, the next request asks only for the
+missing bytes, and no byte reaches the sink twice.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from .errors import (
 from .url import Url, check_key, shown
 
 PIECE = 1 << 20
-#: Requests in a row that bring nothing new.
+#: Consecutive requests without a new byte before giving up.
 TRIES = 8
 LONGEST_WAIT = 20.0
 
-#: What happens to a connection, and may not happen to the next one. Everything else that botocore
-#: raises by itself, such as that there are no credentials, is the same every time.
+#: Errors of a connection, which a retry may avoid. Botocore's other exceptions, such as missing
+#: credentials, would recur.
 PASSING = (HTTPClientError, IncompleteReadError, ResponseStreamingError, OSError)
 
 Sink = Callable[[bytes], object]
@@ -44,11 +44,11 @@ Sink = Callable[[bytes], object]
 def read_range(
     client: Any, url: Url, etag: str, size: int, start: int, end: int, sink: Sink
 ) -> None:
-    """Gives the bytes from start to end, of a version that has size bytes, to the sink in order."""
+    """Passes the bytes from `start` to `end` to `sink`, in order. `size` is the length of the
+    object's version `etag`.
+    """
     if not etag:
-        raise ObjectError(
-            url, "expected an ETag, found none: no request could be bound to a version"
-        )
+        raise ObjectError(url, "the store returned no ETag, which binds requests to a version")
     try:
         check_key(url.key)
     except ValueError as error:
@@ -80,12 +80,12 @@ def read_range(
 
 
 class _Short(Exception):
-    """A body that ended before its length."""
+    """A body ended early."""
 
 
 def _open(client: Any, url: Url, etag: str, size: int, at: int, end: int) -> Any:
-    """The body of the bytes from at to end, whose length its headers have confirmed."""
-    # The whole object needs no range, and an empty one has none.
+    """Opens the bytes from `at` to `end`, and checks the ETag, length and range in the response."""
+    # Request the whole object without a range: an empty object has no valid one.
     ranged = {} if (at, end) == (0, size) else {"Range": f"bytes={at}-{end - 1}"}
     try:
         answer = client.get_object(Bucket=url.bucket, Key=url.key, IfMatch=f'"{etag}"', **ranged)
@@ -115,8 +115,9 @@ def _open(client: Any, url: Url, etag: str, size: int, at: int, end: int) -> Any
 
 
 def failed(url: Url, error: BaseException) -> ObjectError:
-    """What went wrong with a request, as an error that names the object. Boto3's transfers wrap the
-    answer in errors of their own."""
+    """Makes an ObjectError of a failed upload request. Boto3's transfers wrap the response in their
+    own exceptions.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ClientError):
         cause = cause.__cause__ or cause.__context__
@@ -129,8 +130,9 @@ def failed(url: Url, error: BaseException) -> ObjectError:
 
 
 def answered(url: Url, error: ClientError, *, seen: bool = True) -> ObjectError:
-    """What an answer to a reading request that is an error says about the object, which a listing or an
-    earlier answer had if it was seen."""
+    """Makes an ObjectError of an error response to a reading request. `seen` is True if a listing
+    or an earlier response had the object.
+    """
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     code = error.response.get("Error", {}).get("Code", "")
     if status in (412, 416):
@@ -145,5 +147,5 @@ def answered(url: Url, error: ClientError, *, seen: bool = True) -> ObjectError:
 
 
 def one_line(error: BaseException) -> str:
-    """An error's text, for a message."""
+    """Returns an exception's text in one line."""
     return shown(" ".join(str(error).split())[:500]) or type(error).__name__

@@ -1,7 +1,7 @@
-"""Tags beside objects: in an object's metadata, or in its object tags.
+"""Tags stored with objects: in an object's metadata, or in its object tags.
 
-What is stored is believed in nothing but its bytes: which algorithm, which key and how long a tag
-is comes from the key of the one who verifies.
+Only the stored bytes of the tag and the nonce are used. The algorithm, the key and the tag's length
+are those of the verifier's key.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ TAG, NONCE, ALGORITHM, KEY_ID = "tagmac-tag", "tagmac-nonce", "tagmac-algorithm"
 
 
 class TagMissing(ObjectError):
-    """The object has no tag, or one that cannot be of this key."""
+    """The object has no tag, or one that cannot be from this key."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tag with the nonce that it was made under, if its algorithm takes one."""
+    """A tag and its nonce, or None for a deterministic MAC."""
 
     tag: bytes
     nonce: bytes | None
 
     def fields(self, key: tagmac.Key) -> dict[str, str]:
-        """What is stored."""
+        """Returns the metadata to store."""
         fields = {TAG: self.tag.hex(), ALGORITHM: key.name, KEY_ID: key.id}
         if self.nonce is not None:
             fields[NONCE] = self.nonce.hex()
@@ -40,10 +40,12 @@ class Stored:
 
 
 def stored_tag(client: Any, url: Url, key: tagmac.Key, head: dict[str, Any]) -> Stored:
-    """The tag of an object, whose HEAD is given: from its metadata, else from its object tags."""
+    """Returns the tag of an object, from the metadata in its HEAD response or else from its object
+    tags.
+    """
     fields = {name.lower(): value for name, value in head.get("Metadata", {}).items()}
     if TAG not in fields:
-        # Of this version: another one's tags would not match, but say less.
+        # Ask for this version: the tags of another would fail with a misleading mismatch.
         version = head.get("VersionId")
         named = {"VersionId": version} if version and version != "null" else {}
         try:
@@ -54,7 +56,7 @@ def stored_tag(client: Any, url: Url, key: tagmac.Key, head: dict[str, Any]) -> 
             raise ObjectError(url, one_line(error)) from None
         fields = {entry["Key"]: entry["Value"] for entry in answer.get("TagSet", [])}
     if TAG not in fields:
-        raise TagMissing(url, f"expected a tag in the metadata or the object tags, found no {TAG}")
+        raise TagMissing(url, f"the object has no tag: no {TAG} in the metadata or the object tags")
     for what, expected in ((ALGORITHM, key.name), (KEY_ID, key.id)):
         found = fields.get(what, "none")
         if found != expected:
@@ -71,8 +73,9 @@ def stored_tag(client: Any, url: Url, key: tagmac.Key, head: dict[str, Any]) -> 
 
 
 def without_ours(fields: Mapping[str, str]) -> dict[str, str]:
-    """A caller's metadata or object tags, without those that an upload writes itself: copied from
-    another object, they would be of that object."""
+    """Returns a caller's metadata or object tags without those that an upload writes. If copied
+    from another object, they would be about that object.
+    """
     ours = (TAG, NONCE, ALGORITHM, KEY_ID)
     return {name: value for name, value in fields.items() if name.lower() not in ours}
 

@@ -1,11 +1,13 @@
-"""Uploads by boto3's transfers, with the tag beside the object.
+"""Uploads through boto3's transfers, with the tag stored with the object.
 
-A multipart upload's metadata is fixed when it begins, before a byte of it is sent. So a file is read
-twice: once for the tag, which goes into the metadata, and once to be sent; what is sent is hashed
-on its way, and unless it has the very tag that the metadata says, the upload is aborted before the object
-exists. What boto3 reads again, for a retry or after a checksum, has to be the same bytes: each chunk is
-tagged in memory under a key of the upload's own. A stream can be read once: its tag becomes an object tag right after the upload, which a
-reader without it refuses.
+A multipart upload's metadata is fixed before its first byte is sent. So a file is read twice: once
+for the tag, which goes into the metadata, and once to be sent. The sent bytes are hashed, and the
+upload is aborted before the object exists unless they have that tag. If boto3 reads bytes again,
+for a retry or after a checksum, they must be the same: each chunk is tagged in memory under a key
+of this upload.
+
+A stream can be read only once. Its tag becomes an object tag right after the upload, and a reader
+that finds no tag refuses the object.
 """
 
 from __future__ import annotations
@@ -28,19 +30,19 @@ from .reading import failed
 from .stored import Stored, without_ours
 from .url import Url
 
-#: Of a stream, so much is looked at before the upload begins: what is shorter is sent as a file is.
+#: Bytes of a stream that are read before the upload begins. A shorter stream is sent like a file.
 LOOK_AHEAD = 8 << 20
-#: A file is read by chunks.
+#: Bytes of a file's chunk.
 CHUNK = 1 << 20
-#: S3's limit.
+#: S3's limit for each object.
 MAX_OBJECT_TAGS = 10
-#: What boto3 raises for requests that fail.
+#: Exceptions of boto3 for failed requests.
 REQUEST_ERRORS = (Boto3Error, *CLIENT_FAILURES, ClientError)
 
 
 @dataclass(frozen=True)
 class Uploaded:
-    """What was stored with an object, and where."""
+    """The tag and nonce stored with an object, its length in bytes, and where the tag is stored."""
 
     tag: bytes
     nonce: bytes | None
@@ -50,8 +52,8 @@ class Uploaded:
 
 
 class _Steady(ChunkReader):
-    """A file that has the same bytes each time that they are read, as many as were tagged, or an
-    error."""
+    """A file of `size` bytes that returns the same bytes each time, or else raises ObjectChanged.
+    """
 
     def __init__(self, file: IO[bytes], url: Url, size: int) -> None:
         super().__init__(size, CHUNK)
@@ -60,11 +62,11 @@ class _Steady(ChunkReader):
         self.failed: ObjectChanged | None = None
 
     def load(self, number: int) -> bytes:
-        # Each is tagged when it is read for the first time, and those before it are by then.
+        # A chunk is tagged when it is first read, after all previous ones.
         for each in range(min(number, self._chunks.count), number + 1):
             start, end = self.bounds(each)
             self._file.seek(start)
-            # After the last byte there is one more if the file grew.
+            # At the end, ask for one byte more, to notice a file that grew.
             chunk = _exactly(self._file, end - start + (end == self._size))
             if len(chunk) != end - start:
                 raise self._fail()
@@ -87,17 +89,17 @@ def _changed(url: Url) -> ObjectChanged:
 
 
 class _Hashed(io.RawIOBase):
-    """A file as boto3 reads it. Each byte is hashed the first time that it is read: a retry seeks
-    back and reads again, which counts nothing twice."""
+    """A file that hashes each byte the first time boto3 reads it. A retry seeks back and reads
+    again, and these bytes are not hashed twice.
+    """
 
     def __init__(self, file: Any, mac: tagmac.Mac) -> None:
         self._file, self._mac = file, mac
         self._at = self.hashed = 0
-        #: Once so many bytes were hashed, whether they have this tag is found out before the last
-        #: of them are handed on.
+        #: The URL, length and tag to check. The tag is compared before the last bytes are returned.
         self.expected: tuple[Url, int, bytes] | None = None
         self.failed: ObjectChanged | None = None
-        #: Whether all of them were read, and have the tag.
+        #: True once all bytes were read and the tag matched.
         self.matched = False
 
     def readable(self) -> bool:
@@ -118,7 +120,7 @@ class _Hashed(io.RawIOBase):
         piece = _exactly(self._file, count)
         new = self._at + len(piece) - self.hashed
         if new > len(piece):
-            raise OSError(f"expected no bytes left out, found a read at {self._at}")
+            raise OSError(f"boto3 skipped bytes: it read at {self._at} after byte {self.hashed}")
         if new > 0:
             self._mac.update(memoryview(piece)[len(piece) - new :])
             self.hashed += new
@@ -154,9 +156,12 @@ def upload_file(
     config: Any = None,
     callback: Any = None,
 ) -> Uploaded:
-    """Uploads a file to s3://bucket/key, as boto3's upload_file does, with its tag in the metadata.
+    """Uploads a file to `url` (s3://bucket/key) like boto3's `upload_file`, with its tag in the
+    metadata.
 
-    The file is read twice. If it changes meanwhile, ObjectChanged is raised and nothing is stored.
+    The file is read twice. If it changes meanwhile, `ObjectChanged` is raised and nothing is
+    stored. `extra_args`, `config` and `callback` are passed to boto3. A failed request raises
+    `ObjectError`.
     """
     target, nonce, options = Url.parse_object(url), new_nonce(key), (extra_args, config, callback)
     with open(path, "rb") as file:
@@ -180,11 +185,11 @@ def upload_stream(
     config: Any = None,
     callback: Any = None,
 ) -> Uploaded:
-    """Uploads what a stream has to s3://bucket/key, as boto3's upload_fileobj does.
+    """Uploads a stream to `url` (s3://bucket/key) like boto3's `upload_fileobj`.
 
-    Up to 8 MiB, the tag is in the metadata. More is sent as it is read, and the tag becomes an object
-    tag when all was sent: until then, and if that fails, the object has none, and open_verified
-    refuses it.
+    If the stream is shorter than 8 MiB, its tag is in the metadata. A longer one is sent while it
+    is read, and its tag becomes an object tag afterwards. Before that, or if setting the tag fails,
+    the object has no tag, and `open_verified` refuses it.
     """
     target, nonce = Url.parse_object(url), new_nonce(key)
     start = _exactly(stream, LOOK_AHEAD)
@@ -192,7 +197,7 @@ def upload_stream(
         return _send_bytes(client, start, target, key, nonce, extra_args, config, callback)
     extra = dict(extra_args or {})
     extra["Metadata"] = without_ours(extra.get("Metadata", {}))
-    # Object tags are set as a whole: the caller's go with ours.
+    # Setting object tags replaces all of them, so include the caller's.
     tags = without_ours(dict(parse_qsl(extra.get("Tagging", ""), keep_blank_values=True)))
     most = MAX_OBJECT_TAGS - len(Stored(b"", nonce).fields(key))
     if len(tags) > most:
@@ -215,7 +220,7 @@ def upload_stream(
     try:
         client.put_object_tagging(Bucket=target.bucket, Key=target.key, Tagging={"TagSet": entries})
     except REQUEST_ERRORS as error:
-        # Without its tag the object is one that open_verified refuses.
+        # The object remains without its tag, so open_verified refuses it.
         raise failed(target, error) from error
     return Uploaded(stored.tag, nonce, body.hashed, "object tags")
 
@@ -224,7 +229,7 @@ def _send_bytes(
     client: Any, data: bytes, url: Url, key: tagmac.Key, nonce: bytes | None,
     extra_args: dict[str, Any] | None, config: Any, callback: Any,
 ) -> Uploaded:  # fmt: skip
-    """Uploads what is in memory: what is tagged is what is sent."""
+    """Uploads bytes from memory, where they cannot change after they are tagged."""
     stored = Stored(key.tag(data, nonce), nonce)
     return _send(
         client, io.BytesIO(data), len(data), url, key, stored, extra_args, config, callback
@@ -235,7 +240,7 @@ def _send(
     client: Any, file: IO[bytes] | _Steady, size: int, url: Url, key: tagmac.Key, stored: Stored,
     extra_args: dict[str, Any] | None, config: Any, callback: Any,
 ) -> Uploaded:  # fmt: skip
-    """Uploads a file whose tag is known, if that is still its tag."""
+    """Uploads a file with a known tag, if it still has that tag."""
     extra = dict(extra_args or {})
     extra["Metadata"] = without_ours(extra.get("Metadata", {})) | stored.fields(key)
     body = _Hashed(file, key.new(nonce=stored.nonce))
@@ -245,19 +250,19 @@ def _send(
             body, url.bucket, url.key, ExtraArgs=extra, Callback=callback, Config=_config(config)
         )
     except Exception as error:
-        # In a request that boto3 sends again and again, ours is the cause of the last one's.
+        # boto3 retries such a request, so look for the first cause.
         if changed := body.failed or getattr(file, "failed", None):
             raise changed from None
         if isinstance(error, REQUEST_ERRORS):
             raise failed(url, error) from error
         raise
     if not body.matched:
-        raise ObjectError(url, "expected an upload of all bytes, found one of fewer")
+        raise ObjectError(url, "boto3 ended the upload before it read all bytes")
     return Uploaded(stored.tag, stored.nonce, size, "metadata")
 
 
 def _config(config: Any) -> Any:
-    """Boto3's own transfers: those of awscrt read what they send past our hands."""
+    """Selects boto3's classic transfers: those of awscrt read the file by themselves."""
     if config is None:
         return TransferConfig(preferred_transfer_client="classic")
     config.preferred_transfer_client = "classic"
@@ -265,14 +270,14 @@ def _config(config: Any) -> Any:
 
 
 def _exactly(stream: Any, count: int | None) -> bytes:
-    """So many bytes, or all there are."""
+    """Reads `count` bytes, or all if it is None; fewer only at the end of the stream."""
     pieces: list[bytes] = []
     while count is None or count > 0:
         piece = stream.read(LOOK_AHEAD if count is None else count)
-        # That is not its end: it has nothing now, and may have more later.
+        # A nonblocking stream returns None if it has no bytes yet; only b"" means its end.
         if piece is None:
             raise BlockingIOError(
-                "expected a stream that waits for its bytes, found one that does not"
+                "the stream is in nonblocking mode and has no data now; open it in blocking mode"
             )
         if not piece:
             break
@@ -282,7 +287,8 @@ def _exactly(stream: Any, count: int | None) -> bytes:
 
 
 class _Chained(io.RawIOBase):
-    """A stream whose first bytes were read already. A read may have fewer bytes than are asked for."""
+    """A stream whose first bytes were read already. A read may return fewer bytes than requested.
+    """
 
     def __init__(self, start: bytes, rest: IO[bytes]) -> None:
         self._start, self._rest = memoryview(start), rest

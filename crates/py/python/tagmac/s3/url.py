@@ -1,4 +1,4 @@
-"""URLs of objects and of prefixes: s3://bucket/key, and s3a:// as Spark's users write it."""
+"""URLs of objects and prefixes: s3://bucket/key, or s3a:// as Spark writes it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ SCHEMES = ("s3://", "s3a://")
 
 @dataclass(frozen=True)
 class Url:
-    """A bucket, and a key or prefix in it, which is taken as it is: nothing is percent-decoded."""
+    """A bucket and a key or prefix in it. The text is used literally, without percent-decoding."""
 
     bucket: str
     key: str
 
     @staticmethod
     def parse(text: str) -> Url:
-        """Takes s3://bucket/key apart."""
+        """Splits s3://bucket/key into bucket and key."""
         for scheme in SCHEMES:
             if text.startswith(scheme):
                 bucket, _, key = text[len(scheme) :].partition("/")
                 if bucket:
                     return Url(bucket, key)
-        raise ValueError(f"{text}: expected s3://BUCKET/KEY, found no such URL")
+        raise ValueError(f"{text}: not a URL of the form s3://BUCKET/KEY")
 
     @staticmethod
     def parse_object(text: str) -> Url:
-        """The same of an object that is to be read or written."""
+        """Parses the URL of an object to read or write."""
         url = Url.parse(text)
         try:
             check_key(url.key)
@@ -36,7 +36,7 @@ class Url:
 
     @staticmethod
     def parse_prefix(text: str) -> Url:
-        """The same of a prefix, to which a missing slash is added: photos is not photos2."""
+        """Parses the URL of a prefix, and adds a missing slash: photos must not include photos2."""
         url = Url.parse(text)
         return Url(url.bucket, url.key + "/" if url.key and url.key[-1] != "/" else url.key)
 
@@ -45,19 +45,20 @@ class Url:
 
 
 def check_key(key: str) -> None:
-    """Refuses a key with a segment of dots. A path with one is another path by the rules for URLs, so a
-    client or a proxy on the way to the store could ask for another object."""
+    """Rejects a key with a segment of dots. By the rules for URLs its path is another path, so a
+    client or a proxy could request another object.
+    """
     if any(segment in (".", "..") for segment in key.split("/")):
         raise ValueError(
-            "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL"
+            "expected a key without '.' or '..' between slashes, which URLs cannot express"
         )
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is the URL of an object or prefix."""
+    """True for the URL of an object or prefix."""
     return text.startswith(SCHEMES)
 
 
 def shown(name: str) -> str:
-    """A name for messages: on one line, without what steers terminals."""
+    """Returns a name for messages: on one line, with control characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)

@@ -1,9 +1,9 @@
-"""A reader of objects that releases nothing unverified.
+"""A reader of objects that returns only verified bytes.
 
-A small object is read into memory and verified there. A large one is read through once: its tag is
-verified, and each of its chunks is tagged in memory under a key of this reader's own. Its bytes are
-then read again, and a chunk is released if it has the tag that it had the first time. So not
-even a store that answers the same request with other bytes gets one of them through.
+A small object is read into memory and verified there. A large one is read twice. The first time,
+its tag is verified, and each of its chunks is tagged in memory under a key of this reader. The
+second time, a chunk is returned only if it has its first tag. So even a store that answers the same
+request with other bytes cannot get them through.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .reading import answered, one_line, read_range
 from .stored import stored_tag
 from .url import Url
 
-#: What is read into memory, and how much of a larger object is released at once.
+#: Objects up to this length are verified in memory; larger ones chunk by chunk.
 IN_MEMORY = 64 << 20
 CHUNK = 1 << 20
 
@@ -28,11 +28,13 @@ CHUNK = 1 << 20
 def open_verified(
     client: Any, url: str, key: tagmac.Key, *, in_memory: int = IN_MEMORY, chunk: int = CHUNK
 ) -> io.BufferedReader:
-    """Opens s3://bucket/key for reading, if it has its tag under the key.
+    """Opens the object at `url` (s3://bucket/key) for reading, once it is verified under the key.
 
-    Raises tagmac.InvalidTag if the tag is wrong, FileNotFoundError if there is no such object, and
-    ObjectError, an OSError, if it has no tag or cannot be read. An object of up to in_memory bytes is read once; a larger one is read
-    twice, takes 16 bytes of memory for each chunk, and stays seekable.
+    Returns a seekable binary reader. An object of at most `in_memory` bytes is read once and kept
+    in memory. A larger one is read twice, and takes 16 bytes of memory for each `chunk` bytes.
+
+    Raises `tagmac.InvalidTag` if the tag is wrong, `FileNotFoundError` if the object does not
+    exist, and `ObjectError` (an `OSError`) if it has no tag or cannot be read.
     """
     target = Url.parse_object(url)
     if chunk < 1:
@@ -46,7 +48,7 @@ def open_verified(
     stored = stored_tag(client, target, key, head)
     etag, size = head.get("ETag", "").strip('"'), head.get("ContentLength", -1)
     if size < 0:
-        raise ObjectError(target, "expected a length, found none")
+        raise ObjectError(target, "the store returned no length")
     mac = key.new(nonce=stored.nonce)
     if size <= in_memory:
         memory = bytearray()
@@ -66,7 +68,7 @@ def open_verified(
 
 
 class _Again(ChunkReader):
-    """An object that was verified, read again chunk by chunk."""
+    """A verified object, read a second time chunk by chunk."""
 
     def __init__(self, client: Any, url: Url, etag: str, size: int, chunks: Chunks) -> None:
         super().__init__(size, chunks.size)
@@ -80,6 +82,6 @@ class _Again(ChunkReader):
         except tagmac.InvalidTag:
             raise ObjectError(
                 self._url,
-                f"expected the verified bytes from {start} on, found others of the same ETag",
+                f"the store returned other bytes from {start} on, under the ETag of those verified",
             ) from None
         return chunk

@@ -1,5 +1,6 @@
-"""tagmac on Spark: tags of columns and of objects, manifests of buckets and their audits. Needs
-PySpark 4.1 or newer, pyarrow and boto3: ``pip install tagmac[spark]``, on the driver and all workers.
+"""tagmac on Spark: tags of columns and of objects, and manifests of buckets with their audits.
+Needs PySpark 4.1 or newer, pyarrow and boto3 on the driver and all workers:
+``pip install tagmac[spark]``.
 
 >>> from tagmac import KeyRef                                                       # doctest: +SKIP
 >>> from tagmac.spark import audit, seal                                            # doctest: +SKIP
@@ -7,7 +8,8 @@ PySpark 4.1 or newer, pyarrow and boto3: ``pip install tagmac[spark]``, on the d
 >>> seal(spark, "s3://photos/2026", key, "s3://manifests/photos-2026")              # doctest: +SKIP
 >>> audit(spark, "s3://manifests/photos-2026", "s3://photos/2026", key)             # doctest: +SKIP
 
-No key travels: a ``KeyRef`` says where each worker finds it. docs/guide/objects.md has the rest.
+Spark never transfers a key: a ``KeyRef`` says where each worker finds it. docs/guide/objects.md is the
+full guide.
 """
 
 try:

@@ -1,8 +1,10 @@
-"""Audits: a bucket against its manifest.
+"""Audits: compares a bucket with its manifest.
 
-root ─ shards and files of the listing side by side: missing, new, or to be read ═ shuffled by
-name and start ─ read: whole objects are compared at once, ranges ═ shuffled by name, joined and
-compared ─ only differences and counts reach the driver
+Stages, with ═ for a shuffle:
+
+    root ─ merge shards with the listing: missing, new or to be read ═ by name and start
+         ─ read: compare whole objects at once, hash ranges ═ by name
+         ─ join ranges and compare ─ the driver gets only differences and counts
 """
 
 from __future__ import annotations
@@ -32,42 +34,42 @@ from .tasks import STREAMS, read_items
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Differences that a report names.
+#: Maximum number of differences that a report names.
 MAX_DIFFERENCES = 100_000
-#: What a task adds up to one row: objects that are as they were sealed, in `index`.
+#: Marks a task's row with its number of unchanged objects, in `index`.
 UNCHANGED = "unchanged:"
 
 Status = Literal["changed", "new", "missing", "renamed", "unreadable"]
 
 
 class ManifestDamaged(ValueError):
-    """A manifest that is missing, damaged or of the wrong kind."""
+    """A manifest is damaged, or one of its shards is missing."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What is not as it was sealed. Names are those below the prefix."""
+    """An object that differs from the manifest. Names are relative to the prefix."""
 
     status: Status
     name: bytes
-    #: What changed, why it cannot be read, or the name before.
+    #: The change of a changed object, or the error of an unreadable one.
     detail: str = ""
     before: bytes | None = None
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an audit found."""
+    """The result of an audit. It is true if nothing differs from the manifest."""
 
     unchanged: int
-    #: In the order of their names: all of them, if `is_complete`.
+    #: In the order of their names. They are all differences if `is_complete`.
     differences: tuple[Difference, ...]
     counts: dict[Status, int]
     is_complete: bool
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was sealed, and was read."""
+        """True if every object was read and matches the manifest."""
         return not any(self.counts.values())
 
     def __bool__(self) -> bool:
@@ -87,11 +89,17 @@ def audit(
     work: str | None = None,
     progress: Say | None = None,
 ) -> Report:
-    """Holds the objects below s3://bucket/prefix against a manifest.
+    """Compares the objects below `prefix` (s3://bucket/prefix) with a manifest, and reports all
+    differences.
 
-    work is where the listing is kept meanwhile: a prefix, or a folder that all workers share; the
-    manifest's place unless it is given. A manifest that is damaged raises ManifestDamaged. A listing of
-    more than max_objects objects is refused.
+    `work` is where the listing is kept during the audit: a prefix, or a folder that all workers
+    share. By default it is the manifest's place. `range_bytes` is the length of a range that is
+    read at once, and `streams` the number of requests of a task at once. `progress` is called with
+    lines of text.
+
+    Raises `ManifestDamaged` if the manifest is damaged, and `PlaceError` if it is missing or cannot
+    be read. Raises `ObjectError` if the bucket cannot be listed or has more than `max_objects`
+    objects below the prefix, and `JobFailed` if Spark gives up.
     """
     check_limit(max_objects)
     ref, key = pinned(key_ref)
@@ -122,7 +130,7 @@ def _open_root(key: tagmac.Key, where: Place) -> list[Shard]:
     shown = where.shown(ROOT)
     text = where.read(ROOT, MAX_ROOT_BYTES)
     if text is None:
-        raise PlaceError(f"{shown}: expected a manifest's root, found none")
+        raise PlaceError(f"{shown}: no manifest there")
     try:
         return [Shard.parse(record) for record in _tagmac.root_open(key, text, shown=shown)]
     except tagmac.InvalidTag as error:
@@ -133,8 +141,9 @@ def _compare(
     spark: SparkSession, ref: tagmac.KeyRef, where: Place, listing: Listing, shards: list[Shard],
     unit: int | None, streams: int, most: int, say: Say | None,
 ) -> tuple[list[Item], int, dict[Status, int]]:  # fmt: skip
-    """Differences, up to a number of them; how many objects have none; how many differences there
-    are of each kind."""
+    """Returns at most `most` differences, the number of unchanged objects, and the number of
+    differences by status.
+    """
     counts: dict[Status, int] = dict.fromkeys(get_args(Status), 0)
     stretched = stretches(shards, listing)
     if not stretched:
@@ -146,7 +155,7 @@ def _compare(
     frame = frame.mapInArrow(_read_and_compare(ref, streams), DDL)
     tasks = TASKS_PER_CORE * cores(spark)
     frame = frame.repartition(tasks, "name").sortWithinPartitions("name", "start")
-    # Names are spread evenly, so each task has about as many differences.
+    # Names are spread evenly, so all tasks have about the same number of differences.
     frame = frame.mapInArrow(_join_and_compare(ref, max(1000, 2 * most // tasks)), DDL)
     found: list[Item] = []
     unchanged = 0
@@ -172,7 +181,7 @@ def _status_named(name: str) -> Status:
 
 
 def _status(item: Item) -> Status:
-    """Which difference an item with an error is."""
+    """The status of an item with an error."""
     error = item.error or ""
     if error.startswith(CHANGED):
         return "changed"
@@ -188,19 +197,20 @@ def _difference(item: Item, cut: int) -> Difference:
 
 
 def _verdict(item: Item) -> Item | None:
-    """None if an item has the expected tag; else the item with what is wrong."""
+    """Returns None if an item has the expected tag, or else the item with its error."""
     if item.error is not None:
         return item
     if hmac.compare_digest(item.tag or b"", item.expected or b"-"):
         return None
-    # Nobody is to learn the tag that the object has now: whoever wrote it chose its bytes.
+    # Leave out the object's current tag: it must not reach an attacker who chose the object's
+    # bytes.
     return replace(
         item, error=f"{CHANGED}content", tag=None, expected=None, nonce=None, partial=None
     )
 
 
 def _read_and_compare(ref: tagmac.KeyRef, streams: int) -> Any:
-    """Reads items. What is left are ranges, and verdicts that are none of `unchanged`."""
+    """Reads items, and returns ranges, differences, and the number of unchanged objects."""
     read = read_items(ref, streams)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
@@ -224,7 +234,7 @@ def _read_and_compare(ref: tagmac.KeyRef, streams: int) -> Any:
 
 
 def _join_and_compare(ref: tagmac.KeyRef, most: int) -> Any:
-    """Joins ranges. What is left are differences, as many as a report has, and the counts of all."""
+    """Joins ranges, and returns at most `most` differences, and the counts of all."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         key = ref.resolve()

@@ -1,9 +1,9 @@
-"""Listings of buckets, in parallel.
+"""Lists buckets in parallel.
 
-S3 lists names in order, a thousand at a time, and each answer says where the next begins. So one
-listing cannot be split from inside; but a listing may begin after any name, and the driver finds
-names to begin after by asking what comes after each letter. Which names it finds decides how even
-the work is, never what is listed: the ranges between them leave nothing out.
+S3 lists names in order, a thousand at a time, and each answer says where the next one begins, so
+one listing cannot be split. But a listing may begin after any name, and the driver finds such names
+by asking for the first name after each letter. The split decides only how even the work is: the
+ranges cover every name.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ..s3.reading import one_line
 from ..s3.url import Url
 from .items import Item
 
-#: Twenty times what S3 takes.
+#: Twenty times S3's limit.
 MAX_OBJECT_BYTES = 1 << 50
-#: Objects that a listing may have, unless more are asked for. A store could make one that never ends.
+#: Default limit of objects in a listing: a store could send an endless one.
 MAX_OBJECTS = 100_000_000
-#: Pages without objects that may follow each other.
+#: Maximum number of consecutive pages without objects.
 MAX_EMPTY_PAGES = 1000
-#: Requests that the driver may spend on each range that it looks for.
+#: Maximum number of requests for each range that the driver looks for.
 REQUESTS_PER_RANGE = 8
 
 
 class ListingFailed(ObjectError):
-    """The store gives no listing."""
+    """The store refused or failed a listing."""
 
 
 @dataclass(frozen=True)
 class NameRange:
-    """The names after one and up to another; None: to the end."""
+    """The names after `after`, up to and including `upto`, or to the end if it is None."""
 
     after: str
     upto: str | None
@@ -46,15 +46,16 @@ class NameRange:
 def list_range(
     s3: Any, prefix: Url, names: NameRange, *, max_objects: int = MAX_OBJECTS
 ) -> Iterator[Item]:
-    """The objects of a range, in byte order of their names. What is named just like the prefix, the
-    marker of a folder, is left out."""
+    """Lists the objects of a range, in byte order of their names. An object with the prefix itself
+    as its name (the marker of a folder) is left out.
+    """
     count = 0
     for key, entry in list_names(s3, prefix, names.after):
         if names.upto is not None and key > names.upto:
             return
         size = entry.get("Size", -1)
         if not 0 <= size <= MAX_OBJECT_BYTES:
-            # So many ranges would be made of it.
+            # A forged size would be split into any number of ranges.
             url = Url(prefix.bucket, key)
             raise ObjectError(url, f"expected at most {MAX_OBJECT_BYTES} bytes, found {size}")
         if key != prefix.key:
@@ -65,11 +66,12 @@ def list_range(
 
 
 def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The names after one, in byte order, and what a listing says of each. ListingFailed if there is no
-    listing, and another ObjectError if it has what was not asked for."""
+    """Lists the names after `after` in byte order, with their entries. Raises ListingFailed if the
+    listing fails, and another ObjectError if it has unexpected names.
+    """
     last = None
     for key, entry in entries(s3, prefix, after):
-        # Python compares text by code points, which is the order of its UTF-8.
+        # Python orders strings by code points, which is the byte order of their UTF-8.
         if last is None and key <= after:
             raise ObjectError(prefix, f"expected names after {after!r}, found {key!r}")
         if last is not None and key <= last:
@@ -79,24 +81,25 @@ def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dic
 
 
 def check_count(prefix: Url, objects: int, most: int) -> None:
-    """Refuses a listing of too many objects."""
+    """Raises ObjectError if a listing has too many objects."""
     if objects > most:
         raise ObjectError(
             prefix,
-            f"expected at most {most} objects in the listing, found more; max_objects "
+            f"the listing has more than {most} objects; max_objects "
             "(--max-objects) raises the limit",
         )
 
 
 def check_limit(max_objects: int) -> None:
-    """Refuses a limit that allows nothing."""
+    """Raises ValueError for a limit below 1."""
     if max_objects < 1:
-        raise ValueError(f"max_objects: expected a number from 1 on, found {max_objects}")
+        raise ValueError(f"max_objects: expected at least 1, found {max_objects}")
 
 
 def entries(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The names after one, in the store's order, and what a listing says of each. All begin with the
-    prefix; errors are those of list_names."""
+    """Lists the names after `after` in the store's order, with their entries. All begin with the
+    prefix. The errors are those of list_names.
+    """
     start = {"StartAfter": after} if after else {}
     pages = s3.get_paginator("list_objects_v2").paginate(
         Bucket=prefix.bucket, Prefix=prefix.key, **start
@@ -107,20 +110,21 @@ def entries(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[s
             contents = page.get("Contents", [])
             empty = 0 if contents else empty + 1
             if empty > MAX_EMPTY_PAGES:
-                raise ObjectError(
-                    prefix, "expected objects in the listing, found pages without them"
-                )
+                reason = f"the listing has over {MAX_EMPTY_PAGES} empty pages in a row"
+                raise ObjectError(prefix, reason)
             for entry in contents:
                 key = entry.get("Key", "")
                 if not key or not key.startswith(prefix.key):
                     raise ObjectError(prefix, f"expected names below {prefix}, found {key!r}")
                 yield key, entry
     except (ClientError, *READING_FAILURES) as error:
-        raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
+        raise ListingFailed(prefix, f"cannot list it: {one_line(error)}") from None
 
 
 def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
-    """About so many ranges of names, or one if there is less than a page of them."""
+    """Splits the names below a prefix into about `wanted` ranges, or into one if they fit in a
+    page.
+    """
     requests = REQUESTS_PER_RANGE * wanted
     bounds: set[str] = set()
     stems = deque([prefix.key])
@@ -137,7 +141,7 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
         requests -= 1
         if not more:
             continue
-        # Many names often begin with the same letters: go on behind them.
+        # If all names have more letters in common, continue after those.
         common = os.path.commonprefix(names)
         if len(common) > len(stem) and (bound := _following(common)) and not after(stem, bound):
             stems.append(common)
@@ -147,7 +151,7 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
             letter = name[: len(stem) + 1]
             stems.append(letter)
             bound = _following(letter)
-            # The bound itself may be a name: it is the last one of its range.
+            # If the bound itself is a name, it is the last one of its range.
             name = after(stem, bound) if bound else None
             if bound and name is not None:
                 bounds.add(bound)
@@ -156,20 +160,21 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
 
 
 def _page(s3: Any, prefix: Url, stem: str, after: str, count: int) -> tuple[list[str], bool]:
-    """Some names that begin with the stem and are longer, and whether there are more. Others, which a
-    listing should not have, split nothing: list_range refuses them."""
+    """Returns some names that are longer than the stem and begin with it, and whether there are
+    more. Other names, which a listing should not contain, split nothing; list_range refuses them.
+    """
     start = {"StartAfter": after} if after else {}
     try:
         page = s3.list_objects_v2(Bucket=prefix.bucket, Prefix=stem, MaxKeys=count, **start)
     except (ClientError, *READING_FAILURES) as error:
-        raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
+        raise ListingFailed(prefix, f"cannot list it: {one_line(error)}") from None
     names = [entry.get("Key", "") for entry in page.get("Contents", [])]
     names = [name for name in names if name.startswith(stem) and name != stem]
     return names, bool(names) and page.get("IsTruncated", False)
 
 
 def _following(stem: str) -> str | None:
-    """What comes behind all names that begin with the stem, or None if nothing can."""
+    """The smallest text after all names that begin with the stem; None if no text is."""
     number = ord(stem[-1]) + 1
     if 0xD800 <= number < 0xE000:
         number = 0xE000

@@ -1,4 +1,4 @@
-"""The driver's side of Spark: jobs, their errors in one line, and their progress."""
+"""The driver's side of Spark: jobs, their progress, and their errors in one line."""
 
 from __future__ import annotations
 
@@ -14,43 +14,46 @@ import tagmac
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Bytes and items of a task, about: a lost worker costs so much reading again.
+#: Approximate bytes and items of a task, which a lost worker makes others read again.
 TASK_BYTES, TASK_ITEMS = 512 << 20, 4096
-#: More tasks of a stage than this cost more than they spare: each hands something to each of the next.
+#: Maximum tasks of a stage. With more, the shuffle costs more than they save: each task sends to
+#: each of the next stage.
 MAX_TASKS = 20_000
-#: Tasks for each core, at least: so that none waits long for the last one.
+#: Minimum tasks for each core, so that cores do not wait long for the last task.
 TASKS_PER_CORE = 4
 
 Result = TypeVar("Result")
-#: Is given one line now and then.
+#: A callback for lines of progress.
 Say = Callable[[str], object]
 
 
 class JobFailed(RuntimeError):
-    """Spark gave up. The message has the last task's error in one line."""
+    """A Spark job failed. The message is the last task's error in one line."""
 
 
 def cores(spark: SparkSession) -> int:
-    """How many tasks the cluster runs at once."""
+    """Returns the number of tasks that the cluster runs at once."""
     return max(1, int(spark.sparkContext.defaultParallelism))
 
 
 def task_count(spark: SparkSession, items: int, size: int) -> int:
-    """How many tasks read so many items of so many bytes."""
+    """Returns the number of tasks for `items` items of `size` bytes in total."""
     least = TASKS_PER_CORE * cores(spark)
     wanted = min(MAX_TASKS, max(-(-size // TASK_BYTES), -(-items // TASK_ITEMS)))
     return max(1, min(items, max(least, wanted)))
 
 
 def rows(spark: SparkSession, schema: str, data: list[Any]) -> DataFrame:
-    """A data frame of few rows, each in a task of its own if possible."""
+    """Makes a data frame of few rows, each in a separate task if possible."""
     frame = spark.createDataFrame(data, schema)
     return frame.repartition(max(1, min(len(data), TASKS_PER_CORE * cores(spark))))
 
 
 @contextmanager
 def job(spark: SparkSession, what: str, say: Say | None) -> Iterator[None]:
-    """Runs what is in it as a job of that name: errors become one line, and progress is said."""
+    """Runs the block as a Spark job with the description `what`: reports progress, and turns errors
+    into one line.
+    """
     context = spark.sparkContext
     context.setJobDescription(f"tagmac: {what}")
     ended = threading.Event()
@@ -67,7 +70,7 @@ def job(spark: SparkSession, what: str, say: Say | None) -> Iterator[None]:
 
 
 def _watch(context: Any, what: str, say: Say, ended: threading.Event) -> None:
-    """Says how many tasks are done, every few seconds, if that is a different number."""
+    """Reports the number of finished tasks every few seconds, if it has changed."""
     last = ""
     while not ended.wait(2):
         try:
@@ -88,12 +91,12 @@ def _watch(context: Any, what: str, say: Say, ended: threading.Event) -> None:
 
 
 def _one_line(error: Exception) -> Exception:
-    """What went wrong in a worker, out of the traces of two languages."""
+    """Makes an exception of the worker's error, which is inside the tracebacks of two languages."""
     text = str(error)
     for kind in (tagmac.KeyUnavailable, tagmac.WrongKey):
         if found := re.findall(rf"\b{kind.__name__}: (.+)", text):
             return kind(found[-1])
-    # Python's traces end in lines "module.Error: text"; the last one is the cause.
+    # Python's tracebacks end in lines "module.Error: text", and the last of them is the cause.
     found = re.findall(
         r"^\s*((?:[a-zA-Z_][\w.]*)(?:Error|Exception|Failed|InvalidTag|Unusable)\w*: .+)$",
         text,
@@ -108,5 +111,5 @@ def _one_line(error: Exception) -> Exception:
 
 
 def to_stderr(line: str) -> None:
-    """A line on standard error."""
+    """Writes a line to standard error."""
     print(f"tagmac: {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Tags of a column's values."""
+"""Tags the values of a column."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 def tag_column(
     col: Column | str, key_ref: tagmac.KeyRef, nonce: Column | str | None = None
 ) -> Column:
-    """The tags of the values of a binary or string column; null where the value is null.
+    """Returns a column with the tag of each value of a binary or string column; null for a null.
 
-    A string's tag is that of its UTF-8. A MAC that takes nonces needs a column of them.
+    A string's tag is that of its UTF-8 encoding. If the MAC needs nonces, `nonce` is a column with
+    one for each value; `NonceRequired` is raised without it.
     """
     from pyspark.sql.functions import arrow_udf
     from pyspark.sql.types import BinaryType
 
     ref, key = pinned(key_ref)
     if nonce is None:
-        key.new()  # raises NonceRequired here and not in a task
+        key.new()  # raises NonceRequired on the driver instead of in a task
 
         def tags(values: pa.Array) -> pa.Array:
             return _tags(ref, values, None)
@@ -40,13 +41,15 @@ def tag_column(
 
 
 def _tags(ref: tagmac.KeyRef, values: Any, nonces: Any) -> Any:
-    """The tags of one batch, made in one call."""
+    """Tags one batch in one call."""
     valid = values.is_valid()
     if values.null_count:
         nonces = None if nonces is None else nonces.filter(valid)
         values = values.filter(valid)
     if nonces is not None and nonces.null_count:
-        raise ValueError(f"expected a nonce for each value, found {nonces.null_count} nulls")
+        raise ValueError(
+            f"{nonces.null_count} values have no nonce; the nonce column must not be null"
+        )
     key = ref.resolve()
     made = tagmac.tag_many(key, values, nonces)
     size = key.digest_size
@@ -56,7 +59,7 @@ def _tags(ref: tagmac.KeyRef, values: Any, nonces: Any) -> Any:
     tags = tags.cast(pa.binary())
     if len(values) == len(valid):
         return tags
-    # Back to where they were: the tag's number where there is one, else null.
+    # Put nulls back: the index of the tag for a value, and null for a null.
     numbers = pa.compute.cumulative_sum(valid.cast(pa.int64()))
     numbers = pa.compute.if_else(
         valid, pa.compute.subtract(numbers, 1), pa.scalar(None, pa.int64())

@@ -1,4 +1,4 @@
-"""The command line: seal and audit, with the exit status that the command tagmac has.
+"""The command line: seal and audit, with the exit statuses of the command tagmac.
 
 python -m tagmac.spark seal s3://photos/2026 -o s3://manifests/photos -k /etc/tagmac/my.key
 spark-submit [its options] "$(python -m tagmac.spark --script)" seal ...
@@ -28,41 +28,45 @@ from .tasks import STREAMS
 OK, MISMATCH, USAGE, KEY, NO_VERDICT = range(5)
 
 EPILOG = """\
-exit status: 0 success; 1 a difference, or a damaged manifest; 2 usage; 3 the key is unusable on the
-driver or a worker, or the manifest is another key's; 4 no verdict: something could not be read or written.
+exit status:
+    0    success
+    1    a difference, or a damaged manifest
+    2    usage
+    3    the key is unusable on the driver or a worker, or the manifest is another key's
+    4    no verdict: something could not be read or written
 
-spark-submit has no -m. It takes the path that --script prints:
+spark-submit has no -m. Pass it the path that --script prints:
     spark-submit --master URL "$(python -m tagmac.spark --script)" audit MANIFEST s3://BUCKET/PREFIX ...
 It prints standard error on its standard output too.
 """
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """The parser of the command line."""
     top = argparse.ArgumentParser(
         prog="tagmac.spark", description="Seals and audits buckets on Spark.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     top.add_argument("--version", action="version", version=f"tagmac {tagmac.__version__}")
     top.add_argument("--script", action="version", version=str(Path(__file__).with_name("__main__.py")),
-                     help="print the path of the file that spark-submit takes")  # fmt: skip
+                     help="print the path of the file to pass to spark-submit")  # fmt: skip
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     one = commands.add_parser("seal", help="write a manifest of all objects below a prefix")
     one.add_argument("prefix", help="s3://BUCKET/PREFIX or s3a://BUCKET/PREFIX")
     one.add_argument("-o", "--output", required=True, metavar="MANIFEST",
                      help="s3://BUCKET/PREFIX, or a folder that the driver and all workers share")  # fmt: skip
-    one.add_argument("--replace", action="store_true", help="replace the manifest that is there")
+    one.add_argument("--replace", action="store_true", help="replace an existing manifest")
     _shared(one)
 
-    two = commands.add_parser("audit", help="hold all objects below a prefix against a manifest")
+    two = commands.add_parser("audit", help="compare all objects below a prefix with a manifest")
     two.add_argument("manifest", help="as seal wrote it")
     two.add_argument("prefix", help="s3://BUCKET/PREFIX or s3a://BUCKET/PREFIX")
     two.add_argument(
         "--json", action="store_true", help="print JSON, one object for each difference"
     )
     two.add_argument("--work", metavar="PLACE",
-                     help="where the listing is kept meanwhile: s3://BUCKET/PREFIX or a shared folder [the manifest's place]")  # fmt: skip
+                     help="where to keep the listing during the audit: s3://BUCKET/PREFIX or a shared folder [the manifest's place]")  # fmt: skip
     _shared(two)
     return top
 
@@ -81,7 +85,7 @@ def _shared(options: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--key-secret", metavar="NAME", help="the name of a secret, see KeyRef.secret")
     key.add_argument(
-        "-a", "--algorithm", metavar="ALG", help="the algorithm of a key that is no key file"
+        "-a", "--algorithm", metavar="ALG", help="the algorithm of a bare key, not in a key file"
     )
     key.add_argument("--key-format", choices=("auto", "raw", "hex", "base64"), default="auto",
                      help="auto is a key file; the others need -a [%(default)s]")  # fmt: skip
@@ -91,7 +95,7 @@ def _shared(options: argparse.ArgumentParser) -> None:
     options.add_argument(
         "--master",
         metavar="URL",
-        help="Spark's master [what spark-submit or its configuration says]",
+        help="Spark's master [as configured for spark-submit]",
     )
     options.add_argument(
         "--range-bytes",
@@ -122,19 +126,19 @@ def _shared(options: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a command line. Its exit status."""
+    """Runs a command line, and returns its exit status."""
     args = parser().parse_args(arguments)
     for name in ("range_bytes", "streams", "max_objects"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             parser().error(
-                f"--{name.replace('_', '-')}: expected a number from 1 on, found {getattr(args, name)}"
+                f"--{name.replace('_', '-')}: expected at least 1, found {getattr(args, name)}"
             )
     show = args.progress == "always" or (args.progress == "auto" and sys.stderr.isatty())
     return reported(lambda: _run(args, to_stderr if show else None))
 
 
 def reported(work: Callable[[], int]) -> int:
-    """Runs something; errors become one line on standard error and an exit status."""
+    """Runs `work`. An error becomes one line on standard error and an exit status."""
     try:
         return work()
     except (tagmac.KeyUnavailable, tagmac.WrongKey) as error:
@@ -145,14 +149,14 @@ def reported(work: Callable[[], int]) -> int:
         for line in error.errors:
             to_stderr(line)
         return _failed(
-            f"{error.count} objects cannot be read: there is no new manifest", NO_VERDICT
+            f"{error.count} objects cannot be read; no manifest was written", NO_VERDICT
         )
     except ValueError as error:
         return _failed(error, USAGE)
     except (OSError, JobFailed) as error:
         return _failed(error, NO_VERDICT)
     except Exception as error:
-        # Python itself would end with 1, which is a verdict here.
+        # Python itself would exit with 1, which means a difference here.
         return _failed(f"internal error: {type(error).__name__}: {one_line(error)}", NO_VERDICT)
 
 
@@ -200,21 +204,21 @@ def _session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
-        raise OSError("expected PySpark, found none: pip install tagmac[spark]") from None
+        raise OSError("PySpark is not installed: pip install tagmac[spark]") from None
     if master is not None and master.startswith("local"):
-        # On this machine the workers' Python is this one.
+        # Local workers run this Python.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("tagmac").config("spark.ui.showConsoleProgress", "false")
     try:
         spark = (builder.master(master) if master else builder).getOrCreate()
     except Exception as error:
-        raise JobFailed(f"expected a Spark session, found: {one_line(error)}") from None
+        raise JobFailed(f"cannot start a Spark session: {one_line(error)}") from None
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
 def _print(report: Report, as_json: bool) -> int:
-    """The differences on standard output, and the sums."""
+    """Prints the differences on standard output, then the counts."""
     for difference in report.differences:
         print(_json(difference) if as_json else _text(difference))
     counts: dict[str, int] = {"unchanged": report.unchanged} | {
@@ -226,12 +230,12 @@ def _print(report: Report, as_json: bool) -> int:
         verdict = {OK: "unchanged", MISMATCH: "changed", NO_VERDICT: "unreadable"}[status]
         print(json.dumps({"summary": counts, "complete": report.is_complete, "status": verdict}))
     else:
-        # The command's line has no "0 unreadable" either.
+        # As in the command, "0 unreadable" is left out.
         told = [f"{n} {name}" for name, n in counts.items() if n or name != "unreadable"]
         to_stderr(", ".join(told))
         if not report.is_complete:
             left = sum(report.counts.values()) - len(report.differences)
-            to_stderr(f"{left} differences are counted and not named")
+            to_stderr(f"{left} more differences are only counted")
     sys.stdout.flush()
     return status
 

@@ -1,8 +1,8 @@
-"""What travels between tasks: objects, ranges of them, and what came out.
+"""Items that travel between tasks: objects or ranges of them, and their results.
 
-An item is a range of one version of an object, or the whole of it. Large objects are many items, so
-none keeps a worker busy while the others are idle. Names are bytes here, because they are sorted by
-their bytes.
+An item is a range of one version of an object, or the whole of it. Large objects are split into
+many items, so that none keeps one worker busy while the others are idle. Names are bytes here,
+because they are sorted by their bytes.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
-#: A range of an object, by default, or as many whole blocks of the MAC as fit.
+#: Default length of a range, rounded down to whole blocks of the MAC.
 RANGE_BYTES = 64 << 20
-#: Rows of a batch that a task hands on, and the bytes of partials after which it is full.
+#: A batch is full at this number of rows, or of bytes of partials.
 BATCH_ROWS, BATCH_BYTES = 4096, 16 << 20
 
 
 @dataclass(frozen=True)
 class Item:
-    """A range of an object, what is expected of the object, and what came out."""
+    """A range of an object, the object's expected tag, and the result."""
 
     bucket: str
     name: bytes
@@ -29,9 +29,9 @@ class Item:
     size: int
     start: int = 0
     end: int = 0
-    #: The object's place among all, where they are numbered.
+    #: The object's index among all objects; -1 if they are not numbered.
     index: int = -1
-    #: The nonce to tag under; a new one where there is none.
+    #: The nonce to tag under; None for a new one.
     nonce: bytes | None = None
     expected: bytes | None = None
     tag: bytes | None = None
@@ -40,12 +40,12 @@ class Item:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the range is the whole object."""
+        """True if the range is the whole object."""
         return self.start == 0 and self.end == self.size
 
     @property
     def is_last(self) -> bool:
-        """Whether the object ends with the range."""
+        """True if the object ends with this range."""
         return self.end == self.size
 
 
@@ -56,7 +56,7 @@ SCHEMA = pa.schema(
         ("expected", pa.binary()), ("tag", pa.binary()), ("partial", pa.binary()), ("error", pa.string()),
     ]
 )  # fmt: skip
-#: The same for Spark.
+#: The same schema for Spark.
 DDL = (
     "bucket string, name binary, version string, size long, start long, end long, index long, "
     "nonce binary, expected binary, tag binary, partial binary, error string"
@@ -64,7 +64,9 @@ DDL = (
 
 
 def ranges(item: Item, range_bytes: int | None) -> Iterator[Item]:
-    """The ranges of an object; None: all of it, for MACs without parts."""
+    """Splits an object into ranges. If `range_bytes` is None, for a MAC without parts, the range is
+    the whole object.
+    """
     if range_bytes is None or item.size <= range_bytes:
         yield replace(item, start=0, end=item.size)
         return
@@ -73,12 +75,12 @@ def ranges(item: Item, range_bytes: int | None) -> Iterator[Item]:
 
 
 def count_ranges(size: int, range_bytes: int | None) -> int:
-    """How many `ranges` makes of an object."""
+    """Returns the number of ranges that `ranges` splits an object into."""
     return 1 if range_bytes is None else max(1, -(-size // range_bytes))
 
 
 def to_batches(items: Iterable[Item]) -> Iterator[pa.RecordBatch]:
-    """Items as Arrow has them."""
+    """Converts items to Arrow batches."""
     rows: list[Item] = []
     held = 0
     for item in items:
@@ -97,7 +99,7 @@ def _batch(rows: list[Item]) -> pa.RecordBatch:
 
 
 def from_batches(batches: Iterable[Any]) -> Iterator[Item]:
-    """Items back from Arrow. Columns that are missing have their defaults."""
+    """Converts Arrow batches to items. Missing columns have their defaults."""
     for batch in batches:
         names = batch.schema.names
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -105,7 +107,7 @@ def from_batches(batches: Iterable[Any]) -> Iterator[Item]:
 
 
 def from_row(row: Any) -> Item:
-    """An item that came to the driver."""
+    """Converts a row that Spark returned to the driver."""
     values: dict[str, Any] = row.asDict()
     for name, value in values.items():
         if isinstance(value, bytearray):

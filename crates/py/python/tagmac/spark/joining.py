@@ -1,6 +1,6 @@
-"""Objects from their ranges: items in order of object and start become one item per object.
+"""Joins ranges to objects: items in order of object and start become one item per object.
 
-A task that ran twice may have left a range twice. That is harmless if both lead to the same tag, and
+If a task ran twice, a range may be present twice. That is harmless if both lead to the same tag;
 anything else is an error that names the object.
 """
 
@@ -19,7 +19,7 @@ from .items import Item, from_batches, to_batches
 
 
 def join_items(ref: tagmac.KeyRef) -> Any:
-    """The function that Spark maps over batches of sorted items."""
+    """Returns the function that Spark maps over batches of sorted items."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         return to_batches(join(ref.resolve(), from_batches(batches)))
@@ -28,7 +28,7 @@ def join_items(ref: tagmac.KeyRef) -> Any:
 
 
 def join(key: tagmac.Key, items: Iterable[Item]) -> Iterator[Item]:
-    """One item for each object, with its tag or its error."""
+    """Yields one item for each object, with its tag or its error."""
     for _, group in groupby(items, lambda item: (item.bucket, item.name, item.index)):
         yield _object(key, list(group))
 
@@ -41,13 +41,13 @@ def _object(key: tagmac.Key, items: list[Item]) -> Item:
     for other in items[1:]:
         if (other.version, other.size) != (first.version, first.size):
             return _failed(
-                first, f"expected version {first.version}, found {other.version} too: it changed"
+                first, f"it changed: both version {first.version} and {other.version} were read"
             )
     if first.is_whole:
         if any((item.tag, item.nonce) != (first.tag, first.nonce) for item in items[1:]):
-            return _failed(first, "expected one tag, found two")
+            return _failed(first, "two readings have different tags")
         return first
-    # The first of each range, and the last of each.
+    # The first copy of each range, and the last.
     once, again = (
         {item.start: item for item in reversed(items)},
         {item.start: item for item in items},
@@ -57,7 +57,7 @@ def _object(key: tagmac.Key, items: list[Item]) -> Item:
         tag = _combined(key, once, nonce)
         if len(items) > len(once) and _combined(key, again, nonce) != tag:
             return _failed(
-                first, "expected one tag, found two: its ranges were read from different bytes"
+                first, "two readings of a range lead to different tags"
             )
     except ValueError as error:
         return _failed(first, str(error))

@@ -1,7 +1,8 @@
-"""Keys in workers: a reference travels, the key does not.
+"""Keys in workers: Spark transfers a reference instead of the key.
 
-The driver resolves the reference first, and pins it to the key that it found. A worker that finds
-another key, or none, stops its task with a line that says so; Spark then tries the task elsewhere.
+The driver resolves the reference first and pins it to that key. A worker fails its task if it finds
+another key or cannot find one, and the message names the worker; Spark then tries the task
+elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tagmac
 from .items import RANGE_BYTES
 
 
-#: Spark's properties for variables of the environment. The UI and event logs show them all.
+#: Spark's properties for environment variables. The UI and event logs show all of them.
 _SHOWN = (
     "spark.executorEnv.",
     "spark.driverEnv.",
@@ -23,10 +24,10 @@ _SHOWN = (
 
 
 def pinned(ref: tagmac.KeyRef) -> tuple[tagmac.KeyRef, tagmac.Key]:
-    """In the driver: a reference that leads to no other key, and the key."""
+    """Resolves a reference on the driver. Returns it pinned to the key, and the key."""
     if not isinstance(ref, tagmac.KeyRef):
         found = type(ref).__name__
-        raise TypeError(f"expected a KeyRef, such as tagmac.KeyRef.file(PATH), found a {found}")
+        raise TypeError(f"expected a KeyRef, such as tagmac.KeyRef.file(PATH), found {found}")
     if ref.kind == "env":
         _not_shown(ref.where[0])
     key = ref.resolve()
@@ -34,21 +35,23 @@ def pinned(ref: tagmac.KeyRef) -> tuple[tagmac.KeyRef, tagmac.Key]:
 
 
 def _not_shown(name: str) -> None:
-    """Refuses a variable that is one of Spark's properties: a key in it is no secret any more."""
+    """Rejects an environment variable that a Spark property sets, because properties make the key public.
+    """
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
     for start in _SHOWN if spark is not None else ():
         if spark is not None and spark.conf.get(start + name, None) is not None:
             raise ValueError(
-                f"{start}{name}: expected a key that is no Spark property, found one: event logs and "
-                "the UI show it; use KeyRef.file or KeyRef.secret, or set it where the workers start"
+                f"{start}{name}: Spark's event logs and UI show this property, so its key is not "
+                "secret; use KeyRef.file or KeyRef.secret, or set it where the workers start"
             )
 
 
 def unit_of(key: tagmac.Key, range_bytes: int | None) -> int | None:
-    """The bytes of a range, of whole blocks; or None if the MAC has no parts: its objects are read
-    in one piece."""
+    """Returns the length of a range, in whole blocks, or None if the MAC has no parts: then objects
+    are read in one piece.
+    """
     try:
         block = tagmac.Part(key, object=b"-", version=b"-").block_size
     except ValueError:

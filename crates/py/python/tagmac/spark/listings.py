@@ -1,8 +1,8 @@
-"""A bucket's listing, made once by the workers and kept beside the manifest while it is in use.
+"""A bucket's listing, made once by the workers and stored near the manifest while it is in use.
 
-The objects of a bucket change while Spark works, and Spark makes again what a lost worker had. So what
-was listed is written down, in files of some ten thousand objects, and the driver keeps their hashes:
-every later task, first or repeated, works on the very same list.
+Objects change while Spark works, and Spark repeats the work of a lost worker. So the listing is
+stored in files of up to 50,000 objects, and the driver keeps their hashes: every later task, first
+or repeated, uses exactly the same list.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .places import Place, PlaceError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: A file by which workers see that they have the driver's place.
+#: A file that shows workers that they share the driver's place.
 DRIVER = "driver"
-#: Objects of a file, and how long it may be: names have 1024 bytes at most, and ETags few.
+#: Maximum objects and bytes of a file. Names have at most 1024 bytes, and ETags few.
 FILE_OBJECTS, MAX_FILE_BYTES = 50_000, 256 << 20
 
 _FILE = pa.schema([("name", pa.binary()), ("version", pa.string()), ("size", pa.int64())])
@@ -47,14 +47,14 @@ _SUMMARY_DDL = "number long, file string, sha256 binary, objects long, size long
 
 @dataclass(frozen=True)
 class ListingFile:
-    """A file of a listing."""
+    """One file of a listing."""
 
     number: int
     file: str
     sha256: bytes
     objects: int
     size: int
-    #: Ranges of its objects.
+    #: Number of ranges of its objects.
     items: int
     first: bytes
     last: bytes
@@ -62,7 +62,7 @@ class ListingFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """All objects below a prefix, in files in order."""
+    """The list of all objects below a prefix, in ordered files."""
 
     prefix: Url
     place: Place
@@ -74,7 +74,7 @@ class Listing:
 
     @property
     def size(self) -> int:
-        """The bytes of all objects."""
+        """The total length of the objects in bytes."""
         return sum(file.size for file in self.files)
 
     @property
@@ -91,17 +91,18 @@ def listing_of(
     max_objects: int,
     say: Say | None,
 ) -> Iterator[Listing]:
-    """Lists the objects below a prefix. The listing is there as long as it is in use."""
+    """Lists the objects below a prefix. The listing is deleted when the block ends."""
     folder = f".tagmac-list-{secrets.token_hex(8)}"
     try:
         yield make_listing(spark, prefix, place, folder, range_bytes, max_objects, say)
     finally:
-        # All that any attempt wrote. What stays is litter: that ends no run, and hides no other error.
+        # Remove the files of all attempts. A failure here must not hide another error: they are
+        # only litter.
         try:
             place.remove_folder(folder)
         except Exception as error:
             where = "" if isinstance(error, PlaceError) else f"{place.shown(folder)}: "
-            to_stderr(f"warning: {where}{one_line(error)}: the listing's files stay")
+            to_stderr(f"warning: {where}{one_line(error)}: the listing's files were not deleted")
 
 
 def make_listing(
@@ -113,8 +114,9 @@ def make_listing(
     max_objects: int,
     say: Say | None,
 ) -> Listing:
-    """Lists the objects below a prefix, into files of that folder. No task lists more than max_objects,
-    and no more are listed by all of them."""
+    """Lists the objects below a prefix into files in `folder`. Raises ObjectError if one task or
+    all together list more than `max_objects`.
+    """
     names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
     place.write(f"{folder}/{DRIVER}", DRIVER.encode())
     data = [(number, each.after, each.upto) for number, each in enumerate(names)]
@@ -126,7 +128,7 @@ def make_listing(
     files = sorted((ListingFile(*row) for row in found), key=lambda file: file.first)
     for before, after in zip(files, files[1:], strict=False):
         if before.last >= after.first:
-            raise ObjectError(prefix, f"expected names in byte order, found {after.first!r} twice")
+            raise ObjectError(prefix, f"two ranges of the listing have the name {after.first!r}")
     listing = Listing(prefix, place, tuple(files))
     check_count(prefix, listing.objects, max_objects)
     return listing
@@ -139,8 +141,8 @@ def _lister(
         for batch in batches:
             if not place.has(f"{folder}/{DRIVER}"):
                 raise PlaceError(
-                    f"{place.shown('')}: expected a place that the driver and all workers share, "
-                    "found nothing of the driver's there"
+                    f"{place.shown('')}: the driver's files are not there; use a place that the "
+                    "driver and all workers share"
                 )
             for row in batch.to_pylist():
                 names = NameRange(row["after"], row["upto"])
@@ -166,7 +168,7 @@ def _write(
         with pa.ipc.new_stream(out, _FILE) as writer:
             writer.write_batch(table)
         data = out.getvalue()
-        # A name of its own: what another attempt listed may be something else.
+        # Give each attempt's file a new name: their contents may differ.
         file = f"{folder}/{number:06}-{secrets.token_hex(8)}"
         place.write(file, data)
         yield ListingFile(
@@ -176,13 +178,11 @@ def _write(
 
 
 def read_listing_file(prefix: Url, place: Place, file: str, sha256: bytes) -> Iterator[Item]:
-    """The objects of a file, which has to be as it was written."""
+    """Reads the objects of a file, after checking that it is unchanged."""
     data = place.read(file, MAX_FILE_BYTES)
     if data is None or hashlib.sha256(data).digest() != sha256:
-        found = "none" if data is None else "another one"
-        raise PlaceError(
-            f"{place.shown(file)}: expected the list that was written there, found {found}"
-        )
+        found = "is missing" if data is None else "was changed"
+        raise PlaceError(f"{place.shown(file)}: the listing's file {found}")
     with pa.ipc.open_stream(data) as reader:
         for batch in reader:
             columns = (batch.column(name).to_pylist() for name in _FILE.names)

@@ -1,8 +1,8 @@
-"""A listing against a manifest: which objects are missing or new, and which are to be read.
+"""Merges a listing with a manifest, to find missing objects, new ones, and those to read.
 
-Both are sorted by name, and both are in pieces: the manifest's shards and the listing's files. Each
-task takes one shard and those files that have names of its range, and goes through both once. So
-nothing is shuffled, and no task holds more than a shard and a file.
+Both are sorted by name and stored in pieces: the manifest's shards and the listing's files. Each
+task reads one shard and the files whose names overlap it, once each. So nothing is shuffled, and no
+task holds more than a shard and a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .items import Item, ranges, to_batches
 from .listings import Listing, ListingFile, read_listing_file
 from .places import Place
 
-#: An item's error begins with its kind where it is a verdict on a name and not on bytes.
+#: Prefixes of an item's error, for differences that are found without reading the object.
 MISSING, NEW, CHANGED, DAMAGED = "missing:", "new:", "changed: ", "damaged: "
 MAX_SHARD_BYTES = 1 << 30
 
@@ -32,7 +32,7 @@ STRETCH_DDL = (
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard, from the manifest's root."""
+    """A shard's record in the manifest's root."""
 
     record: bytes
     length: int
@@ -48,8 +48,9 @@ class Shard:
 
 
 def stretches(shards: list[Shard], listing: Listing) -> list[tuple[Any, ...]]:
-    """A row for each shard: its record, its range of names, and the files that have some of them.
-    The last row has the names behind all shards, and no record."""
+    """Returns a row for each shard: its record, its range of names, and the files with names in
+    that range. The last row has the names after all shards, and no record.
+    """
     cut = len(listing.prefix.key.encode())
     lasts = [file.last[cut:] for file in listing.files]
     rows: list[tuple[Any, ...]] = []
@@ -57,7 +58,7 @@ def stretches(shards: list[Shard], listing: Listing) -> list[tuple[Any, ...]]:
     for shard in [*shards, None]:
         upto = None if shard is None else shard.last
         files: list[ListingFile] = []
-        # The first file with a name behind `after`, and on.
+        # Start at the first file with a name after `after`.
         number = 0 if after is None else bisect_right(lasts, after)
         while number < len(listing.files):
             file = listing.files[number]
@@ -75,7 +76,9 @@ def stretches(shards: list[Shard], listing: Listing) -> list[tuple[Any, ...]]:
 def merge_items(
     ref: tagmac.KeyRef, where: Place, listing: Listing, unit: int | None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function that Spark maps over batches of stretches: items to read, and verdicts."""
+    """Returns the function that Spark maps over batches of stretches. It yields items to read, and
+    differences.
+    """
     prefix, work_files = listing.prefix, listing.place
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
@@ -97,7 +100,7 @@ def merge_items(
 
 
 def _sealed(key: tagmac.Key, where: Place, prefix: Url, record: bytes | None) -> list[Item] | Item:
-    """The objects of a shard as the manifest has them, or what is wrong with it."""
+    """Reads the objects of a shard, or returns an item with the shard's error."""
     if record is None:
         return []
     file = _tagmac.shard_name(record)
@@ -108,7 +111,7 @@ def _sealed(key: tagmac.Key, where: Place, prefix: Url, record: bytes | None) ->
         )
     text = where.read(file, length)
     if text is None:
-        return _damaged(prefix, f"{shown}: expected a shard of the manifest, found none")
+        return _damaged(prefix, f"{shown}: the manifest's shard is missing")
     try:
         columns = _tagmac.shard_open(key, record, text, shown=shown)
     except ValueError as error:
@@ -125,7 +128,7 @@ def _damaged(prefix: Url, line: str) -> Item:
 
 
 def _listed(prefix: Url, place: Place, row: dict[str, Any]) -> Iterator[Item]:
-    """The listed objects of a stretch."""
+    """Yields the listed objects of a stretch."""
     stem = prefix.key.encode()
     after = None if row["after"] is None else stem + row["after"]
     upto = None if row["upto"] is None else stem + row["upto"]
@@ -136,7 +139,7 @@ def _listed(prefix: Url, place: Place, row: dict[str, Any]) -> Iterator[Item]:
 
 
 def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
-    """Both in one order. An item without an error is to be read and to have the expected tag."""
+    """Merges both in order. An item without an error must be read and have the expected tag."""
     rest = iter(sealed)
     entry = next(rest, None)
     for item in listed:
@@ -158,8 +161,9 @@ def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
 
 
 def _refused(item: Item) -> str | None:
-    """What is wrong with an object that can never be read: it is in no manifest, and not because it is
-    new."""
+    """Returns the error of an object that can never be read; None for others. Such an object is
+    missing from the manifest even if it is old.
+    """
     key = item.name.decode(errors="surrogateescape")
     try:
         check_key(key)

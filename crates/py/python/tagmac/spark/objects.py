@@ -1,4 +1,4 @@
-"""Tags of objects, as a data frame."""
+"""Tags objects, as a data frame."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _TAGGED = pa.schema(
     ]
 )  # fmt: skip
 _TAGGED_DDL = "name string, version string, size long, nonce binary, tag binary, error string"
-#: Tasks of a job about whose size nothing is known before it runs.
+#: Minimum tasks of a job of unknown size.
 LEAST_TASKS = 64
 
 
 class ObjectsUnreadable(OSError):
-    """A task's objects that could not be read, where errors="raise"."""
+    """An object could not be read, with errors="raise"."""
 
 
 def tag_objects(
@@ -51,13 +51,16 @@ def tag_objects(
     tasks: int | None = None,
     max_objects: int = MAX_OBJECTS,
 ) -> DataFrame:
-    """The tags of objects: those below s3://bucket/prefix, or those whose URLs are in the column
-    `name` of a data frame, each once.
+    """Returns a data frame with the tags of objects: all objects below s3://bucket/prefix, or those
+    whose URLs are in the column `name` of a data frame, each once.
 
-    The columns of what comes out are name (the URL, with s3:// in front), version (the ETag), size, nonce (null for MACs
-    without), tag, and error: with errors="column" it says why an object has no tag. Nothing is
-    read before the data frame is used, and everything is read again each time: write it somewhere. A
-    task that lists more than max_objects objects fails.
+    The columns are `name` (the URL, with s3://), `version` (the ETag), `size` in bytes, `nonce`
+    (null for a deterministic MAC), `tag` and `error`. With errors="column", `error` says why an
+    object has no tag; with errors="raise", the job fails with `ObjectsUnreadable`.
+
+    Spark reads the objects when the data frame is used, and again each time it is used: write it
+    somewhere. A task that lists more than `max_objects` objects fails. `range_bytes` is the length
+    of a range that is read at once, and `streams` the number of requests of a task at once.
     """
     check_limit(max_objects)
     if errors not in ("raise", "column"):
@@ -68,7 +71,7 @@ def tag_objects(
     if isinstance(objects, str):
         frame = _listed(spark, Url.parse_prefix(objects), unit, max_objects)
     else:
-        # Spread before each is asked for, because who made the frame thought of something else.
+        # Repartition before the requests: the frame's partitions may be few or uneven.
         frame = (
             objects.select("name")
             .distinct()
@@ -84,7 +87,7 @@ def tag_objects(
 
 
 def _listed(spark: SparkSession, prefix: Url, unit: int | None, max_objects: int) -> DataFrame:
-    """The items of the objects below a prefix."""
+    """Returns the items of all objects below a prefix."""
     names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
     frame = rows(spark, "after string, upto string", [(each.after, each.upto) for each in names])
 
@@ -102,7 +105,7 @@ def _listed(spark: SparkSession, prefix: Url, unit: int | None, max_objects: int
 
 
 def _asked(unit: int | None, streams: int) -> Any:
-    """The items of objects given by URL, each of which is asked for its version and size."""
+    """Returns the items of objects given by URL, after requesting each one's version and size."""
 
     def ask(text: str | None) -> Item:
         try:
@@ -118,7 +121,7 @@ def _asked(unit: int | None, streams: int) -> Any:
             return replace(item, error=str(ObjectError(url, one_line(error))))
         size = head.get("ContentLength", -1)
         if size < 0:
-            return replace(item, error=str(ObjectError(url, "expected a length, found none")))
+            return replace(item, error=str(ObjectError(url, "the store returned no length")))
         return replace(item, version=head.get("ETag", "").strip('"'), size=size)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
@@ -130,7 +133,7 @@ def _asked(unit: int | None, streams: int) -> Any:
 
 
 def _finished(ref: tagmac.KeyRef, errors: str) -> Any:
-    """One row for each object."""
+    """Returns the function that makes one row for each object."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         made: list[dict[str, Any]] = []

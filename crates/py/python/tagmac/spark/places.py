@@ -1,7 +1,7 @@
-"""Where the files of a manifest are kept: a folder that all workers share, or a prefix of a bucket.
+"""Storage of a manifest's files: a folder that all workers share, or a prefix of a bucket.
 
-Both write a file whole or not at all. A shard's name has part of its seal in it, so a task that
-runs twice writes the same file, or another one beside it that no root names.
+Both write a file completely or not at all. A shard's name contains part of its seal, so a task that
+runs twice writes the same file, or another one that no root refers to.
 """
 
 from __future__ import annotations
@@ -23,54 +23,59 @@ from ..s3.reading import one_line
 from ..s3.url import Url, is_url
 from .buckets import ListingFailed, entries
 
-#: Of a file that is replaced: a root.
+#: Maximum length of a file to replace, which is a root.
 MAX_REPLACED_BYTES = 64 << 20
-#: Of a folder that is removed.
+#: Maximum number of files in a folder to remove.
 MAX_REMOVED = 1_000_000
 
 
 class PlaceError(OSError):
-    """A file of the manifest that cannot be read or written."""
+    """A file of the manifest is missing, or cannot be read or written."""
 
 
 class Place(Protocol):
-    """A place of files, which tasks take with them."""
+    """Storage for files, which Spark sends to tasks."""
 
     def shown(self, name: str) -> str:
-        """A file's name in messages."""
+        """Returns a file's name for messages."""
 
     def read(self, name: str, max_bytes: int) -> bytes | None:
-        """A whole file, or None if there is none. An error if it is longer."""
+        """Reads a whole file; None if it does not exist. Raises PlaceError if it is longer than
+        `max_bytes`.
+        """
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """True if the file exists."""
 
     def write(self, name: str, data: bytes, *, new: bool = False) -> None:
-        """Writes a file; new: an error if there is one."""
+        """Writes a file. Raises PlaceError if `new` is True and the file exists."""
 
     def replace(self, name: str, data: bytes, old: bytes) -> None:
-        """Writes a file in the place of one with the content old. An error if that is not there."""
+        """Replaces a file with the content `old`. Raises PlaceError if the file is missing or
+        differs.
+        """
 
     def remove(self, name: str) -> None:
-        """Removes a file, if that is possible: never an error."""
+        """Removes a file if possible. Never raises an error."""
 
     def remove_folder(self, name: str) -> None:
-        """Removes all files whose names begin with this one and a slash, as far as that is possible.
-        An error if a listing of them has others: those stay."""
+        """Removes all files in a folder, as far as possible. Raises PlaceError if a listing
+        contains names outside it, which are not removed.
+        """
 
 
 def place(where: str) -> Place:
-    """The place at s3://bucket/prefix, or the folder of that path."""
+    """Returns the place at s3://bucket/prefix, or the folder with that path."""
     if is_url(where):
         return Prefix(Url.parse_prefix(where))
     if "://" in where:
-        raise ValueError(f"{where}: expected s3://BUCKET/PREFIX or a folder, found neither")
+        raise ValueError(f"{where}: neither s3://BUCKET/PREFIX nor a folder")
     return Folder(os.path.abspath(where))
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of a file system that all workers see."""
+    """A folder that the driver and all workers share."""
 
     path: str
 
@@ -81,7 +86,7 @@ class Folder:
         path = Path(self.path, name)
         try:
             if not path.is_file() and path.exists():
-                raise PlaceError(f"{path}: expected a regular file, found none")
+                raise PlaceError(f"{path}: not a regular file")
             with open(path, "rb") as file:
                 data = file.read(max_bytes + 1)
         except FileNotFoundError:
@@ -94,8 +99,8 @@ class Folder:
     def replace(self, name: str, data: bytes, old: bytes) -> None:
         folder = os.open(self.path, os.O_RDONLY)
         try:
-            # One at a time compares and replaces, the command too. Where the file system has no
-            # locks, two could do so in the same moment.
+            # The lock lets one process at a time compare and replace, the command included. On a
+            # file system without locks, two could do so at once.
             with contextlib.suppress(OSError):
                 fcntl.flock(folder, fcntl.LOCK_EX)
             if self.read(name, MAX_REPLACED_BYTES) != old:
@@ -114,12 +119,12 @@ class Folder:
                 file.flush()
                 os.fsync(file.fileno())
             if new:
-                # Unlike a rename, a link replaces nothing.
+                # Unlike a rename, a link fails if the file exists.
                 os.link(draft, path)
             else:
                 os.replace(draft, path)
         except FileExistsError:
-            raise PlaceError(f"{path}: expected no manifest there, found one") from None
+            raise PlaceError(f"{path}: a manifest exists") from None
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(draft)
@@ -134,7 +139,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Prefix:
-    """The objects below a prefix, which ends in a slash unless it is the whole bucket."""
+    """The objects below a prefix, which ends in a slash unless it is empty."""
 
     url: Url
 
@@ -160,7 +165,7 @@ class Prefix:
         try:
             self._put(name, data, {"IfNoneMatch": "*"} if new else {})
         except _Refused:
-            raise PlaceError(f"{self.shown(name)}: expected no manifest there, found one") from None
+            raise PlaceError(f"{self.shown(name)}: a manifest exists") from None
 
     def replace(self, name: str, data: bytes, old: bytes) -> None:
         found = self._content(name, MAX_REPLACED_BYTES)
@@ -169,12 +174,12 @@ class Prefix:
         try:
             self._put(name, data, {"IfMatch": found[1]} if found[1] else {})
         except _Refused:
-            # It may have arrived, and the answer not.
+            # An earlier try may have succeeded, and only its response was lost.
             if self.read(name, MAX_REPLACED_BYTES) != data:
                 raise _replaced(self.shown(name)) from None
 
     def _content(self, name: str, max_bytes: int) -> tuple[bytes, str] | None:
-        """A whole file and its ETag, or None if there is none."""
+        """Reads a whole file and its ETag; None if it does not exist."""
         try:
             answer = client().get_object(Bucket=self.url.bucket, Key=self.url.key + name)
             with contextlib.closing(answer["Body"]) as body:
@@ -188,7 +193,7 @@ class Prefix:
         return _bounded(self.shown(name), data, max_bytes), answer.get("ETag", "")
 
     def _put(self, name: str, data: bytes, condition: dict[str, str]) -> None:
-        """Writes a file. _Refused if what is there is not what the condition says."""
+        """Writes a file. Raises _Refused if the condition does not hold."""
         where = {"Bucket": self.url.bucket, "Key": self.url.key + name}
         try:
             client().put_object(**where, Body=data, **condition)
@@ -209,25 +214,25 @@ class Prefix:
     def remove_folder(self, name: str) -> None:
         folder = Url(self.url.bucket, f"{self.url.key}{name}/")
         try:
-            # In any order: directory buckets have none.
+            # The order does not matter: directory buckets list in any order.
             for count, (key, _) in enumerate(entries(client(), folder), 1):
                 if count > MAX_REMOVED:
                     raise ObjectError(
-                        folder, f"expected at most {MAX_REMOVED} files to remove, found more"
+                        folder, f"more than {MAX_REMOVED} files in the folder; the rest is kept"
                     )
-                # On its way to the store it could become the key of another file.
+                # With dots, a client or proxy could turn the key into that of another file.
                 if not {".", ".."}.isdisjoint(key[len(folder.key) :].split("/")):
                     raise ObjectError(folder, f"expected names below {folder}, found {key!r}")
                 client().delete_object(Bucket=folder.bucket, Key=key)
         except (ListingFailed, ClientError, *READING_FAILURES):
-            # What may not be listed or deleted stays.
+            # Removal is optional: leave what cannot be listed or deleted.
             return
         except ObjectError as error:
             raise PlaceError(str(error)) from None
 
 
 class _Refused(Exception):
-    """A write whose condition is not so."""
+    """The condition of a write does not hold."""
 
 
 def _status(error: ClientError) -> int:
@@ -237,12 +242,11 @@ def _status(error: ClientError) -> int:
 
 def _replaced(shown: str) -> PlaceError:
     return PlaceError(
-        f"{shown}: expected the manifest that was there at the start, found a change: another seal "
-        "ran meanwhile"
+        f"{shown}: the manifest changed during the run: another seal ran at the same time"
     )
 
 
 def _bounded(shown: str, data: bytes, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
-        raise PlaceError(f"{shown}: expected at most {max_bytes} bytes, found more")
+        raise PlaceError(f"{shown}: longer than {max_bytes} bytes")
     return data

@@ -1,5 +1,6 @@
-"""New objects that are missing ones under other names. What is read, and what is a pair, is decided
-where the command decides it; the readings are a job of their own."""
+"""Finds renamed objects: new ones with the content of missing ones. The choice of readings and of
+pairs is the command's; the readings are a separate job.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +26,13 @@ _Content = tuple[int, bytes | None, bytes]
 
 @dataclass
 class Renamed:
-    """Names now, and before."""
+    """The new and the old name of each renamed object."""
 
     renamed: dict[bytes, bytes] = field(default_factory=dict)
 
     @property
     def gone(self) -> set[bytes]:
-        """What is neither new nor missing any more."""
+        """Names that are no longer new or missing."""
         return {*self.renamed, *self.renamed.values()}
 
 
@@ -44,7 +45,7 @@ def find_renamed(
     streams: int,
     say: Say | None,
 ) -> Renamed:
-    """The pairs among the differences of an audit, which are in order of their names."""
+    """Finds renamed objects among an audit's differences, which are in order of their names."""
     missing = [
         (item.name, (item.size, item.nonce, item.expected))
         for item in found
@@ -76,8 +77,10 @@ def _matched(
     streams: int,
     say: Say | None,
 ) -> list[Item]:
-    """The objects with a size, nonce and tag that are known, in the order of the work. What cannot
-    be read stays new. Other tags than those known leave no task."""
+    """Reads objects, and returns those whose size, nonce and tag are in `known`, in the order of
+    `work`. An object that cannot be read stays new. Tags that are not in `known` never leave the
+    task.
+    """
     items = [part for item in work for part in ranges(item, unit)]
     data = [tuple(getattr(item, field.name) for field in SCHEMA) for item in items]
     tasks = task_count(spark, len(items), sum(item.end - item.start for item in items))

@@ -1,7 +1,9 @@
-"""Manifests of buckets: every object read by the workers, every shard written by the task that made it.
+"""Seals buckets: the workers read all objects, and the task that made a shard writes it.
 
-listing ─ ranges ═ shuffled by name and start ─ read: tags, partials ═ shuffled by shard, sorted
-        ─ joined: one tag per object ─ shards written ─ the driver seals their records as the root
+Stages, with ═ for a shuffle:
+
+    listing ─ ranges ═ by name and start ─ read: tags and partials ═ by shard, sorted
+            ─ join: one tag per object ─ write shards ─ the driver seals their records
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 ROOT, MAX_ROOT_BYTES = "root", 64 << 20
 MAX_SHARD_TASKS = 2000
-#: Errors that a task names, and the driver.
+#: Maximum errors that a task or the driver names.
 MAX_ERRORS = 100
 
 _SHARD = pa.schema(
@@ -48,7 +50,9 @@ _SHARD_DDL = "number long, record binary, error string, errors long"
 
 
 class Unreadable(OSError):
-    """Objects that could not be read: `errors` has the first ones, `count` how many there are."""
+    """Some objects could not be read: `errors` has the first messages, and `count` the number of
+    objects.
+    """
 
     def __init__(self, errors: list[str], count: int) -> None:
         more = f", and {count - len(errors)} more" if count > len(errors) else ""
@@ -64,7 +68,7 @@ class Unreadable(OSError):
 
 @dataclass(frozen=True)
 class Sealed:
-    """What a manifest covers."""
+    """The result of sealing: the manifest's place, and the numbers of objects, bytes and shards."""
 
     manifest: str
     objects: int
@@ -84,12 +88,18 @@ def seal(
     max_objects: int = MAX_OBJECTS,
     progress: Say | None = None,
 ) -> Sealed:
-    """Seals all objects below s3://bucket/prefix in a manifest: s3://bucket/prefix too, or a folder
-    that the driver and all workers share.
+    """Seals all objects below `prefix` (s3://bucket/prefix): writes a manifest to `manifest`, which
+    is also s3://bucket/prefix, or a folder that the driver and all workers share.
 
-    The manifest is there when its root is, which is written last. If an object cannot be read,
-    Unreadable names it and there is no new manifest. A listing of more than max_objects objects is
-    refused.
+    The root is written last, so the manifest exists once its root does. An existing manifest is
+    kept unless `replace_manifest` is True. `range_bytes` is the length of a range that is read at
+    once, and `streams` the number of requests of a task at once. `progress` is called with lines of
+    text.
+
+    Raises `Unreadable` if an object cannot be read, and `PlaceError` if the manifest exists or
+    cannot be written. Raises `ObjectError` if the bucket cannot be listed, or has no objects or
+    more than `max_objects` below the prefix, and `JobFailed` if Spark gives up. Then no manifest is
+    written.
     """
     check_limit(max_objects)
     ref, key = pinned(key_ref)
@@ -99,13 +109,13 @@ def seal(
     unit = unit_of(key, range_bytes)
     with listing_of(spark, below, where, unit, max_objects, progress) as listing:
         if not listing.objects:
-            # A prefix that is mistyped looks the same.
-            raise ObjectError(below, "expected objects below it, found none")
+            # A mistyped prefix looks like an empty one.
+            raise ObjectError(below, "no objects below it")
         records = _shards(spark, ref, listing, unit, streams, progress)
     root, names = _tagmac.root_seal(key, records), [_tagmac.shard_name(each) for each in records]
     _check_there(where, names)
     if old_root is None:
-        # One that came meanwhile is another run's.
+        # A root that appeared meanwhile belongs to another run.
         where.write(ROOT, root, new=True)
     else:
         where.replace(ROOT, root, old_root)
@@ -115,41 +125,43 @@ def seal(
 
 
 def check_apart(prefix: Url, where: Place) -> None:
-    """A manifest among the objects that it covers would cover itself."""
+    """Rejects a manifest below the prefix that it covers: it would cover itself."""
     if (
         isinstance(where, Prefix)
         and where.url.bucket == prefix.bucket
         and where.url.key.startswith(prefix.key)
     ):
         raise ValueError(
-            f"{where.url}: expected a manifest outside of {prefix}, found one below it"
+            f"{where.url}: the manifest must be outside of {prefix}, which it covers"
         )
 
 
 def _check_there(where: Place, names: list[str]) -> None:
-    """Refuses shards that are gone, or that the driver does not see."""
+    """Raises PlaceError if a shard is missing, or if the driver cannot see it."""
     with ThreadPoolExecutor(STREAMS) as pool:
         for name, is_there in zip(names, pool.map(where.has, names), strict=True):
             if not is_there:
                 raise PlaceError(
-                    f"{where.shown(name)}: expected the shard that was written, found none: another "
-                    "seal ran meanwhile"
+                    f"{where.shown(name)}: the shard is missing after it was written: another seal "
+                    "ran at the same time"
                 )
 
 
 def _old_manifest(
     key: tagmac.Key, where: Place, replace_manifest: bool
 ) -> tuple[bytes | None, set[str]]:
-    """The root that is to be replaced, and the shards that it names."""
+    """Returns the root to replace and its shards' names, or None and no names."""
     there = where.read(ROOT, MAX_ROOT_BYTES)
     if there is None:
         return None, set()
     if not replace_manifest:
-        raise PlaceError(f"{where.shown(ROOT)}: expected no manifest there, found one")
+        raise PlaceError(
+            f"{where.shown(ROOT)}: a manifest exists; replace_manifest (--replace) replaces it"
+        )
     try:
         records = _tagmac.root_open(key, there, shown=where.shown(ROOT))
     except tagmac.InvalidTag:
-        # Of a root whose seal does not match no name is believed: its shards stay.
+        # A root with a wrong seal may name any file, so remove none of them.
         return there, set()
     return there, {_tagmac.shard_name(record) for record in records}
 
@@ -162,7 +174,7 @@ def _shards(
     streams: int,
     say: Say | None,
 ) -> list[bytes]:
-    """Writes all shards. Their records, in order."""
+    """Writes all shards, and returns their records in order."""
     work = hash_objects(spark, ref, listing, unit, streams)
     shards = -(-listing.objects // _tagmac.SHARD_ENTRIES)
     each = _tagmac.SHARD_ENTRIES
@@ -175,14 +187,14 @@ def _shards(
         raise Unreadable(errors[:MAX_ERRORS], sum(row.errors for row in made))
     records = {row.number: bytes(row.record) for row in made}
     if sorted(records) != list(range(shards)):
-        raise PlaceError(f"expected the records of {shards} shards, found {len(records)}")
+        raise PlaceError(f"expected records of {shards} shards, found {len(records)}")
     return [records[number] for number in range(shards)]
 
 
 def hash_objects(
     spark: SparkSession, ref: tagmac.KeyRef, listing: Listing, unit: int | None, streams: int
 ) -> DataFrame:
-    """The items of all objects, with tags, partials and errors."""
+    """Returns the items of all objects, with tags, partials and errors."""
     base, data = 0, []
     for file in listing.files:
         data.append((file.file, file.sha256, base))
@@ -201,8 +213,8 @@ def hash_objects(
         return to_batches(items())
 
     tasks = task_count(spark, listing.items, listing.size)
-    # By name and start, not in turns: what a task reads does not depend on how often the one before
-    # it ran.
+    # Partition by name and start instead of round robin, so that a task's input does not change if
+    # an earlier task runs again.
     frame = frame.mapInArrow(cut, DDL).repartition(tasks, "name", "start")
     return frame.mapInArrow(read_items(ref, streams), DDL)
 
@@ -223,7 +235,8 @@ def _shard_writer(ref: tagmac.KeyRef, listing: Listing) -> Any:
 def _shard(
     key: tagmac.Key, where: Place, number: int, items: list[Item], objects: int, cut: int
 ) -> list[dict[str, Any]]:
-    """Writes a shard, if nothing is missing or wrong. The row that says so."""
+    """Writes a shard if all its objects are present and have tags. Returns the rows that report it.
+    """
     errors = [item.error for item in items if item.error is not None]
     first = number * _tagmac.SHARD_ENTRIES
     expected = range(first, min(first + _tagmac.SHARD_ENTRIES, objects))

@@ -1,8 +1,8 @@
-"""What a task does with its items: reads each, several at once, and makes tags and partials.
+"""A task's work on its items: it reads several at once, and makes tags and partials.
 
-A whole object gets its tag. A range becomes a sealed partial of NAME@VERSION. What is wrong with an
-object is a row with its error, so that one run names them all; what is wrong with the worker, such
-as a key that it lacks, is an exception, and Spark runs the task elsewhere.
+A whole object gets its tag. A range becomes a sealed partial of NAME@VERSION. An error of an object
+becomes a row, so that one run reports all of them. An error of the worker, such as a missing key,
+is an exception, and Spark runs the task elsewhere.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ..s3.reading import read_range
 from ..s3.url import Url, shown
 from .items import Item, from_batches, to_batches
 
-#: Requests of a task at once.
+#: Default number of requests of a task at once.
 STREAMS = 8
-#: Smaller objects are tagged in one call.
+#: Objects up to this length are tagged in one call.
 SMALL = 1 << 20
 
 In = TypeVar("In")
@@ -34,7 +34,7 @@ Out = TypeVar("Out")
 def read_items(
     ref: tagmac.KeyRef, streams: int = STREAMS
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function that Spark maps over batches of items."""
+    """Returns the function that Spark maps over batches of items."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         key, s3 = ref.resolve(), client()
@@ -46,7 +46,9 @@ def read_items(
 
 
 def at_once(work: Callable[[In], Out], items: Iterable[In], streams: int) -> Iterator[Out]:
-    """The results of many calls on threads, in any order. No more than twice as many are begun."""
+    """Yields the results of calls on threads, in any order. At most 2 * `streams` calls are pending
+    at once.
+    """
     done: SimpleQueue[tuple[Out | None, BaseException | None]] = SimpleQueue()
 
     def run(item: In) -> None:
@@ -77,7 +79,7 @@ def at_once(work: Callable[[In], Out], items: Iterable[In], streams: int) -> Ite
 
 
 def read_item(key: tagmac.Key, s3: Any, item: Item) -> Item:
-    """An item with its tag, its partial or its error."""
+    """Reads an item, and returns it with its tag, its partial or its error."""
     if item.error is not None:
         return item
     try:
@@ -89,13 +91,13 @@ def read_item(key: tagmac.Key, s3: Any, item: Item) -> Item:
     except ObjectError as error:
         return replace(item, error=str(error))
     except ValueError as error:
-        # Longer than the algorithm takes, or a name that is no text.
+        # The object exceeds the MAC's limit, or its name is not UTF-8.
         name = item.name.decode(errors="backslashreplace")
         return replace(item, error=f"s3://{item.bucket}/{shown(name)}: {error}")
 
 
 def url_of(item: Item) -> Url:
-    """The URL of an item's object."""
+    """Returns the URL of an item's object."""
     return Url(item.bucket, item.name.decode())
 
 

@@ -12,12 +12,12 @@ use crate::tag::Tag;
 
 /// CMAC under a key.
 ///
-/// Deterministic; any bit length; tags of 1 to n bits, n unless [`with_tag_bits`](Cmac::with_tag_bits)
-/// says less. Up to about 2^(n/2) blocks under a key; SP 800-38B recommends at most 2^48 messages
-/// with AES and 2^21 with a cipher of 64-bit blocks.
+/// Deterministic. Accepts messages of any bit length. Tags have n bits, or fewer with
+/// [`with_tag_bits`](Cmac::with_tag_bits). Secure up to about 2^(n/2) blocks under a key; SP
+/// 800-38B recommends at most 2^48 messages with AES and 2^21 with a cipher of 64-bit blocks.
 ///
-/// One message is one chain, and cannot be split over vectors or threads; [`tag_many`](Cmac::tag_many)
-/// is many times as fast.
+/// One message is one chain and cannot be split over vectors or threads.
+/// [`tag_many`](Cmac::tag_many) is many times as fast.
 ///
 /// ```
 /// use tagmac::{Cmac, cipher::Aes128};
@@ -46,18 +46,18 @@ impl<C: Cipher<Block: Field>> Drop for Cmac<C> {
 }
 
 impl<C: Cipher<Block: Field>> Cmac<C> {
-    /// The MAC on the best level of this CPU.
+    /// Returns the MAC on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
         Cmac::with_level(key, Level::best())
     }
 
-    /// The MAC on a level of your choice.
+    /// Returns the MAC on a given level.
     #[inline(never)]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         Cmac::from_cipher(C::new(key, level), level)
     }
 
-    /// CMAC with a cipher under its key, which was made for the same level.
+    /// CMAC with a keyed cipher that was made for the same level.
     pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
         let Some(known) = C::KNOWN_ANSWERS else { return Cmac::build(cipher, level) };
         let level = known_answer::passing(&known.cmac, level, |level| {
@@ -78,7 +78,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         mac
     }
 
-    /// The same key with tags of the first `bits` bits, 1 to n.
+    /// Truncates tags to their first `bits` bits, 1 to n.
     ///
     /// # Errors
     ///
@@ -88,17 +88,17 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         Ok(self)
     }
 
-    /// The length of the tags in bits.
+    /// Returns the length of the tags in bits.
     pub fn tag_bits(&self) -> usize {
         self.truncation.bits()
     }
 
-    /// The level in use.
+    /// Returns the level in use.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// What the last block adds to the chain: the padded block and K1 or K2.
+    /// The padded last block xor K1 or K2, to be added to the chain.
     #[inline(always)]
     pub(super) fn last<L: Lanes<Block = C::Block>>(&self, lanes: L, last: Bits<'_>) -> OneBlock<L> {
         let full = last.bits() == 8 * C::Block::BYTES as u64;
@@ -107,7 +107,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         narrow.xor(xor::padded(lanes, last), narrow.splat(key))
     }
 
-    /// The tag that E_K's output begins with.
+    /// The tag from an output of E_K.
     #[inline(always)]
     pub(super) fn truncate(&self, output: C::Block) -> Tag {
         let mut tag = Tag::default();

@@ -9,13 +9,13 @@ use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Levels};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
-/// Fewer messages go one by one.
+/// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
-/// The most chains in step.
+/// The maximum number of chains in step.
 const MAX_CHAINS: usize = 32;
 
 impl<C: Cipher<Block: Field>> Cmac<C> {
-    /// The tags of many messages, side by side, of any lengths.
+    /// Tags many messages of any lengths side by side.
     ///
     /// # Panics
     ///
@@ -72,30 +72,30 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     }
 }
 
-/// Many messages, and where their chains are.
+/// Many messages and the state of their chains.
 struct Many<'a, C: Cipher<Block: Field>> {
     mac: &'a Cmac<C>,
     messages: &'a [&'a [u8]],
-    /// The first message that no lane has.
+    /// The first message that has no lane yet.
     next: usize,
     tags: &'a mut [Tag],
     chains: &'a mut [Lane<'a>],
-    /// What each chain's last block adds, see [`Cmac::last`].
+    /// The blocks that end each chain, see [`Cmac::last`].
     last: &'a mut [C::Block],
     /// The chains.
     y: &'a mut [C::Block],
-    /// Blocks that come next. Rows take turns, so that one is put together while the other is in use.
+    /// The next blocks. The two rows alternate: one is filled while the other is in use.
     rows: [&'a mut [C::Block]; 2],
 }
 
-/// The message of a lane.
+/// The message in a lane.
 #[derive(Clone, Copy)]
 struct Lane<'a> {
-    /// Its place in the batch.
+    /// Its index in the batch.
     place: usize,
-    /// What is left of it but for its last block.
+    /// The bytes left before its last block.
     rest: &'a [u8],
-    /// The blocks left, with the last one; `usize::MAX` if there is no message.
+    /// The number of blocks left, with the last one; `usize::MAX` if the lane is empty.
     left: usize,
 }
 
@@ -109,7 +109,7 @@ impl<C: Cipher<Block: Field>> Kernel for Many<'_, C> {
         if C::Lanes::<I>::UNROLL == 1 || 8 * in_vector > MAX_CHAINS {
             self.in_step::<I, 1>(isa);
         } else if 2 * in_vector >= MIN_BATCH && messages <= 2 * in_vector {
-            // Fewer vectors take less time.
+            // Fewer vectors are faster here.
             self.in_step::<I, 2>(isa);
         } else if messages <= 4 * in_vector {
             self.in_step::<I, 4>(isa);
@@ -120,13 +120,13 @@ impl<C: Cipher<Block: Field>> Kernel for Many<'_, C> {
 }
 
 impl<C: Cipher<Block: Field>> Many<'_, C> {
-    /// All tags. In a function of its own, so that every level has its kernel once.
+    /// Computes all tags. Not inlined, so that every level has its kernel once.
     #[inline(never)]
     fn run(self) {
         self.mac.level.run(self);
     }
 
-    /// A chain in each lane of `N` vectors. A lane whose message ends takes the next one.
+    /// Runs a chain in each lane of `N` vectors. When a message ends, its lane starts the next one.
     #[inline(always)]
     fn in_step<I: Isa, const N: usize>(mut self, isa: I) {
         let (lanes, keys) = (C::lanes(isa), self.mac.cipher.keys(isa));
@@ -166,14 +166,14 @@ impl<C: Cipher<Block: Field>> Many<'_, C> {
         }
     }
 
-    /// Gives each of `count` lanes its first message; how many have one.
+    /// Assigns their first messages to `count` lanes. Returns the number of lanes with a message.
     #[inline(never)]
     fn begin(&mut self, count: usize) -> usize {
         (0..count).for_each(|lane| self.take(lane));
         self.next
     }
 
-    /// The blocks until the first messages end; `None` if all have ended.
+    /// The number of blocks until the first message ends; `None` if all have ended.
     #[inline(always)]
     fn steps(&self, used: usize) -> Option<usize> {
         let mut steps = usize::MAX;
@@ -183,8 +183,8 @@ impl<C: Cipher<Block: Field>> Many<'_, C> {
         (steps < usize::MAX).then_some(steps)
     }
 
-    /// Goes on by so many blocks. Where a message ends, the lane takes the next one. In a function of
-    /// its own, which all levels share.
+    /// Advances by `steps` blocks. When a message ends, its lane starts the next one. Not inlined,
+    /// so that all levels share it.
     #[inline(never)]
     fn advance(&mut self, used: usize, steps: usize) {
         for lane in 0..used {
@@ -200,7 +200,7 @@ impl<C: Cipher<Block: Field>> Many<'_, C> {
         }
     }
 
-    /// The next message, if there is one.
+    /// Assigns the next message to a lane, if one is left.
     #[inline(always)]
     fn take(&mut self, lane: usize) {
         let Some(message) = self.messages.get(self.next) else {
@@ -220,7 +220,7 @@ impl<C: Cipher<Block: Field>> Many<'_, C> {
     }
 }
 
-/// Vectors of blocks, xored with `x`.
+/// Vectors of blocks xor `x`.
 #[inline(always)]
 fn xor_blocks<L: Lanes, const N: usize>(
     lanes: L,

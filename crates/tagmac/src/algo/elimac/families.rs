@@ -1,41 +1,41 @@
-//! The two families of hash functions that EliHash is made of, H and I.
+//! H and I, the two families of hash functions that make up EliHash.
 
 use core::fmt;
 
 use crate::cipher::{Aes, CipherBlock, Keys};
 use crate::isa::{Block, Isa, Lanes, Level, Levels, ScalarBlocks};
 
-/// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
+/// H and I over lanes: `H(K, i)` is subkey i, of n bits, and `I(S, M)` is the hash of block M under
 /// subkey S.
 ///
-/// Implement [`PlainFamilies`] for functions of your own; its contract is that of this trait too.
+/// For your own functions implement [`PlainFamilies`]. Its contract applies to this trait too.
 pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
-    /// The levels that have kernels of their own.
+    /// The levels with their own kernels.
     const LEVELS: Levels;
-    /// Vectors of blocks on a level.
+    /// The vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
-    /// What a level needs of the keys.
+    /// The keys, prepared for a level.
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
-    /// The paper's mu: subkeys have the numbers 1 to mu, and a message has at most mu full blocks
-    /// and a last one that is not full.
+    /// The paper's mu. Subkeys have the numbers 1 to mu, and a message has at most mu full blocks
+    /// and a last block that is not full.
     const MU: u64;
-    /// Whether I depends on the xor of subkey and block alone.
+    /// I depends only on the xor of subkey and block.
     const XORS: bool = false;
 
-    /// The vectors of a level.
+    /// Returns the vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Prepares the keys: once per range, before the loop.
+    /// Prepares the keys, once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
-    /// How the numbers of subkeys are written.
+    /// Returns the encoding of subkey numbers.
     fn counter_layout<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::CounterLayout;
-    /// A number, or a mask of numbers, with H's first key in it.
+    /// Adds H's first key to a number or to a mask of numbers.
     fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, number: V<Self, I>) -> V<Self, I>;
-    /// H(K, i) of each number, written in [`counter_layout`](Families::counter_layout), to which
-    /// [`whiten`](Families::whiten)'s mask was added.
+    /// Computes H(K, i) for each number, written in [`counter_layout`](Families::counter_layout)
+    /// and xored with the mask of [`whiten`](Families::whiten).
     fn subkeys<I: Isa, const N: usize>(
         isa: I,
         keys: &Self::Keys<'_, I>,
@@ -54,13 +54,12 @@ pub trait Families: Clone + Send + Sync {
 /// A vector of the families' blocks on a level.
 pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
 
-/// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with H and I rounds,
-/// the last without MixColumns, under the first round keys of AES-128. `<i>` is the 32-bit
-/// big-endian i four times.
+/// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with H and I
+/// rounds, the last without MixColumns, under the first round keys of AES-128. `<i>` is the 32-bit
+/// big-endian i, repeated four times.
 ///
-/// The paper's choice is 7 and 4 rounds (sections 1.4 and 5.1). What it says of other numbers
-/// (section 5) are conjectures from the attacks that are known, and limit mu, the number of
-/// subkeys:
+/// The paper chooses 7 and 4 rounds (sections 1.4 and 5.1). For other numbers it states conjectures
+/// from the known attacks (section 5), which limit mu, the number of subkeys:
 ///
 /// | rounds of H | mu | messages are shorter than |
 /// |---|---|---|
@@ -68,9 +67,9 @@ pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
 /// | 6 | 2^4 | 272 bytes |
 /// | 7 to 10 | 2^32 - 1 (2^32 has no 32-bit encoding) | 2^36 bytes |
 ///
-/// A longer message is [`Error::TooLong`](crate::Error::TooLong), with that limit. The paper says
-/// nothing of 5 rounds, so they count as 4. For I it has 4 rounds alone; more of them have no larger
-/// differentials on average over round keys.
+/// A longer message is [`Error::TooLong`](crate::Error::TooLong), with that limit. The paper does
+/// not discuss 5 rounds, so they count as 4. For I it discusses only 4 rounds; more rounds have no
+/// larger differentials on average over round keys.
 ///
 /// Fewer than 4 rounds do not compile:
 ///
@@ -90,11 +89,11 @@ impl<const H: usize, const I: usize> fmt::Debug for AesFamilies<H, I> {
     }
 }
 
-/// `<i>`: the counter's low four bytes, high byte first, four times.
+/// `<i>`: the counter's low four bytes, high byte first, repeated four times.
 const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 
 impl<const H: usize, const I: usize> AesFamilies<H, I> {
-    /// The families under a key, for a level.
+    /// Returns the families under a key, for a level.
     pub fn new(key: &[u8; 16], level: Level) -> Self {
         const { assert!(4 <= H && H <= 10, "the paper has no conjecture for H of fewer rounds") };
         const { assert!(4 <= I && I <= 10, "the paper has no bound for I of fewer rounds") };
@@ -159,36 +158,36 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     }
 }
 
-/// H and I of your own, as plain code on blocks: every one is [`Families`].
+/// H and I as plain functions of blocks. Every implementation also implements [`Families`].
 ///
 /// # Contract
 ///
-/// What [`EliHash`](super::EliHash) promises rests on three conditions, and no compiler checks them.
-/// Over a random key, and a random subkey S:
+/// The guarantee of [`EliHash`](super::EliHash) depends on three conditions, which the compiler
+/// cannot check. Over a random key, and a random subkey S:
 ///
 /// 1. H is delta-mu-independent: subkeys 1 to mu have mu given values with a probability of at most
 ///    delta^mu.
-/// 2. I is eps-XOR-universal: `I(S, M) ^ I(S, M') = Y` has a probability of at most eps, for all
-///    M other than M' and all Y.
+/// 2. I is eps-XOR-universal: `I(S, M) ^ I(S, M') = Y` has a probability of at most eps, for all M
+///    different from M' and all Y.
 /// 3. I has no likely value: `I(S, M) = Y` has a probability of at most eps, for all M and Y.
 ///
-/// **The third is not in the paper**, whose proposition 1 is false without it: messages of different
-/// lengths differ by a single I, about which the second says nothing. Multiplication `S M` in
-/// GF(2^n), the paper's own example, has `I(S, 0) = 0`. Under every key a block of zeros then
-/// changes nothing, and the tag of m is the tag of `0^n || m` (`docs/design/errata.md`;
-/// `tests/all/errata.rs` forges so). Where I is a permutation of `S ^ M`, as in [`AesFamilies`],
-/// the third holds with 2^-n.
+/// **The third condition is not in the paper.** Without it the paper's proposition 1 is false: the
+/// hashes of messages of different lengths can differ by a single I, which the second condition
+/// does not cover. Multiplication `S M` in GF(2^n), the paper's own example, has `I(S, 0) = 0`.
+/// Then a block of zeros changes nothing under any key, and the tag of m is the tag of `0^n || m`
+/// (`docs/design/errata.md`; `tests/all/errata.rs` contains this forgery). If I is a permutation of
+/// `S ^ M`, as in [`AesFamilies`], the third condition holds with 2^-n.
 ///
 /// # Example
 ///
-/// One multiplication a block, and all three conditions: `I(S, M) = S (S ^ M)` in GF(2^128), with
-/// eps = 2^-127 and subkeys that are random themselves. Condition 2: `I(S, M) ^ I(S, M')` is
-/// `S (M ^ M')`, which is Y for one S. Condition 3: `S^2 ^ S M = Y` has at most two solutions S.
+/// One multiplication per block satisfies all three conditions: `I(S, M) = S (S ^ M)` in GF(2^128),
+/// with eps = 2^-127 and independent random subkeys. Condition 2: `I(S, M) ^ I(S, M')` is `S (M ^
+/// M')`, which is Y for one S. Condition 3: `S^2 ^ S M = Y` has at most two solutions S.
 ///
 /// ```
 /// use tagmac::{EliMac, hashes::PlainFamilies, cipher::Aes128};
 ///
-/// /// Subkeys by heart, and I(S, M) = S (S ^ M).
+/// /// Stored subkeys, and I(S, M) = S (S ^ M).
 /// #[derive(Clone)]
 /// struct Quadratic(Vec<[u8; 16]>);
 ///
@@ -214,7 +213,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 ///     }
 /// }
 ///
-/// // In earnest: random bytes.
+/// // Use random bytes instead.
 /// let families = Quadratic(vec![[3; 16], [5; 16], [7; 16]]);
 /// let mac = EliMac::<_, Aes128>::from_families(families, &[2; 16]);
 /// let tag = mac.tag(b"up to three blocks, and some bytes")?;
@@ -225,13 +224,13 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 pub trait PlainFamilies: Clone + Send + Sync {
     /// A block, of n bits, at least 64.
     type Block: CipherBlock;
-    /// The paper's mu: subkeys have the numbers 1 to mu, and a message has at most mu full blocks
-    /// and a last one that is not full. At least 1.
+    /// The paper's mu, at least 1. Subkeys have the numbers 1 to mu, and a message has at most mu
+    /// full blocks and a last block that is not full.
     const MU: u64;
 
-    /// H(K, i), of condition 1.
+    /// Computes H(K, i), of condition 1.
     fn h(&self, i: u64) -> Self::Block;
-    /// I(S, M), of conditions 2 and 3.
+    /// Computes I(S, M), of conditions 2 and 3.
     fn i(&self, s: &Self::Block, m: &Self::Block) -> Self::Block;
 }
 

@@ -18,40 +18,41 @@ use crate::plan::Plan;
 #[cfg(feature = "alloc")]
 use crate::wipe::wipe;
 
-/// How many bytes of subkeys a range of `bytes` bytes takes from the cache, at most: what the L2 of a
-/// core has room for beside the range where AES has wide vectors, because there subkeys that come
-/// from further away take longer than new ones.
+/// The maximum number of bytes of subkeys to take from the cache for a range of `bytes` bytes. With
+/// wide AES vectors it is the part of a core's L2 cache that the range leaves free: loading subkeys
+/// from a farther cache takes longer than computing them.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn max_cached<I: Isa, F: Families>(bytes: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     if const { I::AES_INSTRUCTIONS && F::Lanes::<I>::LANES > 1 } {
-        // In whole pages, so that vectors of numbers behind them start at multiples of their length.
+        // In whole pages, so that the vectors of numbers after the cached subkeys start at
+        // multiples of their length.
         return l2_bytes().saturating_sub(bytes) & !0xfff;
     }
     let _ = bytes;
     usize::MAX
 }
 
-/// The most bits of a message: mu full blocks and a last one that is not full.
+/// The maximum length of a message in bits: mu full blocks and a last block that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
     let bits = (F::MU as u128 + 1) * (8 * F::Block::BYTES as u128) - 1;
     if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
 }
 
-/// EliHash under the key of its families: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..`, the last block
-/// added as it is with `10*` after it.
+/// EliHash under the key of its families: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..`. The last block
+/// is padded with `10*` and added without I.
 ///
-/// With subkeys of k bits, two different messages of any lengths collide with a probability of at
-/// most `(2^k delta)^mu eps`, which is about eps for good subkeys, if H and I keep the three
-/// conditions of [`PlainFamilies`](super::PlainFamilies#contract). The paper's proposition 1 has
-/// two of them, and its proof fails where one message's full blocks begin the other's; `docs/design/theory.md` has
-/// the proof with the third.
+/// If H and I satisfy the three conditions of [`PlainFamilies`](super::PlainFamilies#contract), two
+/// different messages of any lengths collide with a probability of at most `(2^k delta)^mu eps`,
+/// for subkeys of k bits. This is about eps for good subkeys. The paper's proposition 1 has two of
+/// the conditions, and its proof fails if one message's full blocks are the start of the other's;
+/// `docs/design/theory.md` has the proof with the third condition.
 #[derive(Clone)]
 pub struct EliHash<F: Families> {
     families: F,
     level: Level,
-    /// H(K, i) from i = 1.
+    /// H(K, i), from i = 1.
     #[cfg(feature = "alloc")]
     subkeys: Vec<F::Block>,
 }
@@ -65,7 +66,7 @@ impl<F: Families> Drop for EliHash<F> {
 }
 
 impl<F: Families> EliHash<F> {
-    /// EliHash over H and I under their key, on the level that they were made for.
+    /// Returns EliHash over keyed H and I, on the level that they were made for.
     pub fn with_level(families: F, level: Level) -> Self {
         EliHash {
             families,
@@ -75,8 +76,8 @@ impl<F: Families> EliHash<F> {
         }
     }
 
-    /// The same key with the subkeys of the first `message_bytes` of a message kept, or fewer where
-    /// more would not help: [`EliMac::with_cache`](crate::EliMac::with_cache) says when.
+    /// Caches the subkeys of the first `message_bytes` bytes of a message, or fewer where more
+    /// would not help, see [`EliMac::with_cache`](crate::EliMac::with_cache).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
@@ -86,7 +87,8 @@ impl<F: Families> EliHash<F> {
         self
     }
 
-    /// How many bytes of a message have their subkeys kept, which is how many bytes they take.
+    /// The number of message bytes with cached subkeys, which is also the size of the cache in
+    /// bytes.
     #[cfg(feature = "alloc")]
     pub(super) fn cached_bytes(&self) -> usize {
         self.subkeys.len() * F::Block::BYTES
@@ -95,7 +97,7 @@ impl<F: Families> EliHash<F> {
 
 silent!(EliHash<F: Families>);
 
-/// The subkeys from H(K, 1) on, vector by vector.
+/// Computes the subkeys from H(K, 1), vector by vector.
 #[inline(always)]
 fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Block]) {
     let (lanes, keys) = (F::lanes(isa), families.keys(isa));
@@ -106,7 +108,7 @@ fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Bl
     }
 }
 
-/// The subkeys of the first bytes of a message, as many as are of use.
+/// Computes the subkeys of the first `bytes` bytes of a message, limited to those that help.
 #[cfg(feature = "alloc")]
 struct Cache<'a, F> {
     families: &'a F,
@@ -120,7 +122,8 @@ impl<F: Families> Kernel for Cache<'_, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Vec<F::Block> {
-        // A range of as many bytes has just room for them, and a longer one has less.
+        // A range of `half` bytes leaves just enough room for its subkeys, and a longer range
+        // leaves less.
         let half = max_cached::<I, F>(0) / 2;
         let bytes = self.bytes.min(half);
         let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
@@ -131,28 +134,28 @@ impl<F: Families> Kernel for Cache<'_, F> {
 }
 
 impl<F: Families> EliHash<F> {
-    /// The subkeys from H(K, 1) on.
+    /// Computes the subkeys from H(K, 1).
     #[inline(always)]
     pub(super) fn first_subkeys<I: Isa>(&self, isa: I, subkeys: &mut [F::Block]) {
         first_subkeys(isa, &self.families, subkeys);
     }
 
-    /// What a level needs of the families' keys.
+    /// The families' keys, prepared for a level.
     #[inline(always)]
     pub(super) fn keys<I: Isa>(&self, isa: I) -> F::Keys<'_, I> {
         self.families.keys(isa)
     }
 }
 
-/// Where subkeys come from.
+/// The source of subkeys.
 trait Subkeys<F: Families> {
-    /// Those of the next `N * LANES` blocks.
+    /// The subkeys of the next `N * LANES` blocks.
     fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N];
-    /// Those of the next `n` blocks, at most `LANES`; the other lanes do not matter.
+    /// The subkeys of the next `n` blocks, at most `LANES`. The other lanes are arbitrary.
     fn next_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'_, I>, n: usize) -> V<F, I>;
 }
 
-/// H(K, i) on the fly.
+/// Computes H(K, i) when needed.
 struct Computed {
     i: u64,
 }
@@ -180,7 +183,7 @@ impl<F: Families> Subkeys<F> for Computed {
     }
 }
 
-/// H(K, i) from the cache.
+/// Reads H(K, i) from the cache.
 #[cfg(feature = "alloc")]
 struct Cached<'a, B>(&'a [B]);
 

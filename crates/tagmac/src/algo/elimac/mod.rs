@@ -1,7 +1,7 @@
 //! EliMAC (Dobraunig, Mennink, Neves, "EliMAC: Speeding Up LightMAC by around 20%", 2023;
 //! Algorithm 1 and section 5.1).
 //!
-//! For M = M_1 .. M_l in blocks of n bits, of which the last has 0 to n - 1 bits:
+//! For M = M_1 .. M_l in blocks of n bits. The last block has 0 to n - 1 bits.
 //!
 //! ```text
 //! S   = I(H(K1, 1), M_1) ^ .. ^ I(H(K1, l-1), M_{l-1})
@@ -9,8 +9,8 @@
 //! H(K, i) = AES7_K(<i>)        I(K, M) = AES4_0(K ^ M)        E = AES-128
 //! ```
 //!
-//! The last line is EliMAC-AES. Fast because there a block costs 11 rounds, and 4 where the subkey
-//! H(K1, i) is cached: subkeys do not depend on the message.
+//! The last line is EliMAC-AES. It is fast because a block costs only 11 rounds, and 4 if the
+//! subkey H(K1, i) is cached: subkeys do not depend on the message.
 
 mod families;
 mod hash;
@@ -29,13 +29,13 @@ use crate::mac::deterministic;
 use crate::tag::Tag;
 use families::V;
 
-/// The most bits of a message under EliMAC-AES.
+/// The maximum length of a message under EliMAC-AES, in bits.
 pub const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
 
-/// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.
+/// EliMAC under a key: EliMAC-AES, or EliMAC with other families H and I and another cipher E.
 ///
-/// Deterministic; tags of 1 to n bits; messages of EliMAC-AES are shorter than 2^36 bytes. The two
-/// keys must be independent. The fastest of the xor MACs on messages of some KiB whose subkeys
+/// Deterministic. Tags have 1 to n bits. Messages of EliMAC-AES are shorter than 2^36 bytes. The
+/// two keys must be independent. It is the fastest xor MAC for messages of some KiB whose subkeys
 /// are cached.
 ///
 /// ```
@@ -53,13 +53,13 @@ pub struct EliMac<F: Families = AesFamilies<7, 4>, E: Cipher<Block = F::Block> =
 }
 
 impl EliMac {
-    /// EliMAC-AES128 on the best level of this CPU.
+    /// Returns EliMAC-AES128 on the best level of this CPU.
     #[inline]
     pub fn new(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
         EliMac::with_level(k1, k2, Level::best())
     }
 
-    /// EliMAC-AES128 on a level of your choice.
+    /// Returns EliMAC-AES128 on a given level.
     #[inline]
     pub fn with_level(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xb97f184f2966c760aeea154e3aa8aac6);
@@ -67,7 +67,8 @@ impl EliMac {
             let ([k1, k2, ..], []) = known_answer::KEYS.as_chunks() else { unreachable!("keys") };
             let mac: EliMac =
                 EliMac::from_families_with_level(AesFamilies::new(k1, level), k2, level);
-            // Some messages fit in the cache, the last one does not.
+            // With this cache two messages of the self-test find all their subkeys cached, the last
+            // does not.
             #[cfg(feature = "alloc")]
             let mac = mac.with_cache(5000);
             move |message| mac.tag(message)
@@ -77,18 +78,18 @@ impl EliMac {
 }
 
 impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
-    /// EliMAC with H and I under their key, and E under `k2`, on the best level of this CPU.
+    /// Returns EliMAC with keyed H and I, and E under `k2`, on the best level of this CPU.
     pub fn from_families(families: F, k2: &E::Key) -> Self {
         EliMac::from_families_with_level(families, k2, Level::best())
     }
 
-    /// As [`from_families`](EliMac::from_families), on a level of your choice, for which the families were made.
+    /// As [`from_families`](EliMac::from_families), on the level that the families were made for.
     pub fn from_families_with_level(families: F, k2: &E::Key, level: Level) -> Self {
         let hash = EliHash::with_level(families, level);
         EliMac { hash, e: E::new(k2, level), truncation: Truncation::none() }
     }
 
-    /// The same key with tags of the first `bits` bits, 1 to n.
+    /// Truncates tags to their first `bits` bits, 1 to n.
     ///
     /// # Errors
     ///
@@ -98,14 +99,15 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
         Ok(self)
     }
 
-    /// The same key with the subkeys of the first `message_bytes` of a message kept, a block for
-    /// each block, allocated at once. Tags do not change.
+    /// Caches the subkeys of the first `message_bytes` bytes of a message: one block of memory per
+    /// block of message, allocated now. Tags do not change.
     ///
-    /// A cached subkey saves 7 of EliMAC-AES's 11 rounds of a block, but must be read. Where the CPU has AES on
-    /// vectors of 256 or 512 bits (VAES), that pays only in a core's L2 cache. There, half of the L2
-    /// is the most that is kept, and a message, or a piece of a stream, uses as much of it as fits in
-    /// the L2 beside the message itself: with 1 MiB of L2, a message of 512 KiB takes all its subkeys
-    /// from the cache, one of 768 KiB a third, and one of 1 MiB none.
+    /// A cached subkey saves 7 of EliMAC-AES's 11 rounds per block, but must be read. On CPUs with
+    /// AES on vectors of 256 or 512 bits (VAES), this is faster only within a core's L2 cache.
+    /// There, at most half of the L2 is used for subkeys, and a message, or a piece of a stream,
+    /// uses the part that fits in the L2 together with the message. With 1 MiB of L2, a message of
+    /// 512 KiB uses cached subkeys for all blocks, one of 768 KiB for a third, and one of 1 MiB for
+    /// none.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
@@ -113,7 +115,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
         self
     }
 
-    /// How many bytes of a message have their subkeys kept, which is how many bytes they take.
+    /// Returns the number of message bytes with cached subkeys, which is also the size of the cache
+    /// in bytes.
     ///
     /// ```
     /// use tagmac::EliMac;
@@ -224,7 +227,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        // All share the subkeys, which are most of a block's rounds.
+        // All messages share the subkeys, which are most of a block's rounds.
         if F::XORS { many::max_len(self.hash(), many::MAX_TERMS) } else { 0 }
     }
 
@@ -246,7 +249,7 @@ mod tests {
             let mac = EliMac::with_level(&[1; 16], &[2; 16], level);
             for cache in [5000, 300_000, 1 << 20, 4 << 20] {
                 let cached = mac.clone().with_cache(cache);
-                // Around one half, three quarters and the whole of any L2.
+                // Lengths around half, three quarters and all of any L2.
                 for bytes in [1 << 17, 200_001, 786_432, 1_000_001, (3 << 19) + 16, (1 << 21) + 1] {
                     let message: Vec<u8> = (0..bytes).map(|i| (i * 7 / 3) as u8).collect();
                     let tag = mac.tag(&message).expect("below 2^36 bytes");

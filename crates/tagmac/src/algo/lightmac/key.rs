@@ -9,10 +9,10 @@ use crate::mac::deterministic;
 
 /// LightMAC under a key, with a counter of s bits.
 ///
-/// Deterministic; tags of 1 to n bits, n being the bits of the cipher's block. The two keys must be
-/// independent. A short counter is faster and limits the message to 2^s (n - s) bits; the number of
-/// tags that a key may give hardly depends on their messages' lengths. Fast if s is a multiple of 8
-/// and at most 64.
+/// Deterministic. Tags have 1 to n bits, where n is the length of the cipher's block in bits. The
+/// two keys must be independent. A short counter is faster and limits the message to 2^s (n - s)
+/// bits. The number of tags that a key may authenticate hardly depends on the length of messages.
+/// Fast if s is a multiple of 8 and at most 64.
 ///
 /// ```
 /// use tagmac::LightMacAes128;
@@ -31,11 +31,12 @@ pub struct LightMac<C: Cipher> {
     pub(super) gray: bool,
     /// See [`Hash::block`].
     pub(super) block: usize,
-    /// 2^64 - 1 over the block, rounded down: a division costs more than a short message's block.
+    /// (2^64 - 1) / block, rounded down: a division would cost more than a block of a short
+    /// message.
     pub(super) inverse: u64,
     /// See [`Hash::limit_bits`].
     pub(super) limit_bits: u64,
-    /// Whether blocks are whole bytes behind an integer, the fast case.
+    /// The fast case: counters are integers of whole bytes, followed by whole bytes of the message.
     pub(super) in_bytes: bool,
 }
 
@@ -46,8 +47,8 @@ pub type LightMacAes192 = LightMac<Aes192>;
 /// LightMAC-AES256.
 pub type LightMacAes256 = LightMac<Aes256>;
 
-/// The most bits of a message with blocks of n bits and a counter of `s` bits: 2^s (n - s), where
-/// that is a `u64`.
+/// Returns the maximum length of a message in bits, for a cipher with blocks of n bits and a
+/// counter of `s` bits: 2^s (n - s), or `u64::MAX` if that is larger.
 pub const fn limit_bits(n: usize, s: usize) -> u64 {
     if s >= 64 {
         return u64::MAX;
@@ -63,7 +64,7 @@ const fn gcd8(a: usize) -> usize {
 }
 
 impl<C: Cipher> LightMac<C> {
-    /// LightMAC with the cipher C and a counter of `s` bits on the best level of this CPU.
+    /// Returns LightMAC with the cipher C and a counter of `s` bits on the best level of this CPU.
     ///
     /// # Errors
     ///
@@ -73,7 +74,7 @@ impl<C: Cipher> LightMac<C> {
         LightMac::with_level(k1, k2, s, Level::best())
     }
 
-    /// LightMAC with the cipher C and a counter of `s` bits on a level of your choice.
+    /// Returns LightMAC with the cipher C and a counter of `s` bits on a given level.
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ impl<C: Cipher> LightMac<C> {
         LightMac::from_ciphers(C::new(k1, level), C::new(k2, level), s, level)
     }
 
-    /// LightMAC with the ciphers under their keys, which were made for the same level.
+    /// LightMAC with keyed ciphers that were made for the same level.
     #[inline]
     pub(crate) fn from_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
         let max = 4 * C::Block::BYTES;
@@ -103,7 +104,7 @@ impl<C: Cipher> LightMac<C> {
         Ok(LightMac::build(k1, k2, s, level))
     }
 
-    /// `s` is 1 to n/2.
+    /// `s` must be 1 to n/2.
     #[inline]
     fn build(k1: C, k2: C, s: usize, level: Level) -> Self {
         let r = 8 * C::Block::BYTES - s;
@@ -113,7 +114,7 @@ impl<C: Cipher> LightMac<C> {
         LightMac { k1, k2, level, truncation, s, gray: false, block, inverse, limit_bits, in_bytes }
     }
 
-    /// The same key with tags of the first `bits` bits, 1 to n.
+    /// Truncates tags to their first `bits` bits, 1 to n.
     ///
     /// # Errors
     ///
@@ -123,20 +124,20 @@ impl<C: Cipher> LightMac<C> {
         Ok(self)
     }
 
-    /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
-    /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
+    /// Uses the Gray code of i mod 2^s instead of i. Tags differ and are equally secure, but are
+    /// computed more slowly here. Neighbouring counters differ in one bit, which suits hardware.
     #[must_use]
     pub fn with_gray_code(mut self) -> Self {
         (self.gray, self.in_bytes) = (true, false);
         self
     }
 
-    /// The length of the counter in bits.
+    /// Returns the length of the counter in bits.
     pub fn s(&self) -> usize {
         self.s
     }
 
-    /// Bits of a message block.
+    /// The length of a message block in bits.
     #[inline(always)]
     pub(super) fn r(&self) -> usize {
         8 * C::Block::BYTES - self.s

@@ -1,17 +1,17 @@
 //! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers",
 //! 2016; equation (8)).
 //!
-//! With an s-bit counter and M = M_1 .. M_l in blocks of r = n - s bits, of which the last has 0
-//! to r - 1 bits:
+//! With an s-bit counter and M = M_1 .. M_l in blocks of r = n - s bits. The last block has fewer
+//! than r bits.
 //!
 //! ```text
 //! V   = E_K1(1_s || M_1) ^ .. ^ E_K1((l-1)_s || M_{l-1})
 //! Tag = first t bits of E_K2(V ^ (M_l || 10*))
 //! ```
 //!
-//! i_s is the big-endian s-bit integer i mod 2^s, or its Gray code. Messages are at most 2^s r
-//! bits long. Fast where counters are integers of whole bytes: a vector's pieces of r bits come by
-//! one load and one permutation of bytes, and its counters by one xor with a table.
+//! i_s is the big-endian s-bit integer i mod 2^s, or its Gray code. Messages are at most 2^s r bits
+//! long. The code is fast if counters are integers of whole bytes: a vector gets its pieces of r
+//! bits by one load and one byte permutation, and its counters by one xor with a table.
 
 mod key;
 mod strings;
@@ -37,13 +37,13 @@ use crate::wipe::wipe;
 struct LightTerms<'a, C: Cipher> {
     mac: &'a LightMac<C>,
     data: &'a [u8],
-    /// The next block is number `i` and starts at byte `at` of the data.
+    /// The next block has number `i` and starts at byte `at` of the data.
     i: u64,
     at: usize,
 }
 
 impl<C: Cipher> LightTerms<'_, C> {
-    /// Goes on by `blocks` blocks.
+    /// Advances by `blocks` blocks.
     #[inline(always)]
     fn skip(&mut self, blocks: usize) {
         self.i += blocks as u64;
@@ -51,7 +51,7 @@ impl<C: Cipher> LightTerms<'_, C> {
     }
 }
 
-/// What a level needs for them.
+/// The terms, prepared for a level.
 #[derive(Clone, Copy)]
 struct Prepared<L: Lanes, K> {
     keys: K,
@@ -166,7 +166,8 @@ impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
 impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    /// As many blocks as end on a byte: fewer bytes than a block has bits.
+    /// The smallest number of blocks that ends on a byte. Its length in bytes is at most that of a
+    /// block in bits.
     type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
     const ACCEPTS_BIT_STRINGS: bool = true;
     const LAST_BLOCK_DISTINCT: bool = false;
@@ -177,7 +178,8 @@ impl<C: Cipher> Hash for LightMac<C> {
         self.level
     }
 
-    /// The bytes of a message block or, if it does not end on a byte, of two, four or eight.
+    /// Returns the length in bytes of a message block or, if it does not end on a byte, of two,
+    /// four or eight.
     #[inline(always)]
     fn block(&self) -> usize {
         self.block
@@ -185,8 +187,8 @@ impl<C: Cipher> Hash for LightMac<C> {
 
     #[inline(always)]
     fn blocks_in(&self, bytes: usize) -> usize {
-        // Exact while bytes + 1 times what was rounded down, less than the block, is below 2^64. No
-        // address space has 2^56 bytes, and no block 2^8.
+        // Exact if (bytes + 1) times the rounding error, which is less than the block, is below
+        // 2^64. Address spaces have fewer than 2^56 bytes, and blocks fewer than 2^8.
         (((bytes as u128 + 1) * self.inverse as u128) >> 64) as usize
     }
 
@@ -222,7 +224,8 @@ impl<C: Cipher> Hash for LightMac<C> {
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
         let n = self.blocks_in(blocks.len());
-        // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
+        // A piece is loaded as the block that ends with it; the first LANES pieces have no bytes
+        // before them and are handled separately.
         let first = n.min(C::Lanes::<I>::LANES);
         Accumulator::add_to(
             sum,
@@ -372,7 +375,7 @@ impl<C: Cipher> Construction for LightMac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        // Fewer bytes than the longest message, of 2^8 blocks or more.
+        // Fewer bytes than the longest message, which has 2^8 blocks or more.
         if self.in_bytes { many::max_len_under::<C, _>(self) } else { 0 }
     }
 

@@ -1,8 +1,7 @@
-//! LightMAC with every counter: of any number of bits, in any order. Blocks of the message need not
-//! end on bytes, so each is cut out by itself and written down before it is loaded.
+//! LightMAC with any counter: any number of bits, as integer or Gray code. Blocks of the message
+//! need not end on bytes, so each block is extracted and stored before it is loaded.
 //!
-//! In functions of their own, that compilers put out of the way: they stand beside the fast case in
-//! every kernel.
+//! These functions are not inlined and cold, because every kernel also contains the fast case.
 
 use super::key::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
@@ -10,7 +9,7 @@ use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Isa, Lanes, MAX_LANES};
 
-/// A sum with whole blocks, of which the first starts at byte `at`.
+/// Adds whole blocks to a sum. The first block starts at byte `at`.
 #[cold]
 #[inline(never)]
 pub(super) fn absorb<I: Isa, C: Cipher>(
@@ -24,7 +23,7 @@ pub(super) fn absorb<I: Isa, C: Cipher>(
     add(isa, &mut strings, sum, 8 * blocks.len() / mac.r())
 }
 
-/// Adds the rest of the message, whole blocks and a last one that is not, and closes the hash.
+/// Adds the rest of the message, whole blocks and a partial last block, and closes the hash.
 #[cold]
 #[inline(never)]
 pub(super) fn finish<I: Isa, C: Cipher>(
@@ -41,7 +40,7 @@ pub(super) fn finish<I: Isa, C: Cipher>(
     XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
 }
 
-/// A sum with the terms of the next `n` blocks. All that the level has to do here.
+/// Adds the terms of the next `n` blocks to a sum. Only this part runs on the level.
 #[inline(never)]
 fn add<I: Isa, C: Cipher>(
     isa: I,
@@ -73,30 +72,30 @@ fn add<I: Isa, C: Cipher>(
     )
 }
 
-/// A part of a message, block by block. Its functions are compiled once, without a level.
+/// Reads a part of a message block by block. Its functions are compiled once, without a level.
 struct BitReader<'a, C: Cipher> {
     mac: &'a LightMac<C>,
     bytes: &'a [u8],
     /// The next bit.
     at: usize,
-    /// The next block's number.
+    /// The number of the next block.
     i: u64,
 }
 
 impl<'a, C: Cipher> BitReader<'a, C> {
-    /// From byte `at` of the message on, where a block begins.
+    /// Starts at byte `at` of the message, where a block starts.
     #[inline(never)]
     fn new(mac: &'a LightMac<C>, at: u64, bytes: &'a [u8]) -> Self {
         let before = (8 * at as u128 / mac.r() as u128) as u64;
         BitReader { mac, bytes, at: 0, i: before + 1 }
     }
 
-    /// i_s || M_i for the next blocks.
+    /// Fills `blocks` with the next i_s || M_i.
     #[inline(never)]
     fn fill(&mut self, blocks: &mut [C::Block]) {
         let mac = self.mac;
         for block in blocks {
-            // Block number 2^s is written 0^s: its one falls off, here or at the end.
+            // Block number 2^s is encoded as 0^s: its leading one is dropped here or by the shift.
             let i = self.i & u64::MAX.checked_shr(64 - mac.s.min(64) as u32).unwrap_or(0);
             let number = if mac.gray { i ^ i >> 1 } else { i };
             let number = ((number as u128) << (128 - mac.s)).to_be_bytes();
@@ -108,12 +107,12 @@ impl<'a, C: Cipher> BitReader<'a, C> {
         }
     }
 
-    /// The next `bits` bits, after `before` zeros, with zeros after them.
+    /// The next `bits` bits, after `before` zeros and followed by zeros.
     #[inline(never)]
     fn take(&mut self, before: usize, bits: usize) -> C::Block {
         let mut block = C::Block::ZERO;
         let (first, turn) = (before / 8, before % 8);
-        // Byte j of the string begins with bit `at + 8j`; it is spread over two of the block's.
+        // Byte j of the string starts with bit `at + 8j`; it is split over two bytes of the block.
         let byte = |i: usize| self.bytes.get(i).copied().unwrap_or(0) as u16;
         for j in 0..bits.div_ceil(8) {
             let (i, shift) = ((self.at + 8 * j) / 8, (self.at + 8 * j) % 8);

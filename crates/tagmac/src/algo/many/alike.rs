@@ -1,5 +1,5 @@
-//! Messages of one length, as many as two vectors have lanes: from their blocks to their tags nothing
-//! leaves the registers.
+//! Batches of messages of one length, in pairs of vectors: values stay in registers from the blocks
+//! to the tags.
 
 use super::masked::{Masked, VOf};
 use super::together::Together;
@@ -7,15 +7,16 @@ use crate::cipher::Cipher;
 use crate::isa::{CipherBlock, Isa, Lanes, MAX_LANES};
 use crate::tag::Tag;
 
-/// Of `n` messages, those that fill pairs of vectors.
+/// The number of messages, of `n`, that fill pairs of vectors.
 #[inline(always)]
 pub(super) fn in_pairs<I: Isa, M: Masked>(n: usize) -> usize {
     let pair = 2 * M::Lanes::<I>::LANES;
     n / pair * pair
 }
 
-/// The tags of messages of one length and of as many terms as there are masks. A digest has what the
-/// message adds to them; or if `last` is there, a full last block xor `last` is what it adds.
+/// The tags of messages of one length with one term per mask. If `last` is `None`, a digest holds
+/// the value to add to the terms. Otherwise the messages end with a full last block, and the value
+/// is that block xor `last`.
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked>(
     isa: I,
@@ -45,7 +46,7 @@ pub(super) fn tags<I: Isa, M: Masked>(
         };
         let mut next = 0;
         if let ([mask, ..], true) = (masks, step < M::Block::BYTES) {
-            // Pieces that no block ends with.
+            // The first pieces: no whole block of the message ends with them.
             let x = [one.first_pieces(lanes, step), other.first_pieces(lanes, step)];
             sums = add::<I, M>(isa, keys, sums, x, mask);
             next = 1;

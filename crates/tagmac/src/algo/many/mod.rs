@@ -1,10 +1,10 @@
-//! Many short messages under one key of a xor MAC, side by side: a vector holds the same block of as
-//! many messages as it has lanes. Under a cipher that wants more blocks than a vector has, all masked
-//! blocks lie one after the other in a scratch space instead.
+//! Tags many short messages under one key of an xor MAC side by side. Each vector holds the same
+//! block of several messages, one per lane. For ciphers that work on more blocks than a vector has,
+//! all masked blocks are stored one after the other in a scratch space instead.
 //!
-//! Blocks of the same number have the same mask in all messages, and terms add up lane by lane, so
-//! that all of them stay in registers up to the digest. Messages of different lengths are sorted by
-//! their numbers of terms: a vector has few lanes without a term then.
+//! Blocks with the same number have the same mask in all messages, and terms are added lane by
+//! lane, so all sums stay in registers up to the digest. Messages of different lengths are sorted
+//! by their number of terms. This leaves few lanes of a vector without a term.
 
 mod alike;
 mod masked;
@@ -22,35 +22,36 @@ use crate::tag::Tag;
 use crate::wipe::wipe;
 use together::{Together, some_pieces};
 
-/// The most terms of a message.
+/// The maximum number of terms of a message.
 pub(super) const MAX_TERMS: usize = 32;
 
-/// The most bytes of a message of so many terms and a last block, which may be full where it is treated
-/// apart.
+/// The maximum length in bytes of a message of `terms` terms and a last block, which may be full if
+/// it is treated differently.
 #[inline(always)]
 pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
     assert!(terms <= MAX_TERMS);
     (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
 }
 
-/// [`max_len`] of a MAC whose terms are made by the cipher C: what is faster in a batch on its level.
+/// [`max_len`] for terms computed by the cipher C: the length up to which a batch is faster on the
+/// MAC's level.
 #[inline(always)]
 pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
     let facts = hash.level().facts();
     if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, MAX_TERMS) } else { 0 }
 }
 
-/// Blocks in the scratch space.
+/// The number of blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
-/// Messages whose last blocks are encrypted at once.
+/// The number of messages whose last blocks are encrypted at once.
 pub(super) const MESSAGES: usize = 64;
 
-/// What a batch needs, wiped on drop.
+/// The working memory of a batch. Wiped on drop.
 struct BatchScratch<B: CipherBlock> {
     masks: [B; MAX_TERMS],
     /// The first key of the last call.
     whitening: B,
-    /// With room for a vector behind the last message's.
+    /// With room for a vector after the last digest.
     digests: [B; MESSAGES + MAX_LANES],
 }
 
@@ -70,7 +71,7 @@ impl<B: CipherBlock> Drop for BatchScratch<B> {
     }
 }
 
-/// Terms that are not made side by side, wiped on drop.
+/// Terms that are not computed side by side. Wiped on drop.
 struct StagedTerms<B: CipherBlock>([B; SCRATCH_BLOCKS]);
 
 impl<B: CipherBlock> Drop for StagedTerms<B> {
@@ -83,7 +84,7 @@ impl<B: CipherBlock> Drop for StagedTerms<B> {
 pub(super) struct Sorted<'a> {
     pub(super) messages: [&'a [u8]; MESSAGES],
     pub(super) terms: [u8; MESSAGES],
-    /// Where each was before.
+    /// The original index of each message.
     pub(super) places: [u8; MESSAGES],
 }
 
@@ -91,7 +92,7 @@ impl<'a> Sorted<'a> {
     pub(super) const EMPTY: Self =
         Sorted { messages: [&[]; MESSAGES], terms: [0; MESSAGES], places: [0; MESSAGES] };
 
-    /// Takes the terms of up to [`MESSAGES`] messages.
+    /// Computes the number of terms of up to [`MESSAGES`] messages.
     #[inline(always)]
     pub(super) fn take_terms(
         &mut self,
@@ -111,7 +112,8 @@ impl<'a> Sorted<'a> {
         if differ == 0 { Alike::Terms } else { Alike::Nothing }
     }
 
-    /// Takes messages, whose terms were taken. Not inlined, so that all kernels share it.
+    /// Sorts messages by their terms, which `take_terms` computed. Not inlined, so that all kernels
+    /// share it.
     #[inline(never)]
     pub(super) fn sort(&mut self, messages: &[&'a [u8]]) {
         let terms = self.terms;
@@ -131,27 +133,27 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// What messages have as many of as each other.
+/// A property that all messages of a batch share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alike {
-    /// Bytes.
+    /// The same length in bytes.
     Lengths,
-    /// Terms.
+    /// The same number of terms.
     Terms,
-    /// Neither, so that they are sorted.
+    /// Different numbers of terms, so they must be sorted.
     Nothing,
 }
 
-/// Whether all messages have the same length. Not inlined, so that all kernels share it.
+/// Returns whether all messages have the same length. Not inlined, so that all kernels share it.
 #[inline(never)]
 pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     let bytes = messages[0].len();
-    // Without a branch for each.
+    // No branch per message.
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
-/// Whether messages differ in length and have hardly a piece of `step` bytes each, on the average of the
-/// first ones.
+/// Returns whether messages differ in length and have less than about one piece of `step` bytes
+/// each, judging by the first ones.
 #[inline(always)]
 fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
     let first = &messages[..messages.len().min(16)];
@@ -159,7 +161,7 @@ fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
     all < first.len() * (step + 4) && all != first.len() * first[0].len()
 }
 
-/// [`tags`] of a MAC whose terms are made by the cipher C, where messages are faster in a batch.
+/// [`tags`] of a MAC that computes its terms with the cipher C, where batches are faster.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     isa: I,
@@ -194,7 +196,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
     for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
         if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_tiny(messages, step) {
-            // To sort them takes longer than their few terms gain side by side.
+            // Sorting takes longer than their few terms save side by side.
             one_by_one(mac, nonces, messages, tags);
             continue;
         }
@@ -217,7 +219,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
             masks_made = most.next_multiple_of(8);
             mac.masks(isa, &mut scratch.masks[..masks_made]);
         }
-        // Those of one length that go in pairs of vectors, all the way to their tags.
+        // Messages of one length that fill pairs of vectors are processed up to their tags.
         let mut paired = 0;
         if alike == Alike::Lengths {
             let rest = messages[0].len() - most * step;
@@ -226,7 +228,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
             if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
                 paired = alike::in_pairs::<I, M>(n);
             }
-            // These take their last blocks as they take the others.
+            // `alike::tags` loads full last blocks itself.
             let started = if rest == bytes { paired } else { 0 };
             let (later, digests) = (&messages[started..], &mut scratch.digests[started..n]);
             if rest == 0 {
@@ -296,7 +298,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     }
 }
 
-/// Adds the terms of messages to their digests, a message to a lane.
+/// Adds the terms of messages to their digests, one message per lane.
 #[inline(always)]
 fn add_side_by_side<I: Isa, M: Masked>(
     isa: I,
@@ -320,7 +322,7 @@ fn add_side_by_side<I: Isa, M: Masked>(
             let together = Together::new::<M::Lanes<I>>(messages, common * step);
             let mut next = 0;
             if step < M::Block::BYTES {
-                // Pieces that no block ends with.
+                // The first pieces: no whole block of the message ends with them.
                 let x = together.first_pieces(lanes, step);
                 let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(&masks[0]))]);
                 (sum, next) = (lanes.xor(sum, x), 1);
@@ -341,8 +343,8 @@ fn add_side_by_side<I: Isa, M: Masked>(
     }
 }
 
-/// Adds the terms of messages to their digests by way of the scratch space: for ciphers that want
-/// many blocks at once, in whatever order.
+/// Adds the terms of messages to their digests through the scratch space, for ciphers that work on
+/// many blocks at once. The order of the blocks does not matter.
 #[inline(always)]
 fn add_staged<I: Isa, M: Masked>(
     isa: I,

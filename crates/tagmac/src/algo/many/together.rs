@@ -1,8 +1,8 @@
-//! The same piece of as many messages as a vector has lanes.
+//! Loads the same piece of several messages, one per lane of a vector.
 
 use crate::isa::{CipherBlock, Lanes, MAX_LANES};
 
-/// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
+/// Piece `j` of at most `LANES` messages; the other lanes are zero.
 #[inline(always)]
 pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
     let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
@@ -16,7 +16,7 @@ pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j
             },
         );
     }
-    // No whole block ends with these.
+    // No whole block ends with these pieces.
     let narrow = lanes.narrow();
     let mut blocks = [L::Block::ZERO; MAX_LANES];
     for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
@@ -26,14 +26,13 @@ pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j
     lanes.load(L::Block::flatten(&blocks[..L::LANES]))
 }
 
-/// As many messages as a vector has lanes, cut to one length, so that bounds are checked for all at
-/// once.
+/// One message per lane, all cut to one length, so that bounds are checked for all at once.
 pub(super) struct Together<'a>([&'a [u8]; MAX_LANES]);
 
 impl<'a> Together<'a> {
     const EMPTY: Self = Together([&[]; MAX_LANES]);
 
-    /// The first `bytes` bytes of each.
+    /// The first `bytes` bytes of each message.
     #[inline(always)]
     pub(super) fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
         let mut together = Together::EMPTY;
@@ -43,7 +42,7 @@ impl<'a> Together<'a> {
         together
     }
 
-    /// The first piece of each, which is shorter than a block.
+    /// The first piece of each message, which is shorter than a block.
     #[inline(always)]
     pub(super) fn first_pieces<L: Lanes>(&self, lanes: L, step: usize) -> L::V {
         let bytes = L::Block::BYTES;
@@ -57,13 +56,13 @@ impl<'a> Together<'a> {
         )
     }
 
-    /// Piece `j` of each, which ends with a block.
+    /// Piece `j` of each message, which must end with a whole block.
     #[inline(always)]
     pub(super) fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
         self.ends(lanes, (step, (j + 1) * step))
     }
 
-    /// The last `step` bytes of each before byte `end`, which end with a block.
+    /// The last `step` bytes before byte `end` of each message, which must end with a whole block.
     #[inline(always)]
     pub(super) fn ends<L: Lanes>(&self, lanes: L, (step, end): (usize, usize)) -> L::V {
         lanes.gather(

@@ -1,4 +1,4 @@
-//! The kernel's parts: key schedules and terms of a group, as many messages as there are lanes in N
+//! The parts of the kernel: key schedules and terms of a group, with one message in each lane of N
 //! vectors.
 
 use core::hint::black_box;
@@ -7,10 +7,10 @@ use crate::cipher::next_rcon;
 use crate::isa::{Block, Isa, Lanes};
 use crate::wipe::wipe;
 
-/// A block for each message of a group.
+/// One block for each message of a group.
 pub(super) type Vectors<I, const N: usize> = [<I as Lanes>::V; N];
 
-/// A function of each vector.
+/// Applies a function to each vector.
 #[inline(always)]
 pub(super) fn map<V: Copy, const N: usize>(x: [V; N], f: impl Fn(V) -> V) -> [V; N] {
     let mut y = x;
@@ -34,14 +34,14 @@ pub(super) fn xor<I: Isa, const N: usize>(
     x
 }
 
-/// Secrets of a group in vectors. Wiped on drop.
+/// Secrets of a group, in vectors. Wiped on drop.
 pub struct Secret<V: Copy, const N: usize, const M: usize> {
     rows: [[V; N]; M],
     zero: V,
 }
 
 impl<V: Copy, const N: usize, const M: usize> Secret<V, N, M> {
-    /// Zeros.
+    /// All zeros.
     #[inline(always)]
     pub(super) fn new<I: Isa<V = V>>(isa: I) -> Self {
         let zero = isa.splat(&[0; 16]);
@@ -56,7 +56,7 @@ impl<V: Copy, const N: usize, const M: usize> Drop for Secret<V, N, M> {
     }
 }
 
-/// Once for vectors of a kind: fills of known lengths are unrolled.
+/// Not inlined, so that it exists once per vector type: fills of known length are unrolled.
 #[inline(never)]
 fn wipe_vectors<V: Copy>(vectors: &mut [V], zero: V) {
     wipe(vectors, zero);
@@ -78,7 +78,7 @@ impl<V: Copy, const N: usize, const M: usize> core::ops::DerefMut for Secret<V, 
     }
 }
 
-/// The round keys of AES with `R` rounds, 10 or 14, of a key for each lane.
+/// The round keys of AES with `R` rounds, 10 or 14, with one key per lane.
 pub struct Schedule<I: Isa, const N: usize, const R: usize> {
     isa: I,
     whitening: Secret<I::V, N, 1>,
@@ -86,7 +86,7 @@ pub struct Schedule<I: Isa, const N: usize, const R: usize> {
 }
 
 impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
-    /// Room for one.
+    /// An empty schedule.
     #[inline(always)]
     pub(super) fn new(isa: I) -> Self {
         Schedule { isa, whitening: Secret::new(isa), rounds: Secret::new(isa) }
@@ -98,7 +98,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         self.whitening[0]
     }
 
-    /// A block of each key.
+    /// One block of each key.
     #[inline(always)]
     fn key_block<'k>(&self, key: &impl Fn(usize) -> &'k [u8], block: usize) -> Vectors<I, N> {
         let (isa, mut blocks) = (self.isa, self.whitening());
@@ -112,8 +112,8 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         blocks
     }
 
-    /// Makes the round keys of a group's keys, of which `key` gives the bytes. `each` sees those of each
-    /// round.
+    /// Computes the round keys of a group. `key` returns the bytes of each key. `each` is called
+    /// with the keys of each round.
     #[inline(always)]
     pub(super) fn expand<'k>(
         &mut self,
@@ -129,7 +129,8 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
             self.rounds[0] = last;
             each(0, &last);
         }
-        // The loop of `Aes::expand`. One function for both takes a tenth more instructions for one key.
+        // The same loop as in `Aes::expand`. Sharing one function would cost a tenth more
+        // instructions for a single key.
         let mut rcon = 1u8;
         for r in two as usize..R {
             let turned = !two || r % 2 == 1;
@@ -146,8 +147,8 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         }
     }
 
-    /// As [`expand`](Schedule::expand): E_K(0), whose rounds fill the time that round keys wait for the
-    /// ones before.
+    /// As [`expand`](Schedule::expand), and returns E_K(0). Its rounds use the time in which each
+    /// round key waits for the previous one.
     #[inline(always)]
     pub(super) fn expand_and_encrypt_zero<'k>(
         &mut self,
@@ -167,10 +168,10 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         x
     }
 
-    /// E_K of blocks to which the first round keys were added.
+    /// E_K of blocks to which the first round keys were already added.
     #[inline(always)]
     pub(super) fn encrypt(&self, mut x: Vectors<I, N>) -> Vectors<I, N> {
-        // Loaded anew each time: compilers would keep all round keys in places of their own. By
+        // Reload the keys each time: otherwise compilers copy all round keys to the stack. With
         // `isa::reloaded`, LightMAC takes 1.5 % more instructions on `aesni`.
         let rounds: &[Vectors<I, N>; R] = black_box(&self.rounds);
         let (last, rounds) = rounds.split_last().expect("10 or 14 rounds");
@@ -186,13 +187,14 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
     }
 }
 
-/// As many messages as a kernel takes side by side.
+/// The messages that a kernel processes side by side.
 pub struct Group<'w, 'a, K> {
-    /// A key for each.
+    /// The key of each message.
     pub(super) keys: &'w [&'a K],
-    /// How many terms each has; the first has the most and the last the fewest.
+    /// The number of terms of each message, from the most to the fewest.
     pub(super) terms: &'w [u8],
-    /// Their blocks: the padded last ones, ones where these are full, pieces 1, 2 and so on.
+    /// The blocks: the padded last blocks, masks of ones where these are full, pieces 1, 2 and so
+    /// on.
     pub(super) rows: &'w [Block],
 }
 
@@ -213,21 +215,21 @@ impl<K> Group<'_, '_, K> {
         self.row(isa, i + 1)
     }
 
-    /// The padded last block of each.
+    /// The padded last block of each message.
     #[inline(always)]
     pub(super) fn last<I: Isa, const N: usize>(&self, isa: I) -> Vectors<I, N> {
         self.row(isa, 0)
     }
 
-    /// Ones where a last block is full.
+    /// All ones for each message with a full last block.
     #[inline(always)]
     pub(super) fn full<I: Isa, const N: usize>(&self, isa: I) -> Vectors<I, N> {
         self.row(isa, 1)
     }
 }
 
-/// The xor of each message's terms E_K(M_i ^ mask) and of its last block. The masks of all messages'
-/// terms 1, 2 and so on hold the first round keys.
+/// The xor of each message's terms E_K(M_i ^ mask) and of its last block. The masks include the
+/// first round keys.
 #[inline(always)]
 pub(super) fn digests<I: Isa, const N: usize, const R: usize, K>(
     isa: I,

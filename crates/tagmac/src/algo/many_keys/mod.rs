@@ -1,8 +1,8 @@
-//! Many short messages, each under a raw key of its own, side by side: each lane of a vector has its
-//! own key.
+//! Tags many short messages, each under its own raw key, side by side: each lane of a vector has
+//! its own key.
 //!
-//! A key schedule takes as long as the tag of a short message, because each round key waits for the
-//! one before. Vectors of keys do not wait for each other, and neither do their messages.
+//! A key schedule takes as long as the tag of a short message, because each round key depends on
+//! the previous one. The keys in a vector are independent of each other, and so are their messages.
 
 mod lanes;
 mod modes;
@@ -25,43 +25,45 @@ use crate::tag::{Tag, matches};
 use lanes::{Group, Vectors};
 use window::{MAX_GROUP, Window};
 
-/// Fewer messages go one by one: they do not make up for the room that a call prepares and wipes.
+/// Smaller batches are tagged one message at a time: below this, preparing and wiping the scratch
+/// space costs more than it saves.
 const MIN_MESSAGES: usize = 6;
-/// Fewer messages than these make no group. A group that is not full takes as long as a full one.
+/// Fewer messages do not form a group: a partial group takes as long as a full one.
 const MIN_GROUP: usize = 3;
 
-/// AES with keys of whole blocks, whose schedules are alike.
+/// AES with keys of whole blocks, which have similar schedules.
 #[diagnostic::on_unimplemented(
-    message = "raw keys go side by side under AES-128 and AES-256, not under `{Self}`"
+    message = "raw keys work with AES-128 and AES-256, not with `{Self}`"
 )]
 pub trait RawKeyed: Cipher<Block = Block> {}
 
 impl RawKeyed for Aes128 {}
 impl RawKeyed for Aes256 {}
 
-/// A MAC whose tags under many raw keys are made side by side.
+/// A MAC that can tag messages under many raw keys side by side.
 pub trait ManyKeys: Construction<Nonce = ()> + Sized {
     /// A key as bytes.
     type RawKey;
-    /// What the MAC has beside the key.
+    /// The MAC's parameters besides the key.
     type Parameters: Copy + Send + Sync;
-    /// What a level needs.
+    /// Working memory on a level.
     type Scratch<I: Isa, const N: usize>;
 
-    /// The parameters of the self-test.
+    /// The parameters for the self-test.
     const SELF_TEST_PARAMETERS: Self::Parameters;
 
-    /// The MAC under a key.
+    /// Returns the MAC under a key.
     fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self;
-    /// A key for the self-test.
+    /// Returns a key for the self-test.
     fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey;
-    /// What became of the kernel's self-test.
+    /// Returns the state of the kernel's self-test.
     fn self_test() -> &'static SelfTest;
-    /// Bytes of a term's piece, if messages go side by side.
+    /// Returns the length in bytes of a term's piece, or `None` if messages cannot run side by
+    /// side.
     fn step(parameters: Self::Parameters) -> Option<usize>;
-    /// Room for what a level needs.
+    /// Returns working memory for a level.
     fn scratch<I: Isa, const N: usize>(isa: I) -> Self::Scratch<I, N>;
-    /// The last calls' outputs, in the order of the messages.
+    /// Returns the outputs of the last cipher calls, in the order of the messages.
     fn encrypt_group<I: Isa, const N: usize>(
         isa: I,
         parameters: Self::Parameters,
@@ -70,12 +72,13 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
     ) -> Vectors<I, N>;
 }
 
-/// A MAC for many short messages, each under a key of its own that is kept as bytes: for a server that
-/// checks packets of many devices and has no room for a [`Pmac`] of each.
+/// A MAC for many short messages, each under its own key that is kept as bytes. It suits a server
+/// that checks packets of many devices and has no memory for a [`Pmac`] of each.
 ///
-/// It holds no key. Messages of up to 32 terms and a last block (528 bytes for PMAC) go side by side, a lane of a vector to each, which is
-/// several times as fast as one by one. Longer messages, fewer than six messages and CPUs without AES
-/// instructions go one by one. Tags are the same.
+/// It holds no key. Messages of up to 32 terms and a last block (528 bytes for PMAC) are processed
+/// side by side, one per lane of a vector. This is several times as fast as one at a time. Three
+/// kinds are processed one at a time: longer messages, batches of fewer than six messages, and all
+/// messages on CPUs without AES instructions. Tags are the same.
 ///
 /// | MAC | a key | side by side |
 /// |---|---|---|
@@ -109,12 +112,12 @@ impl<const R: usize> RawKeys<Pmac<Aes<R>>>
 where
     Aes<R>: RawKeyed,
 {
-    /// PMAC on the best level of this CPU. A key is the cipher's.
+    /// Returns PMAC on the best level of this CPU. A raw key is the cipher's key.
     pub fn new() -> Self {
         Self::with_level(Level::best())
     }
 
-    /// PMAC on a level of your choice.
+    /// Returns PMAC on a given level.
     pub fn with_level(level: Level) -> Self {
         RawKeys::passing((), level)
     }
@@ -133,8 +136,8 @@ impl<const R: usize> RawKeys<LightMac<Aes<R>>>
 where
     Aes<R>: RawKeyed,
 {
-    /// LightMAC with a counter of `s` bits on the best level of this CPU. A key is two of the cipher:
-    /// `[k1, k2]`.
+    /// Returns LightMAC with a counter of `s` bits on the best level of this CPU. A raw key is two
+    /// cipher keys, `[k1, k2]`.
     ///
     /// # Errors
     ///
@@ -143,7 +146,7 @@ where
         Self::with_level(s, Level::best())
     }
 
-    /// LightMAC with a counter of `s` bits on a level of your choice.
+    /// Returns LightMAC with a counter of `s` bits on a given level.
     ///
     /// # Errors
     ///
@@ -157,7 +160,7 @@ where
 }
 
 impl<M: ManyKeys> RawKeys<M> {
-    /// On this level, or the highest below it on which the tags are right.
+    /// The MAC on the highest level up to `level` on which its tags are right.
     fn passing(parameters: M::Parameters, level: Level) -> Self {
         let on = |parameters, level| RawKeys { parameters, truncation: Truncation::none(), level };
         let level =
@@ -165,7 +168,7 @@ impl<M: ManyKeys> RawKeys<M> {
         on(parameters, level)
     }
 
-    /// The same MAC with tags of the first `bits` bits, 1 to 128.
+    /// Truncates tags to their first `bits` bits, 1 to 128.
     ///
     /// # Errors
     ///
@@ -175,12 +178,12 @@ impl<M: ManyKeys> RawKeys<M> {
         Ok(self)
     }
 
-    /// The tags of many messages, each under its key.
+    /// Tags many messages, each under its key.
     ///
     /// # Errors
     ///
-    /// [`BatchError`] if a message is over the limit of the MAC's definition. Those before it have
-    /// their tags.
+    /// [`BatchError`] if a message is over the limit of the MAC's definition. The messages before
+    /// it have their tags.
     ///
     /// # Panics
     ///
@@ -200,8 +203,8 @@ impl<M: ManyKeys> RawKeys<M> {
         }
     }
 
-    /// Checks the tags of many messages, each under its key and in constant time, and writes a verdict
-    /// for each. A message that is too long does not verify.
+    /// Checks the tags of many messages, each under its key and in constant time, and writes a
+    /// verdict for each. A message that is too long does not verify.
     ///
     /// # Errors
     ///
@@ -237,7 +240,8 @@ impl<M: ManyKeys> RawKeys<M> {
         Ok(tag)
     }
 
-    /// The tags of messages, of which the first is message `first`: of all, or of those that are longer.
+    /// Tags messages one at a time: all, or those longer than `longer_than`. `first` is the index
+    /// of the first message in the batch.
     #[inline(never)]
     fn one_by_one(
         &self,
@@ -255,7 +259,8 @@ impl<M: ManyKeys> RawKeys<M> {
         Ok(())
     }
 
-    /// Whether messages side by side, of all lengths and of one, get the tags that they have alone.
+    /// Returns whether tags made side by side equal those made one at a time, for messages of
+    /// different lengths and of one length.
     #[cold]
     #[inline(never)]
     fn passes(&self) -> bool {
@@ -279,10 +284,10 @@ impl<M: ManyKeys> RawKeys<M> {
 
 silent!(RawKeys<M: ManyKeys>);
 
-/// Messages of the self-test.
+/// The number of messages in the self-test.
 const SELF_TEST_MESSAGES: usize = 24;
 
-/// Tags of messages, some of them side by side.
+/// The kernel of `tag_many`, which processes some messages side by side.
 struct Tags<'a, M: ManyKeys> {
     set: &'a RawKeys<M>,
     step: usize,
@@ -308,7 +313,7 @@ impl<M: ManyKeys> Kernel for Tags<'_, M> {
 }
 
 impl<M: ManyKeys> Tags<'_, M> {
-    /// By `N` vectors at a time.
+    /// Processes `N` vectors at a time.
     #[inline(always)]
     fn in_groups<I: Isa, const N: usize>(self, isa: I) -> Result<(), BatchError> {
         let Tags { set, step, keys, messages, tags } = self;

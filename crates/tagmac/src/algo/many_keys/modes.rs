@@ -1,4 +1,4 @@
-//! PMAC and LightMAC by lanes.
+//! PMAC and LightMAC with one key per lane.
 
 use super::super::lightmac::LightMac;
 use super::super::many::MAX_TERMS;
@@ -9,18 +9,18 @@ use super::{ManyKeys, RawKeyed, RawKeys};
 use crate::cipher::{Aes, Cipher, KnownAnswers};
 use crate::isa::{Isa, Lanes, SelfTest};
 
-/// L x^i for as many i as the offsets of [`MAX_TERMS`] blocks need.
+/// L x^i, up to the largest i in the offsets of [`MAX_TERMS`] blocks.
 type Powers<I, const N: usize> = Secret<<I as Lanes>::V, N, { MAX_TERMS.ilog2() as usize + 1 }>;
 
-/// What modes must answer under AES.
+/// The known answers of modes over AES.
 fn known_answers<const R: usize>() -> &'static KnownAnswers
 where
     Aes<R>: RawKeyed,
 {
-    Aes::<R>::KNOWN_ANSWERS.expect("those of AES")
+    Aes::<R>::KNOWN_ANSWERS.expect("the known answers of AES")
 }
 
-/// A key of some bytes.
+/// Key `number` in a string of bytes.
 fn key_from<const R: usize>(bytes: &[u8; 64], number: usize) -> <Aes<R> as Cipher>::Key
 where
     Aes<R>: RawKeyed,
@@ -79,7 +79,7 @@ where
             group,
             #[inline(always)]
             |i| {
-                // gamma_i is gamma_{i-1} with the bit changed that is the lowest one of i.
+                // gamma_i is gamma_{i-1} with one bit flipped: the lowest set bit of i.
                 let bit = i.trailing_zeros() as usize;
                 if i > 1 && i.is_power_of_two() {
                     powers[bit] = map(
@@ -105,9 +105,9 @@ where
     Aes<R>: RawKeyed,
 {
     type RawKey = [<Aes<R> as Cipher>::Key; 2];
-    /// s.
+    /// The counter length s.
     type Parameters = usize;
-    /// K1 and K2.
+    /// The schedules of K1 and K2.
     type Scratch<I: Isa, const N: usize> = [Schedule<I, N, R>; 2];
     const SELF_TEST_PARAMETERS: usize = 32;
 

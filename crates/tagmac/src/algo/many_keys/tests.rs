@@ -2,12 +2,12 @@ use super::*;
 use crate::{LightMac, Pmac};
 use crate::{LightMacAes128, PmacAes128};
 
-/// Bytes without a pattern.
+/// A source of pseudorandom bytes.
 struct Bytes(u64);
 
 impl Bytes {
     fn next(&mut self) -> u8 {
-        // Knuth's multiplier, MMIX.
+        // The multiplier of MMIX by Knuth.
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 56) as u8
     }
@@ -21,7 +21,7 @@ impl Bytes {
     }
 }
 
-/// Messages of those lengths, each under its key, beside each under a MAC of its own.
+/// Compares the tags of messages with these lengths, each under its key, with those of single MACs.
 fn agree<M: ManyKeys>(set: &RawKeys<M>, lengths: &[usize]) {
     let mut random = Bytes(lengths.iter().sum::<usize>() as u64);
     let keys: Vec<_> = lengths.iter().map(|_| M::key_from_bytes(&random.block())).collect();
@@ -52,7 +52,7 @@ fn agree<M: ManyKeys>(set: &RawKeys<M>, lengths: &[usize]) {
     }
 }
 
-/// All lengths and numbers of messages.
+/// Tests all lengths and numbers of messages.
 fn agree_everywhere<M: ManyKeys>(set: &RawKeys<M>) {
     assert!(set.passes());
     for bytes in 0..=200 {
@@ -69,7 +69,7 @@ fn agree_everywhere<M: ManyKeys>(set: &RawKeys<M>) {
             agree(set, &lengths);
         }
     }
-    // Long ones among them, and more than a window.
+    // With long messages, and more messages than a window holds.
     for n in [64, 65, 130, 300] {
         let lengths: Vec<_> = (0..n).map(|_| 5 * random.next() as usize / 2).collect();
         agree(set, &lengths);
@@ -101,7 +101,7 @@ fn lightmac_is_the_same_one_by_one() {
     }
 }
 
-/// One that gives a wrong answer on a level runs on a lower one, and then no tag is wrong.
+/// A set with a wrong answer on a level would run on a lower one, where all tags are right.
 #[test]
 fn they_run_on_the_level_that_they_are_given() {
     for level in Level::all() {

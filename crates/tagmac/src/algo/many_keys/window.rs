@@ -1,33 +1,33 @@
-//! Which messages share vectors, and their blocks as vectors load them.
+//! Selects the messages that share vectors, and stages their blocks in the order of the vectors.
 
 use super::super::many::{Alike, MAX_TERMS, MESSAGES, Sorted};
 use super::lanes::Group;
 use crate::isa::{Block, CipherBlock, zeros_before};
 
-/// The most messages of a group.
+/// The maximum number of messages in a group.
 pub(super) const MAX_GROUP: usize = 16;
 
 /// Short messages and their keys, in the order in which they share vectors.
 pub(super) struct Window<'a, K> {
-    /// Bytes of a term's piece.
+    /// The length in bytes of a term's piece.
     step: usize,
-    /// Whether a last block may be full.
+    /// A last block may be full.
     full: bool,
     keys: [&'a K; MESSAGES],
-    /// As they came.
+    /// The messages in their original order.
     messages: [&'a [u8]; MESSAGES],
     sorted: Sorted<'a>,
-    /// Where each message is among all.
+    /// The index of each message in the batch.
     pub(super) places: [usize; MESSAGES],
-    /// How many there are.
+    /// The number of messages.
     pub(super) n: usize,
-    /// Pieces 1, 2 and so on of a group's messages; before them their last blocks, and ones where these
-    /// are full.
+    /// Pieces 1, 2 and so on of a group's messages. They follow the padded last blocks and the
+    /// masks of ones where these are full.
     rows: [Block; (MAX_TERMS + 2) * MAX_GROUP],
 }
 
 impl<'a, K> Window<'a, K> {
-    /// A window without messages.
+    /// An empty window.
     #[inline(always)]
     pub(super) fn new(step: usize, full: bool, key: &'a K) -> Self {
         let rows = [[0; 16]; (MAX_TERMS + 2) * MAX_GROUP];
@@ -36,14 +36,15 @@ impl<'a, K> Window<'a, K> {
         Window { step, full, keys, messages, sorted: Sorted::EMPTY, places, n: 0, rows }
     }
 
-    /// The most bytes of a short message.
+    /// The maximum length of a short message in bytes.
     #[inline(always)]
     pub(super) fn max_len(&self) -> usize {
         (MAX_TERMS + 1) * self.step - !self.full as usize
     }
 
-    /// Takes the next short messages from `first` on, and says how far it came. Groups are full: the last
-    /// message stands for those that lack. Not inlined, so that all levels share it.
+    /// Collects the next short messages from `first`, and returns the index after the last message
+    /// seen. Groups are filled up with copies of the last message. Not inlined, so that all levels
+    /// share it.
     #[inline(never)]
     pub(super) fn take(
         &mut self,
@@ -87,7 +88,7 @@ impl<'a, K> Window<'a, K> {
         end
     }
 
-    /// A group from message `at` on.
+    /// Stages and returns the group that starts at message `at`.
     #[inline(always)]
     pub(super) fn group(&mut self, at: usize, size: usize) -> Group<'_, 'a, K> {
         self.stage(at, size);
@@ -95,7 +96,7 @@ impl<'a, K> Window<'a, K> {
         Group { keys: &self.keys[now.clone()], terms: &self.sorted.terms[now], rows: &self.rows }
     }
 
-    /// Writes a group's rows. What a message lacks stays as it was.
+    /// Writes a group's rows. Rows that a message lacks keep their old contents.
     #[inline(never)]
     fn stage(&mut self, at: usize, size: usize) {
         let (messages, terms) = (&self.sorted.messages[at..][..size], &self.sorted.terms[at..]);

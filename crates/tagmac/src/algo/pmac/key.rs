@@ -1,4 +1,4 @@
-//! The key of PMAC, and what other constructions on the same key may use of it.
+//! The key of PMAC, and its interface for other constructions on the same key.
 
 use core::slice;
 
@@ -13,8 +13,8 @@ use crate::wipe::wipe;
 
 /// PMAC under a key.
 ///
-/// Deterministic; any bit length; tags of 1 to n bits, n unless
-/// [`with_tag_bits`](Pmac::with_tag_bits) says less.
+/// Deterministic. Accepts messages of any bit length. Tags have n bits, or fewer with
+/// [`with_tag_bits`](Pmac::with_tag_bits).
 ///
 /// ```
 /// use tagmac::PmacAes128;
@@ -33,8 +33,8 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     pub(super) l_inv: C::Block,
     /// gamma_j L for j = 1..=8.
     pub(super) first: [C::Block; NARROW_PATH_BLOCKS],
-    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small, and not
-    /// in a `OnceLock`, which keeps what was on the stack before it until it is filled.
+    /// Computed when the first message needs them. On the heap, so that a key for short messages is
+    /// small. Not in a `OnceLock`, which keeps old stack contents until it is filled.
     #[cfg(feature = "std")]
     offsets: once_cell::race::OnceBox<Offsets<C::Block>>,
     #[cfg(not(feature = "std"))]
@@ -57,18 +57,18 @@ pub type PmacAes192 = Pmac<Aes192>;
 pub type PmacAes256 = Pmac<Aes256>;
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
-    /// PMAC with the cipher C on the best level of this CPU.
+    /// Returns PMAC with the cipher C on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
         Pmac::with_level(key, Level::best())
     }
 
-    /// PMAC with the cipher C on a level of your choice.
+    /// Returns PMAC with the cipher C on a given level.
     #[inline(never)]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         Pmac::from_cipher(C::new(key, level), level)
     }
 
-    /// PMAC with a cipher under its key, which was made for the same level.
+    /// PMAC with a keyed cipher that was made for the same level.
     pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
         let Some(known) = C::KNOWN_ANSWERS else { return Pmac::build(cipher, level) };
         let level = known_answer::passing(&known.pmac, level, |level| {
@@ -119,7 +119,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         })
     }
 
-    /// The same key with tags of the first `bits` bits, 1 to n.
+    /// Truncates tags to their first `bits` bits, 1 to n.
     ///
     /// # Errors
     ///
@@ -130,15 +130,16 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 }
 
-/// What PMAC is made of under its key, for constructions on the same key. **All of it is as secret as the
-/// key**: the cipher makes every tag, and whoever knows an offset finds messages whose tags are equal.
+/// The components of a PMAC key, for other constructions on the same key. **All of them are as
+/// secret as the key**: the cipher can compute every tag, and anyone who knows an offset can find
+/// messages with equal tags.
 ///
 /// ```text
-/// L = E_K(0)      offset(i) = gamma_i L, what is added to block i before it is encrypted; from 1 on
+/// L = E_K(0)      offset(i) = gamma_i L, added to block i before it is encrypted; i >= 1
 /// ```
 ///
-/// Any block but the last can be replaced in a tag, from the old and the new block alone. (The crate
-/// `tagmac-papers` does it.)
+/// Given a tag, any block but the last can be replaced, from the old and the new block alone. (The
+/// crate `tagmac-papers` has functions for this.) For example:
 ///
 /// ```
 /// use tagmac::cipher::{Cipher, CipherBlock, Decrypt};
@@ -171,9 +172,9 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub trait PmacKey<C: Cipher> {
-    /// The cipher under the key.
+    /// Returns the cipher under the key.
     fn cipher(&self) -> &C;
-    /// The offset of block `number`, counted from 1.
+    /// Returns the offset of block `number`, counted from 1.
     fn offset(&self, number: u64) -> C::Block;
 }
 

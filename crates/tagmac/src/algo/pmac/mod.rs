@@ -7,10 +7,10 @@
 //! Tag   = first tau bits of E_K(Sigma ^ (L/x if M_m is full))
 //! ```
 //!
-//! Fast because the offsets cost one xor per vector: for i = 32g + j with 0 < j < 32 the code
-//! splits, gamma_i = gamma_{32g} ^ gamma_j, so the offsets of 32 blocks (a period) are one base
-//! and a table that is the same in all periods. Only the period's last block, j = 32, needs a
-//! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
+//! The code is fast because the offsets cost one xor per vector. For i = 32g + j with 0 < j < 32
+//! the code splits: gamma_i = gamma_{32g} ^ gamma_j. The offsets of 32 blocks (a period) are
+//! therefore a base and a table that is the same in all periods. Only the period's last block, j =
+//! 32, needs a correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
 mod key;
 mod offsets;
@@ -29,7 +29,7 @@ use crate::wipe::wipe;
 pub use key::{Pmac, PmacAes128, PmacAes192, PmacAes256, PmacKey};
 use offsets::{NARROW_PATH_BLOCKS, Offsets, PERIOD, PERIOD_LOG};
 
-/// Bytes from which a message comes from memory.
+/// Messages of at least this length in bytes are assumed to come from memory.
 const FAR: usize = 1 << 25;
 
 /// The terms E_K(M_i ^ gamma_i L).
@@ -37,10 +37,10 @@ struct PmacTerms<'a, C: Cipher<Block: Field>, const N: usize> {
     mac: &'a Pmac<C>,
     /// gamma_j L for j = 1..=N.
     gamma_l: &'a [C::Block; N],
-    /// For more than the first blocks of a message.
+    /// `None` for the first blocks of a message, which need only `gamma_l`.
     offsets: Option<&'a Offsets<C::Block>>,
     data: &'a [u8],
-    /// The next block is number 32 period + j + 1.
+    /// The next block has number 32 period + j + 1.
     period: u64,
     j: usize,
     /// gamma_{32 period} L.
@@ -58,7 +58,7 @@ impl<'a, C: Cipher<Block: Field>, const N: usize> PmacTerms<'a, C, N> {
         (now, C::Block::flatten(offsets))
     }
 
-    /// Goes to the next period: the correction for this one's last block.
+    /// Goes to the next period. Returns the correction for the last block of this one.
     #[inline(always)]
     fn next_period(&mut self) -> C::Block {
         self.j = 0;
@@ -126,7 +126,7 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
         let (now, offsets) = self.next(n);
         let mut offsets = lanes.load_lanes(offsets);
         if M == PERIOD && self.j == PERIOD {
-            // One block, whose offset is the next period's base.
+            // A single block, with the next period's base as its offset.
             self.next_period();
             (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
         }
@@ -217,8 +217,8 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
             |accumulator| {
                 loop {
                     if accumulator.terms.j == 0 {
-                        // A loop of its own, where the cipher is as fast as memory: asking in the other
-                        // one, even if nothing is asked for, costs 5 %.
+                        // A separate loop, for ciphers that are as fast as memory: a prefetch in
+                        // the other loop, even of nothing, costs 5 %.
                         if const { C::Lanes::<I>::LANES >= 4 } && blocks.len() >= FAR {
                             while left >= PERIOD {
                                 fetch_ahead(accumulator.terms.data, PERIOD * C::Block::BYTES);
@@ -231,7 +231,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
                             left -= PERIOD;
                         }
                     }
-                    // The period's last block goes alone.
+                    // The period's last block is handled separately.
                     let run = left.min(PERIOD - 1 - accumulator.terms.j);
                     accumulator.all(run);
                     left -= run;

@@ -1,17 +1,18 @@
-//! The offsets gamma_i L of PMAC: those of a period in a table, and the powers of x that lead from one
-//! period to the next, see [`super`].
+//! The offsets gamma_i L of PMAC: a table for one period, and the powers of x for the step to the
+//! next period, see [`super`].
 
 use crate::cipher::Field;
 use crate::wipe::wipe;
 
-/// Blocks whose offsets share a base.
+/// The number of blocks whose offsets share a base.
 pub(super) const PERIOD: usize = 32;
 /// log2 of [`PERIOD`].
 pub(super) const PERIOD_LOG: usize = 5;
-/// Blocks whose offsets are made with the key: those of a message that has a kernel of its own on the
-/// one-block level.
+/// The number of blocks whose offsets are computed with the key. Messages up to this length have
+/// their own kernel on the one-block level.
 pub(super) const NARROW_PATH_BLOCKS: usize = 8;
-/// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
+/// The number of powers of x stored with the key. Higher ones are needed once in 2^STORED blocks
+/// and recomputed.
 const STORED: usize = 12;
 
 /// Multiples of L.
@@ -30,11 +31,11 @@ impl<B: Field> Drop for Offsets<B> {
     }
 }
 
-/// gamma_j L from j = 1 on.
+/// gamma_j L from j = 1.
 #[inline(always)]
 pub(super) fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
     let mut gamma_l = [B::ZERO; N];
-    // In registers: each step waits for the one before.
+    // In registers, because each step depends on the previous one.
     let mut offset = B::ZERO;
     for (j, gamma_l) in (1usize..).zip(&mut gamma_l) {
         offset = offset.xor(&l[j.trailing_zeros() as usize]);
@@ -44,10 +45,10 @@ pub(super) fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
 }
 
 impl<B: Field> Offsets<B> {
-    /// Room for them.
+    /// Empty tables.
     pub(super) const ZERO: Self = Offsets { l: [B::ZERO; STORED], gamma_l: [B::ZERO; PERIOD] };
 
-    /// Those of L.
+    /// The tables for L.
     #[cfg(not(feature = "std"))]
     pub(super) fn new(l: &B) -> Self {
         let mut offsets = Offsets::ZERO;
@@ -55,7 +56,7 @@ impl<B: Field> Offsets<B> {
         offsets
     }
 
-    /// Makes those of L in their place: on the heap, no copy of them stays on the stack.
+    /// Computes the tables for L in place: on the heap, so that no copy stays on the stack.
     #[inline(never)]
     pub(super) fn make(&mut self, l: &B) {
         self.l[0] = *l;
@@ -65,7 +66,7 @@ impl<B: Field> Offsets<B> {
         self.gamma_l = gray(&self.l);
     }
 
-    /// L(i) = L x^i. Without a call, which would save all vectors on the way.
+    /// L(i) = L x^i. Inlined, because a call would save all vectors.
     #[inline(always)]
     pub(super) fn l(&self, i: usize) -> B {
         let mut l = self.l[i.min(STORED - 1)];
@@ -75,7 +76,7 @@ impl<B: Field> Offsets<B> {
         l
     }
 
-    /// gamma_i L, where i is `number`.
+    /// gamma_i L for i = `number`.
     #[inline(always)]
     pub(super) fn gamma_l(&self, number: u64) -> B {
         let mut offset = B::ZERO;

@@ -1,6 +1,6 @@
-//! Numbers mod p = 2^130 - 5, one at a time, in 64-bit limbs.
+//! Single numbers mod p = 2^130 - 5, in 64-bit limbs.
 //!
-//! 2^130 = 5 mod p, so what a product has above bit 130 counts five times at bit 0.
+//! 2^130 = 5 mod p, so the part of a product from bit 130 is multiplied by 5 and added at bit 0.
 
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
@@ -36,11 +36,11 @@ impl FieldElement {
     pub(super) const ZERO: FieldElement = FieldElement([0; 3]);
     pub(super) const ONE: FieldElement = FieldElement([1, 0, 0]);
 
-    /// `a[0] + a[1] 2^64 + a[2] 2^128`, where what lies from bit 128 on is below 2^64 / 1.25.
+    /// `a[0] + a[1] 2^64 + a[2] 2^128`, where the part from bit 128 is below 2^64 / 1.25.
     #[inline(always)]
     fn carried(a0: u64, a1: u128, a2: u64) -> FieldElement {
         let a2 = a2 + high(a1);
-        // What lies from bit 130 on: c 2^130 = 5c, and 4c stands there already.
+        // Fold the part c from bit 130: c 2^130 = 5c, and `a2 & !3` is 4c already.
         let a0 = a0 as u128 + ((a2 >> 2) + (a2 & !3)) as u128;
         let a1 = low(a1) as u128 + (a0 >> 64);
         FieldElement([low(a0), low(a1), (a2 & 3) + high(a1)])
@@ -58,7 +58,7 @@ impl FieldElement {
     #[inline(always)]
     pub(super) fn times(self, b: FieldElement) -> FieldElement {
         let ([a0, a1, a2], [b0, b1, b2]) = (self.0, b.0);
-        // Columns of the product; a2 and b2 are at most 7, so theirs have room.
+        // The columns of the product. a2 and b2 are at most 7, so their products fit.
         let c0 = product(a0, b0);
         let (c1a, c1b) = (product(a0, b1), product(a1, b0));
         let c1 = high(c0) as u128 + low(c1a) as u128 + low(c1b) as u128;
@@ -78,7 +78,7 @@ impl FieldElement {
         FieldElement::carried(low(s0), s1, (c2 & 3) + q.0[2] + four[2])
     }
 
-    /// `self^n` in a time that depends on n, which is public.
+    /// `self^n`. The time depends on n, which is public.
     pub(super) fn power(self, n: u64) -> FieldElement {
         let mut power = FieldElement::ONE;
         for bit in (0..64 - n.leading_zeros()).rev() {
@@ -93,7 +93,7 @@ impl FieldElement {
     /// The number mod p, mod 2^128.
     #[inline(always)]
     pub(super) fn residue(self) -> u128 {
-        // Below 2p once bits from 130 on are folded; then subtract p if that leaves something.
+        // Below 2p after folding the bits from 130; then subtract p if the result is not negative.
         let FieldElement([a0, a1, a2]) =
             FieldElement::carried(self.0[0], self.0[1] as u128, self.0[2]);
         let a = (a1 as u128) << 64 | a0 as u128;
@@ -103,14 +103,14 @@ impl FieldElement {
         a & !mask | plus_five & mask
     }
 
-    /// Whether two numbers are the same mod p, in constant time.
+    /// Compares two numbers mod p in constant time.
     pub(super) fn ct_eq(self, other: FieldElement) -> bool {
         self.reduced().0.ct_eq(&other.reduced().0).into()
     }
 
     /// The number below p.
     fn reduced(self) -> FieldElement {
-        // As in `residue`, with the bits from 128 on.
+        // As in `residue`, but keeps the bits from 128.
         let FieldElement([a0, a1, a2]) =
             FieldElement::carried(self.0[0], self.0[1] as u128, self.0[2]);
         let (b0, carry) = a0.overflowing_add(5);
@@ -121,7 +121,8 @@ impl FieldElement {
         FieldElement([select(&a0, &b0), select(&a1, &b1), select(&a2, &(b2 & 3))])
     }
 
-    /// `count` limbs of `bits` bits, lowest first, the highest with what is left; zeros after them.
+    /// `count` limbs of `bits` bits, lowest first. The highest has the remaining bits; zeros
+    /// follow.
     #[inline(always)]
     pub(super) fn limbs(self, count: usize, bits: usize) -> [u64; 5] {
         let FieldElement([a0, a1, a2]) =
@@ -139,7 +140,7 @@ impl FieldElement {
     /// The sum of `limbs[i] 2^(bits i)`, for limbs of any size.
     #[inline(always)]
     pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> FieldElement {
-        // Limbs below 2^64 overlap, so they are added one by one.
+        // Limbs up to 2^64 overlap, so they are added one at a time.
         let mut sum = [0u128; 3];
         for (i, limb) in limbs.iter().enumerate() {
             let shifted = (*limb as u128) << (i * bits % 64);
@@ -154,8 +155,8 @@ impl FieldElement {
     }
 }
 
-/// The multiplier r, clamped: the low two bits of its upper word are zero, so that its multiple
-/// 5/4 is a whole number, and its words are below 2^60, so that sums of products do not overflow.
+/// The multiplier r, clamped. The low two bits of its upper word are zero, so that its multiple 5/4
+/// is an integer. Its words are below 2^60, so that sums of products do not overflow.
 #[derive(Clone, Copy)]
 pub(super) struct ClampedR {
     r0: u64,
@@ -170,7 +171,7 @@ impl Zeroize for ClampedR {
 }
 
 impl ClampedR {
-    /// r from 16 bytes, of which 22 bits are cleared.
+    /// Clears 22 bits of the 16 bytes.
     pub(super) fn clamped(bytes: &[u8; 16]) -> ClampedR {
         let r = u128::from_le_bytes(*bytes) & 0x0ffffffc_0ffffffc_0ffffffc_0fffffff;
         ClampedR { r0: low(r), r1: high(r) }

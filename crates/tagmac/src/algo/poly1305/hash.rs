@@ -1,5 +1,4 @@
-//! The hash of Poly1305: one by one in 64-bit limbs where blocks are few, and by vectors where they are
-//! not.
+//! The hash of Poly1305. A few blocks are processed one at a time in 64-bit limbs, more by vectors.
 
 use zeroize::Zeroize;
 
@@ -14,13 +13,13 @@ use crate::error::silent;
 use crate::isa::{Block, Isa, Level, Levels, Words, zero_filled};
 use crate::plan::Plan;
 
-/// Blocks up to which one by one costs less than the widest vectors, as measured on Zen 4, with the
-/// powers of r at hand.
+/// The number of blocks up to which one at a time is faster than the widest vectors, as measured on
+/// Zen 4, if the powers of r are stored.
 const NARROW_PATH_MAX_BLOCKS: usize = 7;
-/// The same where the powers would be made for one message.
+/// The same if the powers of r would be computed for this message only.
 const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 15;
 
-/// The same for vectors of these words.
+/// The same for vectors of the words A.
 const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
     match (A::LANES, once) {
         (1, false) => 16,
@@ -31,11 +30,11 @@ const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
     }
 }
 
-/// The hash of a range of blocks. Secret, so it shows nothing.
+/// The hash of a range of blocks. Secret: prints nothing in `Debug`.
 #[derive(Clone, Copy)]
 pub struct Poly1305Sum {
     h: FieldElement,
-    /// Blocks in the range: joining multiplies by r as often.
+    /// The number of blocks in the range: joining multiplies by r^blocks.
     blocks: u64,
 }
 
@@ -57,13 +56,13 @@ impl crate::save::Save for Poly1305Sum {
 
     fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
         let h = FieldElement([input.number()?, input.number()?, input.number()?]);
-        // A number is below 2^131.
+        // Check that the number is below 2^131.
         (h.0[2] < 8).then_some(())?;
         Some(Poly1305Sum { h, blocks: (range.end - range.start) / size_of::<Block>() as u64 })
     }
 }
 
-/// The hash of a message, mod 2^128. Secret, so it shows nothing.
+/// The hash of a message, mod 2^128. Secret: prints nothing in `Debug`.
 pub struct Poly1305Digest(pub(super) u128);
 
 /// The hash of Poly1305 under r.
@@ -71,10 +70,10 @@ pub struct Poly1305Digest(pub(super) u128);
 pub struct Poly1305Hash {
     r: ClampedR,
     pub(super) level: Level,
-    /// Whether one message is all that the powers of r are for.
+    /// The powers of r are needed for one message only.
     once: bool,
-    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small, and not
-    /// in a `OnceLock`, which keeps what was on the stack before it until it is filled.
+    /// Computed when the first message needs them. On the heap, so that a key for short messages is
+    /// small. Not in a `OnceLock`, which keeps old stack contents until it is filled.
     #[cfg(feature = "std")]
     powers: once_cell::race::OnceBox<Powers>,
 }
@@ -88,7 +87,7 @@ impl Drop for Poly1305Hash {
 silent!(Poly1305Hash);
 
 impl Poly1305Digest {
-    /// The hash as a number.
+    /// Returns the hash as a number.
     pub(crate) fn number(&mut self) -> &mut u128 {
         &mut self.0
     }
@@ -106,7 +105,7 @@ impl Poly1305Hash {
         }
     }
 
-    /// Adds blocks one by one.
+    /// Adds blocks one at a time.
     #[inline(always)]
     fn one_by_one(&self, h: FieldElement, blocks: &[u8]) -> FieldElement {
         blocks.as_chunks().0.iter().fold(
@@ -116,7 +115,7 @@ impl Poly1305Hash {
         )
     }
 
-    /// The hashes plus `s`, mod 2^128, of up to [`messages`](super::many::messages) short messages.
+    /// The hashes of up to [`messages`](super::many::messages) short messages, plus `s`, mod 2^128.
     #[inline(always)]
     pub(super) fn tag_many<I: Isa>(
         &self,
@@ -137,7 +136,7 @@ impl Poly1305Hash {
         tags
     }
 
-    /// The powers of r, where they were made and there is a lock to keep them.
+    /// The stored powers of r, if they were computed and `std` provides a place to store them.
     #[inline(always)]
     fn kept(&self) -> Option<&Powers> {
         #[cfg(feature = "std")]
@@ -153,8 +152,7 @@ impl Poly1305Hash {
         self.powers.get_or_init(|| Box::new(made.clone()))
     }
 
-    /// Adds blocks by vectors. The powers are made within the kernel, and kept if that is what `keep`
-    /// says.
+    /// Adds blocks by vectors. The powers are computed within the kernel, and stored if `keep`.
     #[inline(always)]
     fn by_vectors<A: Words, R: Radix<A>>(
         &self,
@@ -219,7 +217,7 @@ impl Hash for Poly1305Hash {
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, at: u64, blocks: &[u8]) {
         sum.blocks += blocks.len() as u64 / 16;
-        // A message that begins here may end with these blocks.
+        // A message that starts here may end with these blocks.
         let keep = cfg!(feature = "std") && (!self.once || at > 0);
         sum.h = if blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(self.once)
             || !<I::Words as Words>::HAS_VECTOR_MUL

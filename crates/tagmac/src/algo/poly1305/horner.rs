@@ -1,62 +1,64 @@
 //! Horner's rule in the words of vectors, generic over the layout of the limbs.
 //!
-//! A vector of n words takes n blocks at once, a row. With R = r^n, all but the last few rows are
-//! added four at a time, `h = (h + m_0) R^4 + m_1 R^3 + m_2 R^2 + m_3 R`, and carried once. The
-//! last rows take for each word the power of its own block, so that the words of the sum add up to
-//! the hash. The very last row may have missing blocks in front: it is read so that it ends with
-//! the message, and what was there before is masked.
+//! A vector of n words processes n blocks at once, a row. With R = r^n, all but the last few rows
+//! are added four at a time, `h = (h + m_0) R^4 + m_1 R^3 + m_2 R^2 + m_3 R`, and carried once. In
+//! the last rows each word is multiplied by the power for its block, so that the words of the sum
+//! add up to the hash. The very last row may lack blocks at its start: it is read so that it ends
+//! with the message, and the bytes before the message's rest are masked.
 
 use super::field::{ClampedR, FieldElement};
 use crate::isa::{MAX_WORDS, Words, fetch_ahead};
 use crate::wipe::wipe;
 
-/// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
+/// A layout of numbers mod 2^130 - 5 in limbs, with one number in each word of a vector.
 pub(super) trait Radix<A: Words> {
-    /// Limbs of a number.
+    /// The number of limbs.
     const LIMBS: usize;
-    /// Bits of a limb but the highest.
+    /// The number of bits of a limb, except the highest.
     const BITS: usize;
-    /// A number in each word.
+    /// One number in each word.
     type Limbs: Copy + AsRef<[A::W]> + AsMut<[A::W]>;
-    /// A power of r in each word, made ready to be a factor.
+    /// A power of r in each word, prepared as a factor.
     type Power: Copy;
     /// Sums of products, before carries.
     type Sums: Copy;
 
     /// The number with these limbs.
     fn limbs(limb: impl Fn(usize) -> A::W) -> Self::Limbs;
-    /// Makes a power ready.
+    /// Prepares a power.
     fn power(a: A, r: Self::Limbs) -> Self::Power;
     /// The numbers of blocks in columns, plus 2^128 where `top` is all ones.
     fn from_columns(a: A, columns: (A::W, A::W), top: A::W) -> Self::Limbs;
     /// `x + y`.
     fn plus(a: A, x: Self::Limbs, y: Self::Limbs) -> Self::Limbs;
-    /// No products.
+    /// An empty sum of products.
     fn no_sums(a: A) -> Self::Sums;
-    /// `d + h r`, for h that has been added to once since it was carried. There is room for
-    /// [`LAST_ROWS`] of them.
+    /// `d + h r`, where h has had at most one addition since it was carried. [`LAST_ROWS`] products
+    /// fit.
     fn add_product(a: A, d: Self::Sums, h: Self::Limbs, r: &Self::Power) -> Self::Sums;
     /// Carries.
     fn carry(a: A, d: Self::Sums) -> Self::Limbs;
 }
 
-/// Rows that are added before a carry.
+/// The number of rows that are added before a carry.
 const ROWS: usize = 4;
-/// Bytes from which a message may not be in the first-level cache. Asking for what is there costs 4 %.
+/// Messages of at least this length in bytes may not be in the L1 cache. Prefetching cached data
+/// costs 4 %.
 const FAR: usize = 1 << 15;
-/// The most limbs.
+/// The maximum number of limbs.
 pub(super) const LIMBS: usize = 5;
 
-/// Powers of r in a level's limbs, wiped on drop.
+/// Powers of r in the limbs of a level. Wiped on drop.
 #[derive(Clone)]
 pub(super) struct Powers {
     /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a level of n words.
     pairs: [[u128; MAX_POWERS]; 3],
 }
 
-/// Rows that may be left for the last sum: at least a whole one, and one with missing blocks.
+/// The maximum number of rows left for the last sum: at least one full row, and one with missing
+/// blocks.
 const LAST_ROWS: usize = ROWS + 1;
-/// The most powers: as many as those rows have blocks.
+/// The maximum number of powers, one for each block of these rows.
 const MAX_POWERS: usize = LAST_ROWS * MAX_WORDS;
 
 impl Drop for Powers {
@@ -65,23 +67,24 @@ impl Drop for Powers {
     }
 }
 
-/// Words of a vector.
+/// The number of words in a vector.
 const fn words<A: Words>() -> usize {
     2 * A::LANES
 }
 
 impl Powers {
-    /// No powers yet.
+    /// Before the powers are computed.
     #[cfg(feature = "std")]
     pub(super) const NONE: Powers = Powers { pairs: [[0; MAX_POWERS]; 3] };
 
-    /// Makes the powers. Without `std` there is no lock to keep them in, so each message makes its own.
+    /// Computes the powers. Without `std` there is no lock to store them in, so each message
+    /// computes its own.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR) {
         let n = words::<A>();
         let end = LAST_ROWS * n;
-        // The lowest n one by one, the others from them by vectors.
+        // The lowest n powers are computed one at a time, the others from them by vectors.
         let mut power = FieldElement::ONE;
         for e in 1..=n {
             power = r.step(power, 0, 0);
@@ -103,7 +106,7 @@ impl Powers {
         }
     }
 
-    /// r^e for the first block of a row, r^(e-1) for the next one, and so on.
+    /// r^e for the first block of a row, r^(e-1) for the next, and so on.
     #[inline(always)]
     fn from<A: Words, R: Radix<A>>(&self, a: A, e: usize) -> R::Limbs {
         let place = LAST_ROWS * words::<A>() - e;
@@ -116,7 +119,7 @@ impl Powers {
         )
     }
 
-    /// R^4, R^3, R^2, R. Written out: a loop would fill the array before.
+    /// R^4, R^3, R^2, R. Without a loop, which would first fill the array.
     #[inline(always)]
     fn factors<A: Words, R: Radix<A>>(&self, a: A) -> [R::Power; ROWS] {
         let n = words::<A>();
@@ -139,7 +142,7 @@ impl Powers {
     }
 }
 
-/// Adds at least as many blocks as a vector has words: for each block, `h = (h + block) r`.
+/// Adds at least one row of blocks: for each block, `h = (h + block) r`.
 #[inline(always)]
 pub(super) fn absorb<A: Words, R: Radix<A>>(
     a: A,
@@ -147,7 +150,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     h: FieldElement,
     blocks: &[u8],
 ) -> FieldElement {
-    /// Blocks of zeros, then blocks of ones.
+    /// Masks of zeros for missing blocks, followed by masks of ones.
     static MASKS: [u128; 2 * MAX_WORDS] = {
         let mut masks = [0; 2 * MAX_WORDS];
         let mut i = MAX_WORDS;
@@ -178,7 +181,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
             left = after;
         }
     }
-    // Rows that are left, each word with the power of its own block.
+    // The remaining rows: each word is multiplied by the power for its block.
     let mut sums = R::no_sums(a);
     while left.len() >= row {
         let (now, after) = left.split_at(row);
@@ -200,11 +203,11 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     total::<A, R>(a, sums)
 }
 
-/// As [`absorb`], where these blocks are all that powers of r are for: it makes no more of them than
-/// that, in registers. Blocks that fill no row come first, one by one, meanwhile.
+/// As [`absorb`], for a single use of the powers of r: it computes only those that it needs, in
+/// registers. Blocks that do not fill a row come first and are processed one at a time in parallel.
 ///
-/// With R = r^n and P the row of r^n .. r: `h = (h + m) R` for each row but the last, and then the
-/// words of `(h + m) P` add up.
+/// With R = r^n and P the row of r^n .. r: `h = (h + m) R` for each row but the last. Then the
+/// words of `(h + m) P` add up to the hash.
 #[inline(always)]
 pub(super) fn absorb_once<A: Words, R: Radix<A>>(
     a: A,
@@ -216,7 +219,7 @@ pub(super) fn absorb_once<A: Words, R: Radix<A>>(
     let (first, mut left) = blocks.split_at(blocks.len() % row);
     let r1 = in_all::<A, R>(a, r.number());
     let square = in_all::<A, R>(a, r.square());
-    // For exponents e with the bits of e - 1: P = r^(1 + b0) r^(2 b1) r^(4 b2).
+    // With b the bits of e - 1 for exponent e: P = r^(1 + b0) r^(2 b1) r^(4 b2).
     let mut powers = select::<A, R>(a, 0, square, r1);
     let (mut step, mut bit) = (square, 1);
     while 1 << bit < n {
@@ -272,8 +275,7 @@ fn in_all<A: Words, R: Radix<A>>(a: A, x: FieldElement) -> R::Limbs {
     )
 }
 
-/// `x` in the words of those blocks of a row whose exponent less one has that bit, and `y` in the
-/// others.
+/// `x` in the words whose block has a power r^e with bit `bit` set in e - 1, and `y` in the others.
 #[inline(always)]
 fn select<A: Words, R: Radix<A>>(a: A, bit: usize, x: R::Limbs, y: R::Limbs) -> R::Limbs {
     static MASKS: [[u128; MAX_WORDS]; 3] = {
@@ -308,7 +310,7 @@ fn four_rows<A: Words, R: Radix<A>>(
     rows: &[u8],
 ) -> R::Limbs {
     let row = 16 * words::<A>();
-    // The row with h comes last, so that the others need not wait for it.
+    // The row with h comes last, so that the others do not wait for it.
     let mut sums = R::no_sums(a);
     for v in (0..ROWS).rev() {
         let mut m = R::from_columns(a, a.deinterleave(&rows[v * row..][..row]), a.splat(u64::MAX));

@@ -1,31 +1,31 @@
-//! Many short messages under one r: a word of the vectors holds one message's hash, so that none
-//! needs a power of r.
+//! Many short messages under one r. Each word of the vectors holds one message's hash, so no powers
+//! of r are needed.
 //!
-//! Messages end together. One with fewer blocks begins later: blocks of zeros without their 2^128
-//! leave its hash at zero.
+//! All messages end in the same row. One with fewer blocks starts later: blocks of zeros without
+//! their 2^128 leave its hash at zero.
 
 use super::field::{ClampedR, FieldElement};
 use super::horner::{LIMBS, Radix};
 use crate::algo::many::have_equal_lengths;
 use crate::isa::{MAX_WORDS, Words, zero_filled};
 
-/// The most blocks of a message: longer ones fill vectors by themselves.
+/// The maximum number of blocks of a message. Longer ones fill vectors by themselves.
 pub(super) const MAX_BLOCKS: usize = 8;
 
-/// Vectors of messages at once: a step of one waits for the step before it.
+/// The number of vectors of messages at once, because a step depends on the previous one.
 const VECTORS: usize = 2;
-/// The most messages at once.
+/// The maximum number of messages at once.
 pub(super) const MAX_MESSAGES: usize = VECTORS * MAX_WORDS;
 
-/// As many messages at once as the vectors have words.
+/// The number of messages at once, one for each word of the vectors.
 pub(super) const fn messages<A: Words>() -> usize {
     VECTORS * 2 * A::LANES
 }
 
-/// Room for the blocks of messages, one message in each column.
+/// The blocks of messages, one message per column.
 pub(super) struct BlockMatrix {
     rows: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
-    /// All ones for a block that has a 2^128.
+    /// All ones for each block that has a 2^128.
     tops: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
 }
 
@@ -35,7 +35,7 @@ impl BlockMatrix {
         tops: [[0; MAX_MESSAGES]; MAX_BLOCKS],
     };
 
-    /// The hashes plus `s`, mod 2^128, of up to [`messages`] messages.
+    /// The hashes of up to [`messages`] messages, plus `s`, mod 2^128.
     #[inline(always)]
     pub(super) fn tags<A: Words, R: Radix<A>>(
         &mut self,
@@ -62,7 +62,7 @@ impl BlockMatrix {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
         let same = messages.len() == N * n && have_equal_lengths(messages);
         let rows = self.lay(messages, N * n, same);
-        // Whole blocks of messages as long as each other come from where they are.
+        // Whole blocks of messages of equal length are read in place.
         let whole = if same { bytes / 16 } else { 0 };
         let mut texts = [&[][..]; MAX_MESSAGES];
         if same {
@@ -76,7 +76,7 @@ impl BlockMatrix {
             |_| a.splat(0),
         );
         let (mut h, laid) = ([zero; N], (&*self, &texts, whole, same));
-        // Two rows at once, h = (h + m_0) r^2 + m_1 r, after the first one of an odd number.
+        // Two rows at once, h = (h + m_0) r^2 + m_1 r, after the first row if their number is odd.
         let mut next = rows % 2;
         if next == 1 {
             for (v, h) in h.iter_mut().enumerate() {
@@ -102,8 +102,8 @@ impl BlockMatrix {
         tags
     }
 
-    /// Lays messages in so many columns: all that do not fill every column with as many bytes each, and
-    /// of others what comes after whole blocks. The number of rows.
+    /// Stages messages in `columns` columns and returns the number of rows. If `same`, all columns
+    /// are full and of equal length, and only the bytes after whole blocks are staged.
     #[inline(always)]
     fn lay(&mut self, messages: &[&[u8]], columns: usize, same: bool) -> usize {
         if same && messages[0].len().is_multiple_of(16) {
@@ -136,7 +136,7 @@ impl BlockMatrix {
     }
 }
 
-/// A number in every word, ready to be a factor.
+/// A number in every word, prepared as a factor.
 #[inline(always)]
 fn factor<A: Words, R: Radix<A>>(a: A, x: FieldElement) -> R::Power {
     let limbs = x.limbs(R::LIMBS, R::BITS);
@@ -147,8 +147,8 @@ fn factor<A: Words, R: Radix<A>>(a: A, x: FieldElement) -> R::Power {
     R::power(a, factor)
 }
 
-/// Messages that were laid, whole blocks of messages of one length, how many of these there are, and
-/// whether messages have one length.
+/// Staged messages; whole blocks to read in place, if all messages have one length; the number of
+/// these; and whether all messages have one length.
 type Laid<'a> = (&'a BlockMatrix, &'a [&'a [u8]; MAX_MESSAGES], usize, bool);
 
 /// Row `i` of vector `v`, with the blocks' 2^128.
@@ -184,18 +184,18 @@ fn row<A: Words, R: Radix<A>>(
 #[inline(always)]
 fn sum<A: Words>(a: A, x: (A::W, A::W), y: (A::W, A::W)) -> (A::W, A::W) {
     let low = a.add(x.0, y.0);
-    // What leaves the highest bit: of both, or of one where the sum has none.
+    // The carry out of the highest bit: both bits are set, or one is and the sum's is not.
     let carry = a.or(a.and(x.0, y.0), a.and_not(a.or(x.0, y.0), low));
     (low, a.add(a.add(x.1, y.1), a.shr(carry, 63)))
 }
 
-/// The bits of limb `l`, of which the top one has what is left of 130.
+/// The number of bits of limb `l`. The top limb has the rest of 130.
 #[inline(always)]
 fn bits<A: Words, R: Radix<A>>(l: usize) -> u32 {
     if l + 1 < R::LIMBS { R::BITS as u32 } else { (130 - R::BITS * (R::LIMBS - 1)) as u32 }
 }
 
-/// Adds `carry` to the lowest limb, carries, and gives what is above bit 130.
+/// Adds `carry` to the lowest limb, carries, and returns the part from bit 130.
 #[inline(always)]
 fn carried<A: Words, R: Radix<A>>(a: A, h: &mut [A::W], mut carry: A::W) -> A::W {
     for (l, h) in h.iter_mut().enumerate() {
@@ -210,15 +210,15 @@ fn carried<A: Words, R: Radix<A>>(a: A, h: &mut [A::W], mut carry: A::W) -> A::W
 #[inline(always)]
 fn residues<A: Words, R: Radix<A>>(a: A, mut h: R::Limbs) -> (A::W, A::W) {
     let h = h.as_mut();
-    // What is above bit 130 counts five times. Where that is above once more, all else is small.
+    // The part from bit 130 is multiplied by 5. If that overflows again, the rest is small.
     let over = carried::<A, R>(a, h, a.splat(0));
     let over = carried::<A, R>(a, h, a.add(over, a.shl(over, 2)));
     h[0] = a.add(h[0], a.add(over, a.shl(over, 2)));
-    // h + 5 - 2^130 = h - p, where that is not negative.
+    // h + 5 - 2^130 = h - p, if that is not negative.
     let mut less_p = [a.splat(0); LIMBS];
     less_p[..R::LIMBS].copy_from_slice(h);
     let over = carried::<A, R>(a, &mut less_p[..R::LIMBS], a.splat(5));
-    // 1 becomes all ones.
+    // Turns 1 into all ones.
     let over = a.add(a.xor(over, a.splat(u64::MAX)), a.splat(1));
     let (mut low, mut high) = (a.splat(0), a.splat(0));
     for (l, (h, less_p)) in h.iter().zip(less_p).enumerate() {

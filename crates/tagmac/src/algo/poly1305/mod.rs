@@ -9,9 +9,9 @@
 //! Tag = h + s  mod 2^128, little-endian
 //! ```
 //!
-//! r is clamped: 22 of its bits are zero. One-time Poly1305 takes s from its key; Poly1305-AES has
-//! s = AES_k(nonce). Fast because powers of r make blocks independent: see [`horner`]. Few blocks
-//! go one by one in 64-bit limbs, without any powers.
+//! r is clamped: 22 of its bits are zero. One-time Poly1305 has s in its key; Poly1305-AES computes
+//! s = AES_k(nonce). The code is fast because powers of r make blocks independent, see [`horner`].
+//! A few blocks are processed one at a time in 64-bit limbs, without powers.
 
 mod field;
 mod hash;
@@ -36,9 +36,9 @@ use crate::wipe::wipe;
 pub use hash::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 use many::{BlockMatrix, MAX_MESSAGES};
 
-/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and anyone who sees the
-/// tags of two messages under one key can forge. Protocols derive a key for each message; to keep a key, take
-/// [`Poly1305Aes`].
+/// One-time Poly1305 (RFC 8439, section 2.5). A key is for **one message**: anyone who sees the
+/// tags of two messages under one key can forge. Protocols derive a key for each message; for a key
+/// that you keep, use [`Poly1305Aes`].
 ///
 /// The key is r || s, 32 bytes. Tags have 128 bits.
 ///
@@ -60,13 +60,13 @@ impl Drop for Poly1305 {
 }
 
 impl Poly1305 {
-    /// One-time Poly1305 on the best level of this CPU.
+    /// Returns one-time Poly1305 on the best level of this CPU.
     #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
         Poly1305::with_level(key, Level::best())
     }
 
-    /// One-time Poly1305 on a level of your choice.
+    /// Returns one-time Poly1305 on a given level.
     #[inline]
     pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         Poly1305::build(key, Poly1305::passing(level))
@@ -90,24 +90,24 @@ impl Poly1305 {
 }
 
 impl Poly1305Hash {
-    /// The hash under r, in which the bits that must be clear are cleared, on the best level of
-    /// this CPU.
+    /// Returns the hash under r on the best level of this CPU. Clamps r: clears the bits that must
+    /// be zero.
     #[inline]
     pub fn new(r: &[u8; 16]) -> Self {
         Poly1305Hash::with_level(r, Level::best())
     }
 
-    /// As [`new`](Poly1305Hash::new), on a level of your choice.
+    /// As [`new`](Poly1305Hash::new), on a given level.
     #[inline]
     pub fn with_level(r: &[u8; 16], level: Level) -> Self {
         Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 }
 
-/// Poly1305-AES: a key for many messages, each with a nonce of its own.
+/// Poly1305-AES: a key for many messages, each with its own nonce.
 ///
-/// The key is k || r, 32 bytes, of which r is clamped. Nonces have 16 bytes and must never repeat,
-/// see [`NonceSequence`](crate::NonceSequence). Tags have 128 bits.
+/// The key is k || r, 32 bytes; r is clamped. Nonces have 16 bytes and must never repeat, see
+/// [`NonceSequence`](crate::NonceSequence). Tags have 128 bits.
 ///
 /// ```
 /// use tagmac::{Mac, Poly1305Aes};
@@ -125,13 +125,13 @@ pub struct Poly1305Aes {
 }
 
 impl Poly1305Aes {
-    /// Poly1305-AES on the best level of this CPU.
+    /// Returns Poly1305-AES on the best level of this CPU.
     #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
         Poly1305Aes::with_level(key, Level::best())
     }
 
-    /// Poly1305-AES on a level of your choice.
+    /// Returns Poly1305-AES on a given level.
     #[inline]
     pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0x6304344e7e2633387c2de0c06097fbcc);
@@ -149,7 +149,7 @@ impl Poly1305Aes {
     }
 }
 
-/// The key of the known answers.
+/// The key for the known answers.
 fn known_key() -> &'static [u8; 32] {
     known_answer::KEYS.first_chunk().expect("32 of 64 bytes")
 }

@@ -1,4 +1,4 @@
-//! Five limbs of 26 bits, for levels that multiply 32 bits at once.
+//! Five limbs of 26 bits, for levels with 32-bit multiplication.
 
 use super::horner::Radix;
 use crate::isa::Words;
@@ -12,7 +12,7 @@ impl<A: Words> Radix<A> for Radix26 {
     const LIMBS: usize = 5;
     const BITS: usize = BITS as usize;
     type Limbs = [A::W; 5];
-    /// r, and 5 r but for the lowest limb: 2^130 = 5.
+    /// r, and 5 r without its lowest limb: 2^130 = 5.
     type Power = ([A::W; 5], [A::W; 4]);
     type Sums = [A::W; 5];
 
@@ -92,7 +92,7 @@ impl<A: Words> Radix<A> for Radix26 {
         let mask = a.splat((1 << BITS) - 1);
         let rest = |x| a.and(x, mask);
         let over = |x| a.shr(x, BITS);
-        // Two chains side by side: from limb 0 to 3, and from 3 by way of the top to 1.
+        // Two chains in parallel: from limb 0 to 3, and from limb 3 through the top to 1.
         let d1 = a.add(d1, over(d0));
         let d4 = a.add(d4, over(d3));
         let (d0, d3) = (rest(d0), rest(d3));

@@ -1,21 +1,21 @@
-//! Limbs of 44, 44 and 42 bits, for levels that multiply 52 bits at once.
+//! Limbs of 44, 44 and 42 bits, for levels with 52-bit multiplication.
 
 use super::horner::Radix;
 use crate::isa::Words;
 
-/// Three limbs in the words of a vector; sums of products are kept in two halves, of bits 0..52
-/// and 52..104.
+/// Three limbs in the words of a vector. Sums of products are kept in two halves, bits 0..52 and
+/// 52..104.
 pub(super) struct Radix44;
 
 const BITS: u32 = 44;
-/// Bits of the top limb.
+/// The number of bits of the top limb.
 const TOP: u32 = 42;
 
 impl<A: Words> Radix<A> for Radix44 {
     const LIMBS: usize = 3;
     const BITS: usize = BITS as usize;
     type Limbs = [A::W; 3];
-    /// r, and 20 r but for the lowest limb: 2^132 = 20.
+    /// r, and 20 r without its lowest limb: 2^132 = 20.
     type Power = ([A::W; 3], [A::W; 2]);
     type Sums = [[A::W; 2]; 3];
 
@@ -65,7 +65,7 @@ impl<A: Words> Radix<A> for Radix44 {
     #[inline(always)]
     fn carry(a: A, d: Self::Sums) -> [A::W; 3] {
         let mask = a.splat((1 << BITS) - 1);
-        // Bit 52 of a limb is bit 8 of the next one, and bit 10 above the top limb.
+        // Bit 52 of a limb is bit 8 of the next limb, or bit 10 above the top limb.
         let over = |[low, high]: [A::W; 2], bits| a.add(a.shr(low, bits), a.shl(high, 52 - bits));
         let h0 = a.and(d[0][0], mask);
         let d1 = a.add(d[1][0], over(d[0], BITS));

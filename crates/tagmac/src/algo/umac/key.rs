@@ -1,4 +1,4 @@
-//! The keys of UMAC, all derived from one (RFC 4418, section 3.2).
+//! The keys of UMAC, all derived from one key (RFC 4418, section 3.2).
 
 use core::slice;
 
@@ -9,7 +9,8 @@ use crate::cipher::Cipher;
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, Levels};
 use crate::wipe::wipe;
 
-/// The keys of the hash, wiped on drop: all streams' NH keys, which overlap, and each stream's own.
+/// The keys of the hash: all streams' NH keys, which overlap, and each stream's own keys. Wiped on
+/// drop.
 #[derive(Clone)]
 pub struct HashKey {
     pub(super) nh: NhKey,
@@ -28,14 +29,14 @@ impl Drop for HashKey {
     }
 }
 
-/// Blocks of key for each use: for the pads, NH, POLY, L3-HASH and its last step.
+/// The number of key blocks for each use: the pads, NH, POLY, L3-HASH and its last step.
 type Uses = [usize; 5];
 
-/// The most blocks of key: those of UMAC-128 with a cipher that has a key of 32 bytes.
+/// The maximum number of key blocks: that of UMAC-128 with a cipher that has a key of 32 bytes.
 const MAX_BLOCKS: usize = 2 + nh::KEY_BYTES / 16 + 24 * STREAMS / 16 + 4 * STREAMS + 1;
 
-/// KDF: AES_K(use || i), i = 1, 2, .., for each use in turn. Of all blocks at once, so that vectors
-/// are full.
+/// KDF: AES_K(use || i), i = 1, 2, .., for each use in turn. All blocks are encrypted at once, so
+/// that vectors are full.
 struct Derive<'a, C> {
     cipher: &'a C,
     uses: &'a Uses,
@@ -69,8 +70,8 @@ impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
 }
 
 impl HashKey {
-    /// The keys of `streams` streams; zeros for the others. And the key of the pads, as far as there
-    /// is room for it.
+    /// Derives the keys of `streams` streams, with zeros for the others, and as much of the key of
+    /// the pads as `pads_key` can hold.
     pub(super) fn derive<C: Cipher<Block = Block>>(
         cipher: &C,
         level: Level,

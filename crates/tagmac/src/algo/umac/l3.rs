@@ -1,21 +1,21 @@
-//! L3-HASH (RFC 4418, section 5.4): 16 bytes to 4 in each stream.
+//! L3-HASH (RFC 4418, section 5.4), from 16 bytes to 4 in each stream.
 
 use crate::isa::{Words, opaque_word};
 
 /// 2^36 - 5.
 const P36: u64 = (1 << 36) - 5;
 
-/// A stream's keys: eight numbers mod 2^36 - 5, and the bytes that hide the result.
+/// A stream's keys: eight numbers mod 2^36 - 5, and the bytes that mask the result.
 #[derive(Clone, Copy)]
 pub(super) struct L3Key {
     k1: [u64; 8],
     k2: u32,
 }
 
-/// A number mod 2^36 - 5, from any.
+/// Reduces any number mod 2^36 - 5.
 #[inline(always)]
 fn reduced(a: u64) -> u64 {
-    // 2^36 = 5 mod p; what is above fits in 28 bits, so one fold leaves less than 2p.
+    // 2^36 = 5 mod p. The part from bit 36 has 28 bits, so one fold results in less than 2p.
     let a = (a & ((1 << 36) - 1)) + 5 * (a >> 36);
     let less_p = a.wrapping_sub(P36);
     let below = (less_p >> 63).wrapping_neg();
@@ -46,8 +46,8 @@ impl L3Key {
         self.finish(self.dot_low(low))
     }
 
-    /// As [`hash_low`](L3Key::hash_low), and not in vectors: those of one or two streams give more tags in a
-    /// time, but each of them later.
+    /// As [`hash_low`](L3Key::hash_low), without vectors. For one or two streams vectors have a
+    /// higher throughput but a longer latency.
     #[inline(always)]
     pub(super) fn hash_low_in_words(&self, low: u64) -> u32 {
         let [.., k5, k6, k7, k8] = self.k1;
@@ -55,7 +55,7 @@ impl L3Key {
         self.finish(a * k5 + b * k6 + c * k7 + (low & 0xffff) * k8)
     }
 
-    /// As [`hash_low`](L3Key::hash_low) in each word.
+    /// As [`hash_low`](L3Key::hash_low), in each word.
     #[inline(always)]
     pub(super) fn hash_low_each<A: Words>(&self, a: A, low: A::W) -> A::W {
         let [.., k5, k6, k7, k8] = self.k1;
@@ -66,7 +66,7 @@ impl L3Key {
             a.and(a.shr(low, 16), sixteen),
             a.and(low, sixteen),
         ];
-        // Keys have 36 bits: the low 32 and the others.
+        // Keys have 36 bits: the low 32 and the other 4.
         let (mut sum, mut high) = (a.splat(0), a.splat(0));
         for (word, k) in words.into_iter().zip([k5, k6, k7, k8]) {
             sum = a.add(sum, a.mul32(word, a.splat(k)));
@@ -77,7 +77,7 @@ impl L3Key {
         let over = a.shr(sum, 36);
         let sum = a.add(a.and(sum, a.splat((1 << 36) - 1)), a.add(over, a.shl(over, 2)));
         let less_p = a.add(sum, a.splat(P36.wrapping_neg()));
-        // All ones where that is negative.
+        // All ones where `less_p` is negative.
         let below = a.xor(a.add(a.shr(less_p, 63), a.splat(u64::MAX)), a.splat(u64::MAX));
         let sum = a.or(a.and(sum, below), a.and_not(less_p, below));
         a.xor(a.and(sum, a.splat(u32::MAX as u64)), a.splat(self.k2 as u64))
@@ -95,7 +95,7 @@ impl L3Key {
     }
 }
 
-/// The sum of four 16-bit words, highest first, times keys: below 2^54.
+/// The sum of four 16-bit words, highest first, times their keys: below 2^54.
 #[inline(always)]
 fn dot(words: u64, k: [u64; 4]) -> u64 {
     (words >> 48) * k[0]

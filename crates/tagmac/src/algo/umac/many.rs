@@ -1,4 +1,4 @@
-//! Many short messages at once: their pads, and their hashes side by side.
+//! Many short messages at once: their pads together, and their hashes side by side.
 
 use core::slice;
 
@@ -14,18 +14,18 @@ use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
-/// The most bytes of messages whose chunks are hashed side by side: longer ones fill vectors by
-/// themselves.
+/// The maximum length in bytes of messages that are hashed side by side. Longer ones fill vectors
+/// by themselves.
 const MAX_SIDE_BY_SIDE: usize = 256;
 
 impl<const T: usize> UmacHash<T> {
-    /// The digests of as many messages as a vector has words, of one length and a chunk at most, as
-    /// numbers that pads hide.
+    /// The digests of messages of one length and at most one chunk, one message per word of a
+    /// vector, as numbers to xor with pads.
     #[inline(always)]
     fn numbers<I: Isa>(&self, isa: I, messages: &[&[u8]], numbers: &mut [u128; MAX_WORDS]) {
         let (a, n) = (isa.words(), 2 * <I::Words as Words>::LANES);
         let words: [_; T] = self.key.nh.hash_each(a, messages);
-        // Big-endian words of 32 bits, the first stream's first.
+        // Big-endian words of 32 bits, starting with the first stream's.
         let mut halves = [a.splat(0); 2];
         for (s, (word, l3)) in words.into_iter().zip(&self.key.l3).enumerate() {
             let hash = a.shl(l3.hash_low_each(a, word), 32 * (1 - s as u32 % 2));
@@ -37,7 +37,7 @@ impl<const T: usize> UmacHash<T> {
 }
 
 impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
-    /// The tags of up to [`PADS_AT_ONCE`] messages of one chunk at most.
+    /// The tags of up to [`PADS_AT_ONCE`] messages of at most one chunk.
     #[inline(always)]
     pub(super) fn tag_chunks<I: Isa>(
         &self,
@@ -52,7 +52,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
                 || messages[0].len() > MAX_SIDE_BY_SIDE
                 || !have_equal_lengths(messages))
         {
-            // A pad of its own costs nothing beside the hash.
+            // A separate pad costs nothing: it is computed in parallel with the hash.
             return one_by_one(self, nonces, messages, tags);
         }
         let keys = self.cipher.keys(isa);

@@ -1,8 +1,8 @@
 //! UMAC (RFC 4418; Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
 //! Authentication", CRYPTO 1999).
 //!
-//! A tag of 4t bytes is that of t streams, xored with a pad. POLY and L3 have keys of their own in each stream; NH
-//! has one key, shifted by 16 bytes from stream to stream:
+//! A tag of 4t bytes consists of t streams, xored with a pad. Each stream has its own POLY and L3
+//! keys. NH has one key, shifted by 16 bytes from stream to stream:
 //!
 //! ```text
 //! L1    8 bytes for each 1024 of the message: NH, plus their length in bits    nh.rs
@@ -14,8 +14,8 @@
 //!
 //! L1 to L3 are the hash, UHASH, in `uhash.rs`; their keys are in `key.rs`.
 //!
-//! Fast because NH multiplies twice for 16 bytes and stream, in vectors, and all else works on
-//! 1/128 of the message.
+//! The code is fast because NH needs two multiplications per 16 bytes and stream, in vectors, and
+//! everything else works on 1/128 of the message.
 
 mod key;
 mod l3;
@@ -43,13 +43,13 @@ pub use prefix::Assurance;
 pub use uhash::{Uhash32, Uhash64, Uhash96, Uhash128, UmacDigest, UmacHash, UmacSum};
 
 impl<const T: usize> UmacHash<T> {
-    /// UHASH under the keys that RFC 4418 derives from this one with AES-128 (section 3.2), on the
-    /// best level of this CPU.
+    /// Returns UHASH under the keys that RFC 4418 derives from this key with AES-128 (section 3.2),
+    /// on the best level of this CPU.
     pub fn new(key: &[u8; 16]) -> Self {
         UmacHash::with_level(key, Level::best())
     }
 
-    /// As [`new`](UmacHash::new), on a level of your choice.
+    /// As [`new`](UmacHash::new), on a given level.
     pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         let level = Umac::<Aes128, T>::passing(level);
         UmacHash::from_cipher(&Aes128::new(key, level), level, &mut [])
@@ -59,20 +59,20 @@ impl<const T: usize> UmacHash<T> {
 /// UMAC in `T` streams, with tags of 32 T bits: see [`Umac32`], [`Umac64`], [`Umac96`] and
 /// [`Umac128`].
 ///
-/// Nonces have 1 to 16 bytes, all the same length under a key, and must never repeat, see
-/// [`NonceSequence`](crate::NonceSequence). The RFC's vectors are for AES-128 alone; it allows
-/// AES-192 and AES-256 as well.
+/// Nonces have 1 to 16 bytes, with one length per key, and must never repeat, see
+/// [`NonceSequence`](crate::NonceSequence). The RFC also allows AES-192 and AES-256, but has
+/// vectors only for AES-128.
 #[derive(Clone)]
 pub struct Umac<C: Cipher<Block = Block>, const T: usize> {
     hash: UmacHash<T>,
-    /// Under the key of the pads.
+    /// The cipher under the key of the pads.
     cipher: C,
 }
 
-/// UMAC-32: each forgery succeeds with a probability of at most about 2^-30. For many short messages whose
-/// forgeries cost little.
+/// UMAC-32. Each forgery succeeds with a probability of at most about 2^-30. For many short
+/// messages where a forgery does little damage.
 pub type Umac32 = Umac<Aes128, 1>;
-/// UMAC-64: each forgery succeeds with a probability of at most about 2^-60.
+/// UMAC-64. Each forgery succeeds with a probability of at most about 2^-60.
 ///
 /// ```
 /// use tagmac::{Mac, Umac64, UmacNonce};
@@ -84,28 +84,29 @@ pub type Umac32 = Umac<Aes128, 1>;
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub type Umac64 = Umac<Aes128, 2>;
-/// UMAC-96: each forgery succeeds with a probability of at most about 2^-90. The first 12 bytes of UMAC-128.
+/// UMAC-96. Each forgery succeeds with a probability of at most about 2^-90. A tag is the first 12
+/// bytes of UMAC-128's.
 pub type Umac96 = Umac<Aes128, 3>;
-/// UMAC-128: each forgery succeeds with a probability of at most about 2^-120.
+/// UMAC-128. Each forgery succeeds with a probability of at most about 2^-120.
 pub type Umac128 = Umac<Aes128, 4>;
 
 silent!(Umac32, Umac64, Umac96, Umac128);
 
 impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
-    /// Bits of a tag.
+    /// The length of a tag in bits.
     const TAG_BITS: u16 = {
         assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams");
         32 * T as u16
     };
 
-    /// UMAC on the best level of this CPU.
+    /// Returns UMAC on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
         Umac::with_level(key, Level::best())
     }
 
-    /// UMAC on a level of your choice.
+    /// Returns UMAC on a given level.
     pub fn with_level(key: &C::Key, level: Level) -> Self {
-        // Another cipher changes nothing but the pads and the keys.
+        // Another cipher changes only the pads and the keys, so AES-128 tests the level.
         Umac::build(key, Umac::<Aes128, T>::passing(level))
     }
 

@@ -1,4 +1,4 @@
-//! NH (RFC 4418, section 5.2.2): what compresses 1024 bytes to 8 in each stream.
+//! NH (RFC 4418, section 5.2.2), which compresses 1024 bytes to 8 in each stream.
 //!
 //! With message words m and key words k of 32 bits, in groups of eight words:
 //!
@@ -7,33 +7,33 @@
 //! ```
 //!
 //! In units of 16 bytes, a group is an even unit and the odd one after it, multiplied word by word.
-//! Fast because streams differ by one unit of the key only (Toeplitz): stream s takes units s and
-//! s + 1 where stream 0 takes 0 and 1, so that s streams need s + 1 loads of key and share the
-//! message's.
+//! The code is fast because streams differ only in the position in the key (Toeplitz): stream s
+//! uses units s and s + 1 where stream 0 uses 0 and 1. So s streams need s + 1 loads of key and
+//! share the loads of the message.
 
 use crate::isa::{Block, MAX_WORDS, Words, zero_filled};
 use crate::wipe::wipe;
 
-/// The most streams.
+/// The maximum number of streams.
 pub(super) const STREAMS: usize = 4;
 
-/// Bytes that are compressed at once.
+/// The number of bytes that NH compresses at once.
 pub(super) const CHUNK: usize = 1024;
-/// Bytes of a unit.
+/// The length of a unit in bytes.
 const UNIT: usize = 16;
-/// Bytes of a group: an even unit and an odd one.
+/// The length of a group in bytes: an even unit and an odd one.
 const GROUP: usize = 2 * UNIT;
-/// Bytes of key for all streams.
+/// The length in bytes of the key for all streams.
 pub(super) const KEY_BYTES: usize = CHUNK + (STREAMS - 1) * UNIT;
 
-/// The key of NH in units, those with even numbers apart from those with odd numbers.
+/// The key of NH in units. Even and odd units are stored separately.
 #[derive(Clone)]
 pub(super) struct NhKey {
     even: Units<{ (KEY_BYTES / UNIT).div_ceil(2) }>,
     odd: Units<{ KEY_BYTES / UNIT / 2 }>,
 }
 
-/// Units from the start of a line of cache on, so that the first streams' loads never cross one.
+/// Units that start at a cache line, so that the first streams' loads never cross one.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Units<const N: usize>([Block; N]);
@@ -71,21 +71,21 @@ impl NhKey {
         a.splat_block(&self.half(i)[group + i / 2])
     }
 
-    /// The units of the key with even or odd numbers, as `i` is.
+    /// The even or odd units of the key, like `i`.
     #[inline(always)]
     fn half(&self, i: usize) -> &[Block] {
         if i.is_multiple_of(2) { &self.even.0 } else { &self.odd.0 }
     }
 
-    /// NH of a chunk of 0 to 1024 bytes, filled up with zeros to whole groups, at least one, plus
-    /// the chunk's length in bits: `T` streams. Where the compiler knows the length, only what that
-    /// needs is left.
+    /// NH of a chunk of 0 to 1024 bytes in `T` streams. The chunk is padded with zeros to whole
+    /// groups, at least one, and its length in bits is added. If the compiler knows the length, it
+    /// removes the code for other lengths.
     #[inline(always)]
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
-        // Compilers gather the words of three and four streams for L3-HASH, unless the length is added in
-        // between; for those of two that would cost more than it saves.
+        // For three and four streams, compilers gather the words for L3-HASH unless the length is
+        // added in between. For two streams this would cost more than it saves.
         let length = 8 * chunk.len() as u64;
         let gathers = const { T > 2 && A::HAS_VECTOR_MUL };
         let (in_vectors, in_words) = if gathers { (length, 0) } else { (0, length) };
@@ -138,8 +138,8 @@ impl NhKey {
         words
     }
 
-    /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in its middle: scalar work put there
-    /// costs little, while behind all of NH the vector units would wait for it.
+    /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in the middle: scalar work costs
+    /// little there, while after NH the vector units would wait for it.
     #[inline(always)]
     pub(super) fn hash_full_chunk<A: Words, const T: usize>(
         &self,
@@ -176,7 +176,7 @@ impl NhKey {
         words
     }
 
-    /// As [`hash`](NhKey::hash) of twice as many chunks as a vector has lanes, of one length: a
+    /// As [`hash`](NhKey::hash), of chunks of one length, two for each lane of a vector. Returns a
     /// chunk's hash in each word, in the order of [`Words::deinterleave`].
     #[inline(always)]
     pub(super) fn hash_each<A: Words, const T: usize>(&self, a: A, chunks: &[&[u8]]) -> [A::W; T] {
@@ -213,7 +213,7 @@ impl NhKey {
         if rest > 0 || bytes == 0 {
             let at = GROUP * groups;
             let mut blocks = [[[0; UNIT]; 2]; MAX_WORDS];
-            // A whole unit is taken from where it is.
+            // A whole unit is read in place.
             let whole = rest >= UNIT;
             for (blocks, row) in blocks[..2 * A::LANES].iter_mut().zip(&rows) {
                 let (even, odd) = row[at..].split_at(rest.min(UNIT));
@@ -254,7 +254,7 @@ impl NhKey {
     }
 }
 
-/// Adds one group in each lane of `N` rows of vectors, of which `key(i)` is unit i of the key.
+/// Adds one group in each lane of `N` rows of vectors. `key(i)` is unit i of the key.
 #[inline(always)]
 fn add<A: Words, const T: usize, const N: usize>(
     a: A,

@@ -1,4 +1,4 @@
-//! Pads: AES of a nonce, whose block UMAC-32 and UMAC-64 share between four or two nonces (RFC 4418,
+//! Pads: AES of a nonce. In UMAC-32 and UMAC-64, four or two nonces share a block (RFC 4418,
 //! section 3.3).
 
 use core::ops::RangeInclusive;
@@ -13,11 +13,11 @@ use crate::nonce::{Nonce, check_length};
 use crate::sealed::Sealed;
 use crate::tag::Tag;
 
-/// A nonce of UMAC: 1 to 16 bytes. All nonces under a key have one length, because shorter ones
-/// count as if zeros followed.
+/// A nonce of UMAC, of 1 to 16 bytes. All nonces under a key must have the same length, because a
+/// shorter nonce is padded with zeros.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UmacNonce {
-    /// Zeros after the nonce.
+    /// The nonce, padded with zeros.
     block: Block,
     bytes: usize,
 }
@@ -45,7 +45,7 @@ impl Nonce for UmacNonce {
     }
 }
 
-/// A packet's number, as SSH has it: big-endian.
+/// A packet number, big-endian as in SSH.
 impl From<u64> for UmacNonce {
     #[inline]
     fn from(number: u64) -> Self {
@@ -68,17 +68,18 @@ impl core::fmt::Debug for UmacNonce {
     }
 }
 
-/// The pad of the last nonces: UMAC-32 and UMAC-64 share a block between four or two of them.
-/// Secret, so it shows nothing.
+/// The pad of the last nonces. In UMAC-32 and UMAC-64, four or two nonces share a block. Secret:
+/// prints nothing in `Debug`.
 #[derive(Clone, Copy, Default)]
 pub struct UmacPad {
-    /// The input of the cipher and its output.
+    /// The last input of the cipher and its output.
     last: Option<(Block, Block)>,
 }
 
 impl Zeroize for UmacPad {
     fn zeroize(&mut self) {
-        // `Option`'s own way ends by writing a `None` with whatever the stack has, which may be the pad.
+        // `Option`'s own implementation ends by writing a `None` whose other bytes are old stack
+        // contents, possibly the pad.
         if let Some((input, output)) = &mut self.last {
             input.zeroize();
             output.zeroize();
@@ -87,17 +88,17 @@ impl Zeroize for UmacPad {
     }
 }
 
-/// Pads of 32 T bits in a block of the cipher.
+/// The number of pads of 32 T bits in a block of the cipher.
 pub(super) const fn pads_in_block<const T: usize>() -> u8 {
     if T <= 2 { 4 / T as u8 } else { 1 }
 }
 
-/// The cipher's input for a nonce, and which of the `pads` pads in a block is the nonce's: its low
-/// bits say.
+/// The cipher's input for a nonce, and the index of the nonce's pad among the `pads` pads in the
+/// block. The index is the low bits of the nonce.
 #[inline(always)]
 pub(super) fn pad_of(nonce: &UmacNonce, pads: u8) -> (Block, usize) {
-    /// For 1, 2 and 4 pads, ones but for the low bits of byte 15. A window cut out of it clears
-    /// those of any byte: bytes written one by one could not be read back at once.
+    /// For 1, 2 and 4 pads, ones except for the low bits of byte 15. A window into it masks these
+    /// bits in any byte of a block: a block written bytewise could not be forwarded to the load.
     static KEPT: [[u8; 31]; 3] = {
         let mut kept = [[0xff; 31]; 3];
         (kept[1][15], kept[2][15]) = (!1, !3);
@@ -119,7 +120,7 @@ pub(super) fn pad_in<const T: usize>(output: &Block, place: usize) -> u128 {
     }
 }
 
-/// A digest under pad number `place` of a block, as a tag's bytes.
+/// A digest xored with pad number `place` of a block, as a tag's bytes.
 #[inline(always)]
 pub(super) fn hidden<I: Isa, const T: usize>(
     isa: I,
@@ -132,7 +133,7 @@ pub(super) fn hidden<I: Isa, const T: usize>(
         let (narrow, pad) = (isa.narrow(), pad.to_le_bytes());
         return narrow.lane0(narrow.xor(narrow.splat(&digest.0), narrow.splat(&pad)));
     }
-    // In a word, and stored at once.
+    // In one word, and stored at once.
     let (words, [digest, _]) = (isa.words().narrow(), halves(&digest.0));
     words.lane0(words.load(&[digest ^ pad as u64, 0]))
 }
@@ -156,7 +157,7 @@ pub(super) fn finalize<I: Isa, C: Cipher<Block = Block>, const T: usize>(
 ) -> Tag {
     let (input, place) = pad_of(nonce, pads);
     let output = match pad.last {
-        // Where AES is an instruction, an output is made while the message is hashed.
+        // With AES instructions, the output is computed while the message is hashed.
         _ if I::AES_INSTRUCTIONS || pads == 1 => cipher.encrypt_one(isa, &input),
         Some((last, output)) if last == input => output,
         _ => {

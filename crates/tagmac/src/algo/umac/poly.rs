@@ -1,37 +1,37 @@
 //! POLY-64 and POLY-128 (RFC 4418, section 5.3.2): polynomials over prime fields, without a branch
 //! on secrets.
 //!
-//! A word m below the range's end is a step `y = k y + m`. A word above, where m is no number mod
-//! p, is two steps: `y = k y + marker`, then `y = k y + m - offset`, with marker = p - 1 and
-//! offset = 2^bits - p. As one step that is `y = k^2 y + m - offset - k`, so both kinds cost one
-//! multiplication, whose operands are chosen by a mask. Such an m is above 2^bits - 2^(bits - 32), and
-//! k below 2^(bits - 7), so that the difference needs no reduction.
+//! A word m below the range's end is a step `y = k y + m`. Any other m may not be a number mod p.
+//! It is two steps, `y = k y + marker` and then `y = k y + m - offset`. Here marker is p - 1, and
+//! offset is 2^bits - p. Combined, the steps are `y = k^2 y + m - offset - k`. Both kinds therefore
+//! cost one multiplication, with operands selected by a mask. Such an m is above 2^bits - 2^(bits -
+//! 32), and k is below 2^(bits - 7), so the difference needs no reduction.
 
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
 use crate::isa::opaque_word;
 
-/// A prime field whose polynomials are evaluated.
+/// A prime field for the evaluation of polynomials.
 pub(super) trait Field: Copy + Zeroize {
     const ZERO: Self;
     const ONE: Self;
     /// `self k + m` mod p.
     fn times_plus(self, k: Self, m: Self) -> Self;
-    /// `self - n` where the mask is all ones, `self` where it is zero.
+    /// `self - n` if the mask is all ones, `self` if it is zero.
     fn less_if(self, mask: u64, n: Self) -> Self;
     /// The number below p.
     fn reduced(self) -> Self;
-    /// All ones if `m` is a word that takes two steps.
+    /// All ones if `m` is a word that needs two steps.
     fn is_marked(self) -> u64;
     /// 2^bits - p.
     const OFFSET: Self;
-    /// `a` where the mask is zero, `b` where it is all ones.
+    /// `a` if the mask is zero, `b` if it is all ones.
     fn select(mask: u64, a: Self, b: Self) -> Self;
     /// Appends the number.
     #[cfg(feature = "save")]
     fn save(self, out: &mut crate::save::Writer);
-    /// The number that was appended.
+    /// Reads a number that `save` wrote.
     #[cfg(feature = "save")]
     fn load(input: &mut crate::save::Reader<'_>) -> Option<Self>;
 }
@@ -44,7 +44,8 @@ impl Field for u64 {
 
     #[inline(always)]
     fn times_plus(self, k: u64, m: u64) -> u64 {
-        // 2^64 = 59 mod p, three times: what is above is below 2^64, then below 60, then 0 or 1.
+        // 2^64 = 59 mod p, applied three times: the part from bit 64 is below 2^64, then below 60,
+        // then 0 or 1.
         let a = self as u128 * k as u128 + m as u128;
         let a = a as u64 as u128 + 59 * (a >> 64);
         let (a, carry) = (a as u64).overflowing_add(59 * (a >> 64) as u64);
@@ -147,7 +148,7 @@ impl Field for u128 {
     }
 }
 
-/// A key k of POLY, and what a marked word takes instead.
+/// A key k of POLY, and the constants for marked words.
 #[derive(Clone, Copy)]
 pub(super) struct PolyKey<F> {
     k: F,
@@ -160,7 +161,7 @@ pub(super) struct PolyKey<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Poly<F> {
     y: F,
-    /// Steps taken by marked words beyond one. Secret.
+    /// The number of marked words, which need a second step. Secret.
     marked: u64,
 }
 
@@ -179,10 +180,10 @@ impl<F: Field> PolyKey<F> {
         PolyKey { k, k2: k.times_plus(k, F::ZERO), less: k.times_plus(F::ONE, F::OFFSET) }
     }
 
-    /// Takes the next word.
+    /// Adds the next word.
     #[inline(always)]
     pub(super) fn step(&self, poly: &mut Poly<F>, m: F) {
-        // Compilers that know where the mask is from make branches of it, in some kernels.
+        // Without this, some compilers turn the mask into branches in some kernels.
         let marked = opaque_word(m.is_marked());
         let k = F::select(marked, self.k, self.k2);
         poly.y = poly.y.times_plus(k, m.less_if(marked, self.less));
@@ -191,7 +192,8 @@ impl<F: Field> PolyKey<F> {
 
     /// `left k^steps + right`, for the `words` words of `right`.
     pub(super) fn join(&self, left: &mut Poly<F>, right: &Poly<F>, words: u64) {
-        // Steps are between `words`, which is public, and twice as many: the same time for all.
+        // There are at least `words` steps, which is public, and at most twice that. The time
+        // depends only on `words`.
         let steps = words + right.marked;
         let mut power = F::ONE;
         for bit in (0..u64::BITS - (2 * words).leading_zeros()).rev() {
@@ -207,7 +209,7 @@ impl<F: Field> PolyKey<F> {
 impl<F: Field> Poly<F> {
     /// The value of no words within a message.
     pub(super) const NONE: Self = Poly { y: F::ZERO, marked: 0 };
-    /// What a message begins with.
+    /// The value at the start of a message.
     pub(super) const START: Self = Poly { y: F::ONE, marked: 0 };
 
     /// The number below p.
@@ -216,21 +218,21 @@ impl<F: Field> Poly<F> {
         self.y.reduced()
     }
 
-    /// Appends the value, as it is.
+    /// Appends the value, without reducing it.
     #[cfg(feature = "save")]
     pub(super) fn save(&self, out: &mut crate::save::Writer) {
         self.y.save(out);
         out.number(self.marked);
     }
 
-    /// The value of `words` words that was appended.
+    /// Reads the value of `words` words that `save` wrote.
     #[cfg(feature = "save")]
     pub(super) fn load(input: &mut crate::save::Reader<'_>, words: u64) -> Option<Self> {
         let poly = Poly { y: F::load(input)?, marked: input.number()? };
         (poly.marked <= words).then_some(poly)
     }
 
-    /// Whether two values are of the same words.
+    /// Compares two values in constant time.
     pub(super) fn ct_eq(&self, other: &Self) -> Choice
     where
         F: Into<u128>,
@@ -246,7 +248,8 @@ mod tests {
 
     use super::*;
 
-    /// The RFC's steps, in big numbers: `marker` and `m - offset` for a word from the range's end on.
+    /// The RFC's steps with big integers: `marker` and `m - offset` for a word at or above the
+    /// range's end.
     fn expected(bits: u32, offset: u32, k: u128, words: &[u128]) -> BigUint {
         let one = BigUint::from(1u32);
         let p = (&one << bits) - offset;
@@ -264,7 +267,7 @@ mod tests {
         y
     }
 
-    /// The greatest keys and some others, with words at the ends of both kinds.
+    /// Tests the largest keys and some others, with words at the ends of both ranges.
     fn check<F: Field + Into<u128>>(bits: u32, offset: u32, number: fn(u128) -> F) {
         let most = u128::MAX >> (128 - bits);
         let end = most - (most >> 32);
@@ -279,7 +282,7 @@ mod tests {
                 words.iter().for_each(|word| poly_key.step(&mut poly, number(*word)));
                 let expected = expected(bits, offset, key, &words);
                 assert_eq!(BigUint::from(poly.value().into()), expected, "{bits} bits, {first}");
-                // The same in two ranges.
+                // The same message in two ranges.
                 let mut head = Poly::START;
                 words[..4].iter().for_each(|word| poly_key.step(&mut head, number(*word)));
                 words[4..].iter().for_each(|word| poly_key.step(&mut tail, number(*word)));

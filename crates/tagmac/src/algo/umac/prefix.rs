@@ -1,4 +1,5 @@
-//! Graded verification (section 9 of the paper): a part of a UMAC-128 tag for a part of the cost.
+//! Graded verification (section 9 of the paper): checks part of a UMAC-128 tag for part of the
+//! cost.
 
 use super::Umac;
 use super::key::HashKey;
@@ -12,9 +13,9 @@ use crate::isa::{Block, Isa};
 use crate::mac::Mac;
 use crate::tag::Tag;
 
-/// How sure a single check of a UMAC-128 tag is, see
-/// [`Umac128::verify_prefix`](super::Umac128::verify_prefix). Where several grades answer, many checks
-/// come to less: `tagmac_bounds::umac::graded`.
+/// The strength of a single check of a UMAC-128 tag, see
+/// [`Umac128::verify_prefix`](super::Umac128::verify_prefix). If a verifier answers at several
+/// grades, many checks are weaker than this suggests, see `tagmac_bounds::umac::graded`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assurance {
     /// One stream: a forgery passes with a probability of 2^-30.
@@ -28,10 +29,10 @@ pub enum Assurance {
 }
 
 impl Assurance {
-    /// All, by their words.
+    /// All grades, by their number of words.
     const ALL: [Assurance; 4] = [Self::Bits30, Self::Bits60, Self::Bits90, Self::Bits120];
 
-    /// The one that checks that many words of 4 bytes, 1 to 4.
+    /// Returns the grade that checks `words` words of 4 bytes, 1 to 4.
     pub const fn from_words(words: usize) -> Option<Assurance> {
         match words {
             1..=4 => Some(Self::ALL[words - 1]),
@@ -39,7 +40,7 @@ impl Assurance {
         }
     }
 
-    /// The words of 4 bytes that are checked.
+    /// Returns the number of 4-byte words that are checked.
     pub const fn words(self) -> usize {
         self as usize + 1
     }
@@ -48,19 +49,21 @@ impl Assurance {
 impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// Checks the first 4, 8, 12 or 16 bytes of a tag in constant time, for a quarter, half, three
     /// quarters or all of the work: graded verification (section 9 of the paper). A receiver with
-    /// little time, or with many copies to check, can be less sure at once and check the rest
-    /// later.
+    /// little time, or with many copies to check, can check less now and the rest later.
     ///
-    /// **Lower grades that answer give the tag away word by word.** A forger who may try again tries
-    /// values of the first word at [`Assurance::Bits30`], keeps the one that passes, and goes on with
-    /// the second at [`Assurance::Bits60`]: the four words of a whole tag take at most 4 * 2^32 = 2^34
-    /// attempts, and 2^33 in the mean, where whole tags alone pass with at most about 2^-120. Answers at the
-    /// first grade alone show words of the hash's key, too, since all streams share NH's. So check each tag
-    /// that passes a lower grade whole before the next attempt, and end the key at the first that fails there; whoever can
-    /// change the last bytes of a right tag on its way can end the key so. And count
-    /// what fails, grade by grade: `Metered::verify_prefix` of the crate `tagmac-any` does,
-    /// under a budget by `Budget::with_grades`.
-    /// `tagmac_bounds::umac::graded` bounds that any attempt ever passes.
+    /// **A verifier that answers at lower grades reveals the tag word by word.** A forger with
+    /// several attempts tries values of the first word at [`Assurance::Bits30`], keeps the one that
+    /// passes, and continues with the second word at [`Assurance::Bits60`]. The four words of a
+    /// whole tag take at most 4 * 2^32 = 2^34 attempts, and 2^33 on average, while whole tags alone
+    /// pass with at most about 2^-120. Answers at the first grade alone also reveal words of the
+    /// hash's key, since all streams share NH's key.
+    ///
+    /// Therefore check each tag that passes a lower grade in full before the next attempt, and stop
+    /// using the key at the first tag that fails there. (Anyone who can change the last bytes of a
+    /// right tag in transit can thereby end the key.) Also count the failures of each grade:
+    /// `Metered::verify_prefix` of the crate `tagmac-any` does, under a budget from
+    /// `Budget::with_grades`. `tagmac_bounds::umac::graded` bounds the probability that any attempt
+    /// ever passes.
     ///
     /// ```
     /// use tagmac::{Assurance, Mac, Umac128, UmacNonce};
@@ -73,7 +76,7 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless `tag` has 128 bits and begins as the tag of the message.
+    /// [`Mismatch`] unless `tag` has 128 bits and starts as the tag of the message.
     pub fn verify_prefix<'m>(
         &self,
         nonce: &UmacNonce,

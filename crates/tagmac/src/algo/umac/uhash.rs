@@ -1,4 +1,4 @@
-//! UHASH (RFC 4418, section 5): NH, POLY and L3-HASH one after the other, in `T` streams.
+//! UHASH (RFC 4418, section 5): NH, POLY and L3-HASH in sequence, in `T` streams.
 
 use core::borrow::Borrow;
 
@@ -16,15 +16,15 @@ use crate::plan::{Plan, SharedFinish};
 
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
 const BLOCK: usize = 2 * CHUNK;
-/// Bytes of a message that go through POLY-64; the rest goes through POLY-128.
+/// The number of bytes of a message that POLY-64 processes. POLY-128 processes the rest.
 const POLY64_BYTES: u64 = 1 << 24;
 
-/// The hash of a range of blocks in `T` streams. Secret, so it shows nothing.
+/// The hash of a range of blocks in `T` streams. Secret: prints nothing in `Debug`.
 #[derive(Clone, Copy)]
 pub struct UmacSum<const T: usize> {
     low: [Poly<u64>; T],
     high: [Poly<u128>; T],
-    /// Words in `low` and in `high`.
+    /// The number of words in `low` and in `high`.
     words: [u64; 2],
 }
 
@@ -62,11 +62,11 @@ impl<const T: usize> crate::save::Save for UmacSum<T> {
     }
 }
 
-/// The hash of a message in `T` streams, as bytes of a tag, with zeros after them. Secret, so it shows
-/// nothing.
+/// The hash of a message in `T` streams, as bytes of a tag, followed by zeros. Secret: prints
+/// nothing in `Debug`.
 pub struct UmacDigest<const T: usize>(pub(super) Block);
 
-/// The hash of UMAC, UHASH, in `T` streams, under keys that are owned or borrowed.
+/// UHASH, the hash of UMAC, in `T` streams, under keys that are owned or borrowed.
 #[derive(Clone)]
 pub struct UmacHash<const T: usize, K = HashKey> {
     pub(super) key: K,
@@ -89,12 +89,12 @@ impl<const T: usize> core::fmt::Debug for UmacHash<T> {
 }
 
 impl<const T: usize> UmacDigest<T> {
-    /// Each stream's hash, big-endian.
+    /// Returns each stream's hash, big-endian.
     pub(crate) fn block(&mut self) -> &mut Block {
         &mut self.0
     }
 
-    /// Of each stream's hash.
+    /// Combines the streams' hashes.
     #[inline(always)]
     fn from_words<A: Words>(a: A, words: [u32; T]) -> Self {
         let mut halves = [0; 2];
@@ -110,7 +110,7 @@ impl<const T: usize> UmacDigest<T> {
 }
 
 impl<const T: usize> UmacHash<T> {
-    /// Under the keys derived with a cipher, with the key of the pads to `pads_key`.
+    /// UHASH under keys derived with a cipher. Writes the key of the pads to `pads_key`.
     pub(super) fn from_cipher<C: Cipher<Block = Block>>(
         cipher: &C,
         level: Level,
@@ -123,9 +123,10 @@ impl<const T: usize> UmacHash<T> {
 
 /// Adds whole blocks to the values of POLY-64.
 ///
-/// A chunk's words are added while the next one is hashed: that is scalar work, and CPUs do not look as
-/// far ahead as the vector work behind all of it. Not two chunks side by side, which would share loads of
-/// the key: read from memory in turns, they come a third as fast.
+/// A chunk's words are added while the next chunk is hashed. This is scalar work, and CPUs do not
+/// look far enough ahead to start it during the vector work of a whole chunk. Two chunks are not
+/// hashed side by side, although they would share loads of the key: read from memory alternately,
+/// they arrive a third as fast.
 #[inline(always)]
 fn absorb_low<A: Words, const T: usize>(
     a: A,
@@ -134,7 +135,7 @@ fn absorb_low<A: Words, const T: usize>(
     blocks: &[u8],
 ) {
     let chunks = blocks.as_chunks::<CHUNK>().0;
-    // Nothing to overlap: one kind of units does all the work, or there is no next chunk.
+    // No overlap is possible: the same execution units do all the work, or there is no next chunk.
     if const { !A::HAS_VECTOR_MUL } || chunks.len() == 1 {
         for chunk in chunks {
             add_words(key, polys, key.nh.hash(a, chunk));
@@ -164,7 +165,7 @@ fn absorb_low<A: Words, const T: usize>(
 #[inline(always)]
 fn add_words<const T: usize>(key: &HashKey, polys: &mut [Poly<u64>; T], words: [u64; T]) {
     for s in 0..T {
-        // Scalar multiplications of 64 bits gain nothing from words gathered in vectors.
+        // Gathering words in vectors would not help 64-bit scalar multiplications.
         key.poly64[s].step(&mut polys[s], opaque_word(words[s]));
     }
 }
@@ -196,7 +197,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
 
     #[inline(always)]
     fn limit_bits(&self) -> u64 {
-        // 2^67 bits in the RFC: not in reach.
+        // The limit of the RFC, 2^67 bits, is out of reach.
         u64::MAX
     }
 
@@ -222,7 +223,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         sum.words[1] += (high.len() / BLOCK) as u64;
         absorb_low(a, key, &mut sum.low, low);
         for (i, block) in high.as_chunks::<BLOCK>().0.iter().enumerate() {
-            // In shorter messages, which caches may hold, it would cost more than it saves.
+            // For shorter messages, which may be in a cache, prefetching costs more than it saves.
             fetch_ahead(&high[i * BLOCK..], BLOCK);
             let ([left, right], []) = block.as_chunks::<CHUNK>() else {
                 unreachable!("two chunks")
@@ -284,7 +285,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
                 digest[s] = l3.hash_low(low.value());
                 continue;
             }
-            // POLY-128 begins with the value of POLY-64, and ends with 1 0*.
+            // POLY-128 starts with the value of POLY-64 and ends with the padding 1 0*.
             const ONE: u64 = 1 << 63;
             let key = &key.poly128[s];
             let mut high = Poly::START;

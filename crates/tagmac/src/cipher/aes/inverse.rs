@@ -1,4 +1,5 @@
-//! AES backwards (FIPS-197, section 5.3), one block at a time, from the level's forward last round.
+//! AES decryption (FIPS-197, section 5.3) of single blocks, using the level's last encryption
+//! round.
 //!
 //! SubBytes is S(x) = A x^-1 + c with a linear A on the bits of a byte, and x^-1 is its own
 //! inverse. So S^-1 is S between two affine maps:
@@ -7,12 +8,12 @@
 //! S^-1(y) = A^-1 (S(A^-1 (y + c)) + c)
 //! ```
 //!
-//! The last round with the zero key is ShiftRows after SubBytes. Four ShiftRows are none, so two
-//! more of them, which swap columns 0 and 2, 1 and 3 in the odd rows, make its inverse. The matrix
-//! of InvMixColumns is that of MixColumns times 04 x^2 + 05.
+//! The last round with a zero key is ShiftRows after SubBytes. Four ShiftRows are the identity. Two
+//! more, which swap columns 0 and 2 and columns 1 and 3 in the odd rows, therefore leave the
+//! inverse of ShiftRows. The matrix of InvMixColumns is that of MixColumns times 04 x^2 + 05.
 //!
-//! In constant time on every level, without a table and without new instructions. Not fast: what
-//! needs it decrypts two blocks for each message.
+//! Runs in constant time on every level, without tables or additional instructions. It is not fast:
+//! its users decrypt two blocks per message.
 
 use super::Aes;
 use crate::isa::{Block, Isa, Lanes};
@@ -22,7 +23,7 @@ const fn bytes(byte: u8) -> u128 {
     u128::from_ne_bytes([byte; 16])
 }
 
-/// Each byte turned left by `by` bits.
+/// Rotates each byte left by `by` bits.
 #[inline(always)]
 fn turned(x: u128, by: u32) -> u128 {
     (x << by & bytes(0xff << by)) | (x >> (8 - by) & bytes(0xff >> (8 - by)))
@@ -52,7 +53,7 @@ fn doubled(x: u128) -> u128 {
     (x << 1 & bytes(0xfe)) ^ ((x >> 7 & bytes(1)) * 0x1b)
 }
 
-/// Row r + `by`, counted mod 4, in the place of row r.
+/// Moves row r + `by`, counted mod 4, to row r.
 #[inline(always)]
 fn rows_up(x: u128, by: u32) -> u128 {
     const fn columns(column: u32) -> u128 {
@@ -66,14 +67,14 @@ fn rows_up(x: u128, by: u32) -> u128 {
 /// The inverse of MixColumns.
 #[inline(always)]
 fn unmix(x: u128) -> u128 {
-    // Times 04 x^2 + 05, then MixColumns: 2 t_r + a_{r+1} + t_{r+2} with t_r = a_r + a_{r+1}.
+    // Multiply by 04 x^2 + 05, then MixColumns: 2 t_r + a_{r+1} + t_{r+2} with t_r = a_r + a_{r+1}.
     let x = x ^ doubled(doubled(x ^ rows_up(x, 2)));
     let t = x ^ rows_up(x, 1);
     doubled(t) ^ rows_up(x, 1) ^ rows_up(t, 2)
 }
 
 impl<const ROUNDS: usize> Aes<ROUNDS> {
-    /// The block that the cipher takes to `block`.
+    /// The block that encrypts to `block`.
     #[inline(always)]
     pub(super) fn inverse<I: Isa>(&self, isa: I, block: &Block) -> Block {
         let key = |r: usize| u128::from_le_bytes(self.rounds[r]);
@@ -116,7 +117,7 @@ mod tests {
                 Aes192::new(&core::array::from_fn(|i| 29u8.wrapping_mul(i as u8)), level),
                 Aes256::new(&core::array::from_fn(|i| 43u8.wrapping_mul(i as u8)), level),
             );
-            // Every byte in every place.
+            // Every byte value at every position.
             for i in 0..=255u8 {
                 let block = core::array::from_fn(|j| i.wrapping_add(97u8.wrapping_mul(j as u8)));
                 assert_eq!(level.run(BothWays(&ciphers.0, block)), [block; 2], "{level}");

@@ -1,5 +1,5 @@
-//! AES-192 and AES-256 as one cipher, which costs a branch and has one set of kernels: for programs
-//! that have every MAC. AES-256 starts with two rounds more.
+//! AES-192 and AES-256 as one cipher, for programs with every MAC. It costs a branch and needs only
+//! one set of kernels. AES-256 starts with two additional rounds.
 
 use super::{Aes, Keys, aes};
 use crate::cipher::known_answers::KnownAnswers;
@@ -10,7 +10,8 @@ use crate::wipe::wipe;
 /// AES with 12 or 14 rounds.
 #[derive(Clone)]
 pub struct LongAes {
-    /// Whether it is not zero. A block as the others are: padding would keep what was on the stack before it.
+    /// A flag: non-zero for AES-256. It is a block like the other fields, because padding would
+    /// keep old stack contents.
     has_first: Block,
     first: [Block; 2],
     rest: Aes<12>,
@@ -39,7 +40,7 @@ impl From<Aes<14>> for LongAes {
     }
 }
 
-/// Round keys on a level.
+/// The round keys on a level.
 #[derive(Clone, Copy)]
 pub struct LongKeys<'a, I: Isa> {
     has_first: bool,
@@ -48,7 +49,7 @@ pub struct LongKeys<'a, I: Isa> {
 }
 
 impl LongAes {
-    /// AES-256.
+    /// The key schedule of AES-256.
     fn expand(key: &[u8], level: Level) -> Self {
         Aes::<14>::expand(key, level).into()
     }
@@ -66,7 +67,7 @@ impl<I: Isa> LongKeys<'_, I> {
         self.rest.whitening()
     }
 
-    /// The two rounds that AES-256 has before those of both.
+    /// The two additional first rounds of AES-256.
     #[inline(always)]
     fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
         if self.has_first {

@@ -1,18 +1,19 @@
-//! A block in each word of vectors, on levels that look nibbles up in registers and transpose the
-//! bits of a word's bytes.
+//! One block in each word of vectors, for levels that look up nibbles in registers and transpose
+//! the bits of a word's bytes.
 //!
-//! Between rounds nibble `4j + 2h + e` of the state is half h of byte `7 - (2j + e)` of a word, the
-//! block's first byte lowest. A round looks up S for both halves of all bytes, in tables that put
-//! bit b of half h at bit `2b + h`, and adds the key as P's inverse makes it. Transposed, byte
-//! `7 - (2b + h)` has at bit `2j + e` what P takes to bit `2h + e` of nibble `4b + j`: in pairs of bits
-//! all is in its place, but each second pair in the wrong one of two neighbouring bytes, two bits
-//! off. A second transposition beside the first, of rows in another order, has these where they go.
+//! Between rounds, nibble `4j + 2h + e` of the state is half h of byte `7 - (2j + e)` of a word,
+//! with the block's first byte lowest. A round looks up S for both halves of all bytes, in tables
+//! that put bit b of half h at bit `2b + h`, and adds the key, to which P's inverse was applied.
+//! After transposition, byte `7 - (2b + h)` holds at bit `2j + e` the bit that P moves to bit `2h +
+//! e` of nibble `4b + j`. Every other pair of bits is then in its place. The remaining pairs are in
+//! the wrong one of two neighbouring bytes, two bits off. A second transposition, with the rows in
+//! another order, puts these in place.
 
 use super::round_keys::KEYS;
 use super::sbox::S;
 use crate::isa::{BitSlices, Block, Nibbles, Words};
 
-/// `S ^ 0xc` of the low nibble of a byte and of the high one.
+/// `S ^ 0xc` of the low and of the high nibble of a byte.
 const TABLES: [Block; 2] = {
     let (mut tables, mut place) = ([[0; 16]; 2], 0);
     while place < 16 * 8 {
@@ -23,15 +24,15 @@ const TABLES: [Block; 2] = {
     tables
 };
 
-/// Bit `7 - i` of bytes becomes byte i.
+/// Moves bit `7 - i` of bytes to byte i.
 const COLUMNS: u64 = 0x0102_0408_1020_4080;
-/// The same with neighbours exchanged.
+/// The same with neighbouring rows swapped.
 const EXCHANGED_COLUMNS: u64 = 0x0201_0804_2010_8040;
 /// The pairs of bits that [`COLUMNS`] leaves in place.
 const IN_PLACE: u64 = 0x33cc_33cc_33cc_33cc;
 
-/// In each quarter of a word, the first and the last nibble change places: between a block as it is
-/// and its state between rounds.
+/// Swaps the first and the last nibble in each quarter of a word, to convert between a block and
+/// its state between rounds.
 #[inline(always)]
 fn exchange_nibbles<W: Words>(words: W, x: W::W) -> W::W {
     let differ = words.and(words.xor(x, words.shr(x, 12)), words.splat(0x000f_000f_000f_000f));
@@ -66,7 +67,7 @@ fn rounds<W: BitSlices, const N: usize>(
     x
 }
 
-/// Replaces a vector of blocks by E_K of them.
+/// Replaces a vector of blocks by E_K of each.
 #[inline(always)]
 pub(super) fn encrypt_vector<W: BitSlices>(
     words: (W, W::Nibbles),
@@ -78,7 +79,8 @@ pub(super) fn encrypt_vector<W: BitSlices>(
     y
 }
 
-/// Replaces vectors of blocks by E_K of them, as many at once as hide how long a round takes.
+/// Replaces vectors of blocks by E_K of each, up to eight vectors at once to hide the latency of a
+/// round.
 #[inline(always)]
 pub(super) fn encrypt<W: BitSlices>(
     words: (W, W::Nibbles),
@@ -96,7 +98,7 @@ pub(super) fn encrypt<W: BitSlices>(
     }
 }
 
-/// At most N vectors.
+/// Encrypts at most N vectors.
 #[inline(always)]
 fn encrypt_some<W: BitSlices, const N: usize>(
     (words, nibbles): (W, W::Nibbles),

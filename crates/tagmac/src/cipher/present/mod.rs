@@ -4,14 +4,14 @@
 //! `E_K(x) = K_32 ^ R(K_31 ^ .. R(K_1 ^ x))` with `R = P S`: S is one box of four bits on each of
 //! the sixteen nibbles, P moves bit `4s + b` to bit `16b + s`.
 //!
-//! Fast because nothing is looked up in memory and, over many blocks, nothing is moved. S is a short
-//! circuit on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the
-//! 64 bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
-//! digits of bit addresses ([`narrow`]). Where a level transposes the bits of bytes, few blocks have S
-//! looked up in registers ([`matrix`]).
+//! The code is fast because it never looks up values in memory and, for many blocks, never moves
+//! bits. S is a short circuit on planes, words that hold one bit of many blocks ([`sbox`]). With
+//! one plane for each of the 64 bits, P only renames planes ([`sliced`]). A few blocks use four
+//! planes, where P swaps digits of bit addresses ([`narrow`]). On levels that transpose the bits of
+//! bytes, few blocks look up S in registers ([`matrix`]).
 //!
-//! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc go
-//! through P and stand in the round keys as [`OFFSET`].
+//! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc pass
+//! through P and are included in the round keys as [`OFFSET`].
 
 #[cfg(target_arch = "x86_64")]
 mod matrix;
@@ -32,7 +32,7 @@ use crate::wipe::wipe;
 use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
 use sliced::PresentAdder;
 
-/// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
+/// `P(0xcccc_cccc_cccc_cccc)`: the constant that the circuits omit from a round.
 const OFFSET: u64 = 0xffff_ffff << 32;
 
 /// PRESENT with a key of 10 bytes.
@@ -40,8 +40,8 @@ pub type Present80 = Present<10>;
 /// PRESENT with a key of 16 bytes.
 pub type Present128 = Present<16>;
 
-/// PRESENT with a key of 10 or 16 bytes. Takes 1 KiB, and from the first kilobytes of message on
-/// 7.5 KiB more; wiped on drop.
+/// PRESENT with a key of 10 or 16 bytes. It takes 1 KiB of memory, and another 7.5 KiB once a
+/// message has several kilobytes. Wiped on drop.
 #[derive(Clone)]
 pub struct Present<const KEY_BYTES: usize>(RoundKeys);
 
@@ -51,18 +51,18 @@ impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
     }
 }
 
-/// The kernels are the same for both lengths.
+/// The kernels are the same for both key lengths.
 impl From<Present80> for Present128 {
     fn from(present: Present80) -> Self {
         Present(present.0)
     }
 }
 
-/// S of the nibble of `register` at bit `at`.
+/// Applies S to the nibble of `register` at bit `at`.
 #[inline(always)]
 fn sub_nibble(register: u128, at: u32) -> u128 {
     let nibble = (register >> at) as u64 & 0xf;
-    // Shifts of a register by a register take one time on CPUs of 64 bits; elsewhere they may be loops.
+    // On 64-bit CPUs, shifts by a variable amount take constant time; elsewhere they may be loops.
     let sub = if cfg!(target_pointer_width = "64") {
         sbox::PACKED >> (4 * nibble) & 0xf
     } else {
@@ -74,15 +74,15 @@ fn sub_nibble(register: u128, at: u32) -> u128 {
 }
 
 impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
-    /// Bits of a key.
+    /// The length of a key in bits.
     const BITS: u32 = {
         assert!(KEY_BYTES == 10 || KEY_BYTES == 16);
         8 * KEY_BYTES as u32
     };
 
-    /// Makes the key schedule (section 3, and the appendix for 128 bits): the top 64 bits of a
-    /// register that each round turns by 61 bits, and changes by S at the top and by the round's
-    /// number further down.
+    /// Computes the key schedule (section 3, and the appendix for 128 bits). A round key is the top
+    /// 64 bits of a register. Each round rotates the register by 61 bits, applies S at the top, and
+    /// adds the round's number further down.
     pub(crate) fn expand(key: &[u8; KEY_BYTES], level: Level) -> Self {
         let bits = Self::BITS;
         let mut register = [0; 16];
@@ -109,7 +109,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
     }
 }
 
-/// Names by the length of keys.
+/// The cipher's name for a key length.
 const fn name(key_bytes: usize) -> &'static str {
     if key_bytes == 10 { "PRESENT80" } else { "PRESENT128" }
 }

@@ -1,14 +1,15 @@
 //! Four blocks at once in four words, or in each word of four vectors: bit `4p + n` of word b is
-//! bit b of nibble s of block n, where p is the place of s.
+//! bit b of nibble s of block n, where p is the position of s.
 //!
-//! A bit has an address of four digits below four: its word, and three in the word. Nibbles come
-//! to lie in words by swapping the word with the lowest digit, and P is such a swap as well: bit b
-//! of the nibble at digits `(q, i)` becomes bit i of nibble `(b, q)`. Swapping the word with the
-//! lower digit puts that nibble at `(q, b)`, and after the next round swapping with the upper one
-//! puts it where nibbles were before. So the places of nibbles alternate and only the keys know.
+//! The address of a bit has four digits below four: its word, and three digits within the word.
+//! Swapping the word with the lowest digit brings nibbles into this form. P is also such a swap:
+//! bit b of the nibble at digits `(q, i)` becomes bit i of nibble `(b, q)`. Swapping the word with
+//! the lower digit puts that nibble at `(q, b)`. After the next round, swapping with the upper
+//! digit puts it back. So the positions of nibbles alternate, and only the round keys depend on
+//! them.
 //!
-//! Fast for few blocks because words of 64 bits have the shortest way through a round. That of
-//! vectors is half as long again, so they serve more than four blocks.
+//! The code is fast for few blocks because 64-bit words have the shortest latency per round. That
+//! of vectors is 1.5 times as long, so they are used for more than four blocks.
 
 #[cfg(target_arch = "x86_64")]
 use super::matrix;
@@ -18,8 +19,8 @@ use super::sbox::{self, Gates, One, xor};
 use crate::isa::BitSlices;
 use crate::isa::{Isa, Words};
 
-/// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted
-/// words instead of the shorter swap by differences, because fewer gates follow each other.
+/// Swaps the word with the digit of weight `4^D` in the bit's address. Uses `a & m | b` of shifted
+/// words instead of the shorter swap by differences, because fewer gates depend on each other.
 #[inline(always)]
 fn swap<G: Gates, const D: u32>(g: G, [a, b, c, d]: [G::T; 4]) -> [G::T; 4] {
     let ((a, c), (b, d)) = (swap_pair(g, a, c, 2 << (2 * D)), swap_pair(g, b, d, 2 << (2 * D)));
@@ -27,7 +28,8 @@ fn swap<G: Gates, const D: u32>(g: G, [a, b, c, d]: [G::T; 4]) -> [G::T; 4] {
     [a, b, c, d]
 }
 
-/// Exchanges the bits of `a` whose address has the bit of weight `by` with those of `b` without it.
+/// Swaps the bits of `a` whose address has the bit of weight `by` set with the bits of `b` where it
+/// is clear.
 #[inline(always)]
 fn swap_pair<G: Gates>(g: G, a: G::T, b: G::T, by: u32) -> (G::T, G::T) {
     let low = g.splat(u64::MAX / ((1 << by) + 1));
@@ -37,13 +39,13 @@ fn swap_pair<G: Gates>(g: G, a: G::T, b: G::T, by: u32) -> (G::T, G::T) {
     )
 }
 
-/// A key for all blocks.
+/// One key for all blocks.
 #[inline(always)]
 fn splat<G: Gates>(g: G, [a, b, c, d]: &[u64; 4]) -> [G::T; 4] {
     [g.splat(*a), g.splat(*b), g.splat(*c), g.splat(*d)]
 }
 
-/// The inverse of [`sbox::sub`]: ones for each nibble that `S ^ 0xc` maps to the one here.
+/// The inverse of [`sbox::sub`]: finds, for each nibble here, the one that `S ^ 0xc` maps to it.
 fn inverse(y: [u64; 4]) -> [u64; 4] {
     let mut x = [0; 4];
     for (nibble, s) in sbox::S.iter().enumerate() {
@@ -59,7 +61,7 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
 }
 
 impl RoundKeys {
-    /// E_K of four blocks, or of as many vectors of them.
+    /// E_K of four blocks, or of four vectors of blocks.
     #[inline(always)]
     fn rounds<G: Gates>(&self, planes: &[[u64; 4]; KEYS], g: G, x: [G::T; 4]) -> [G::T; 4] {
         let mut x = swap::<G, 0>(g, xor(g, x, splat(g, &[self.first; 4])));
@@ -72,8 +74,8 @@ impl RoundKeys {
         xor(g, swap::<G, 0>(g, x), splat(g, &[self.last; 4]))
     }
 
-    /// E_K of four blocks, big-endian numbers. A call, because it needs no level: compiled for one
-    /// with long vectors, the four words become a vector.
+    /// E_K of four blocks, as big-endian numbers. Not inlined, because it needs no level: on one
+    /// with long vectors, compilers would turn the four words into a vector.
     #[inline(never)]
     pub(super) fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
         self.with_planes(
@@ -82,7 +84,8 @@ impl RoundKeys {
         )
     }
 
-    /// E_K of the first `n` blocks. What comes after them in a vector or a four changes as well.
+    /// E_K of the first `n` blocks. The rest of the last vector or group of four is overwritten
+    /// too.
     #[inline(always)]
     pub(super) fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [u64], n: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -94,7 +97,7 @@ impl RoundKeys {
         }
         let words = isa.words();
         let width = 2 * I::Words::LANES;
-        // What is left of up to four blocks goes alone.
+        // The last one to four blocks do not use vectors.
         let vectors = if I::Words::HAS_VECTOR_MUL { (n + 4 * width - 5) / (4 * width) } else { 0 };
         let (blocks, rest) = blocks.split_at_mut(4 * width * vectors);
         if vectors > 0 {
@@ -129,7 +132,7 @@ impl RoundKeys {
         }
     }
 
-    /// The same on levels with [`BitSlices::NIBBLES`].
+    /// As [`encrypt`](RoundKeys::encrypt), on levels with [`BitSlices::NIBBLES`].
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn encrypt_as_matrix<W: BitSlices>(
@@ -145,7 +148,7 @@ impl RoundKeys {
         );
     }
 
-    /// The block whose E_K is `block`.
+    /// Decrypts a block.
     pub(crate) fn decrypt(&self, block: u64) -> u64 {
         let y = [block ^ self.last, 0, 0, 0];
         let mut x = inverse(swap::<_, 2>(One, swap::<_, 1>(One, swap::<_, 0>(One, y))));

@@ -14,19 +14,19 @@ use crate::isa::{BitSlices, Isa, Kernel, Levels};
 use crate::isa::{Level, SMALL};
 use crate::wipe::wipe;
 
-/// The rounds after which a key is added that another round follows.
+/// The number of rounds with a key after them and another round after that.
 pub(super) const KEYS: usize = 30;
 
-/// Those of them that bitsliced batches add.
+/// The number of these keys that bitsliced batches use.
 const MASKS: usize = if SMALL { 0 } else { KEYS };
 
-/// The most blocks that a mode hands over at once.
+/// The maximum number of blocks that a mode passes in one call.
 pub(super) const MAX_BLOCKS: usize = if SMALL { 16 } else { 64 };
 
 /// Bit 0 of every nibble.
 const PLACES: u64 = 0x1111_1111_1111_1111;
 
-/// The key schedule, which has the same form for keys of both lengths.
+/// The key schedule, which is the same for both key lengths.
 #[derive(Clone)]
 pub struct RoundKeys {
     /// K_1.
@@ -35,17 +35,16 @@ pub struct RoundKeys {
     pub(super) last: u64,
     /// K_2 and so on, each ^ `OFFSET`.
     form: Form,
-    /// Made when the first bitsliced batch needs them.
-    /// Not in a `OnceLock`, which keeps what was on the stack before it until it is filled.
+    /// Computed when the first bitsliced batch needs them. Not in a `OnceLock`, which keeps old
+    /// stack contents until it is filled.
     #[cfg(feature = "std")]
     masks: OnceBox<Masks>,
     #[cfg(not(feature = "std"))]
     masks: Masks,
 }
 
-/// K_2 to K_31 as bitsliced batches add them: bit p of a key is all bits of word p. Words of 32 bits, so that
-/// all keys take 7.5 KiB and leave room in a first-level cache of 32 KiB. None where code is to be
-/// small.
+/// K_2 to K_31 for bitsliced batches: all bits of word p are bit p of the key. With 32-bit words
+/// all keys take 7.5 KiB and leave room in an L1 cache of 32 KiB. Empty where code must be small.
 #[derive(Clone)]
 struct Masks([[u32; 64]; MASKS]);
 
@@ -55,7 +54,7 @@ impl Drop for RoundKeys {
         wipe(core::slice::from_mut(&mut self.last), 0);
         #[cfg(target_arch = "x86_64")]
         if let Form::Matrix(_) = self.form {
-            // Over the smaller form, and over what lies behind it.
+            // Overwrites the smaller variant and the bytes after it.
             self.form = Form::Planes([[0; 4]; KEYS]);
         }
         match &mut self.form {
@@ -72,21 +71,21 @@ impl Drop for Masks {
     }
 }
 
-/// Exchanges the bits of `low` with those that lie `by` above them.
+/// Swaps the bits in `low` with those `by` bits above them.
 #[inline(always)]
 fn swap(x: u64, by: u32, low: u64) -> u64 {
     let differ = (x ^ x >> by) & low;
     x ^ differ ^ differ << by
 }
 
-/// The nibbles of a word as a square of four by four, with rows and columns exchanged.
+/// Transposes the nibbles of a word as a matrix of four by four.
 #[inline(always)]
 fn transposed(nibbles: u64) -> u64 {
     swap(swap(nibbles, 12, 0x0000_f0f0_0000_f0f0), 24, 0x0000_0000_ff00_ff00)
 }
 
-/// The key that is added after round `r + 1`, for four blocks: bit b of nibble p is the nibble p of
-/// word b. After odd rounds the digits of a nibble's place are the other way round.
+/// The key that is added after round `r + 1`, for four blocks: bit b of nibble p is nibble p of
+/// word b. After odd rounds the digits of a nibble's position are swapped.
 pub(super) fn key_planes(key: u64, r: usize) -> [u64; 4] {
     let key = if r.is_multiple_of(2) { transposed(key) } else { key };
     [key, key >> 1, key >> 2, key >> 3].map(|bits| (bits & PLACES) * 15)
@@ -98,7 +97,7 @@ fn of_planes(planes: &[u64; 4], r: usize) -> u64 {
     if r.is_multiple_of(2) { transposed(key) } else { key }
 }
 
-/// Those of all keys.
+/// [`key_planes`] of all keys.
 fn planes(keys: &[u64; KEYS]) -> [[u64; 4]; KEYS] {
     let mut planes = [[0; 4]; KEYS];
     for (r, (planes, key)) in planes.iter_mut().zip(keys).enumerate() {
@@ -107,7 +106,7 @@ fn planes(keys: &[u64; KEYS]) -> [[u64; 4]; KEYS] {
     planes
 }
 
-/// One form from the other.
+/// Converts `Form::Matrix` keys to `Form::Planes`.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn planes_of(keys: &[u64; KEYS + 1]) -> Zeroizing<[[u64; 4]; KEYS]> {
@@ -118,7 +117,7 @@ fn planes_of(keys: &[u64; KEYS + 1]) -> Zeroizing<[[u64; 4]; KEYS]> {
     planes
 }
 
-/// The other from the one.
+/// Converts `Form::Planes` keys to `Form::Matrix`.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn matrix_of(planes: &[[u64; 4]; KEYS], last: u64) -> Zeroizing<[u64; KEYS + 1]> {
@@ -129,7 +128,8 @@ fn matrix_of(planes: &[[u64; 4]; KEYS], last: u64) -> Zeroizing<[u64; KEYS + 1]>
     keys
 }
 
-/// A key as `matrix` adds it: bit `16b + 4j + 2h + e` is bit `2b + h` of byte `7 - (2j + e)`.
+/// A key in the form of [`matrix`](super::matrix): bit `16b + 4j + 2h + e` is bit `2b + h` of byte
+/// `7 - (2j + e)`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn matrix(key: u64) -> u64 {
@@ -138,7 +138,7 @@ fn matrix(key: u64) -> u64 {
     key.swap_bytes()
 }
 
-/// Makes all keys such, many at once.
+/// Applies [`matrix`] to all keys, many at once.
 #[cfg(target_arch = "x86_64")]
 struct ToMatrix<'a>(&'a mut [u64; KEYS + 1]);
 
@@ -165,23 +165,23 @@ fn from_matrix(key: u64) -> u64 {
     swap(transposed(swap(key, 2, 0x0c0c_0c0c_0c0c_0c0c)), 1, 0x2222_2222_2222_2222)
 }
 
-/// K_2 and so on, as the level of the key adds them. Another level makes its own form anew in each
-/// call, which is right and not fast; nothing here does that.
+/// K_2 and so on, in the form for the key's level. A call on another level converts the keys each
+/// time, which is correct but slow; no code here does it.
 #[derive(Clone)]
 #[allow(
     clippy::large_enum_variant,
     reason = "one of them fills memory that the other would leave empty"
 )]
 enum Form {
-    /// K_2 to K_31 as the narrow code adds them.
+    /// K_2 to K_31 for the narrow code.
     Planes([[u64; 4]; KEYS]),
-    /// K_2 to K_32 as [`matrix`](super::matrix) adds them.
+    /// K_2 to K_32 for [`matrix`](super::matrix).
     #[cfg(target_arch = "x86_64")]
     Matrix([u64; KEYS + 1]),
 }
 
 impl Form {
-    /// Calls `f` with K_2 to K_31 as the narrow code adds them.
+    /// Calls `f` with K_2 to K_31 in the form for the narrow code.
     #[inline(always)]
     fn with_planes<R>(&self, f: impl FnOnce(&[[u64; 4]; KEYS]) -> R) -> R {
         #[cfg(target_arch = "x86_64")]
@@ -198,7 +198,7 @@ impl Form {
 }
 
 impl RoundKeys {
-    /// The key schedule of K_1 to K_32, of which all but the first have `OFFSET` in them.
+    /// The key schedule of K_1 to K_32. All but the first include `OFFSET`.
     pub(super) fn new(first: u64, middle: &[u64; KEYS], last: u64, level: Level) -> Self {
         let form = match level.facts().nibbles {
             #[cfg(target_arch = "x86_64")]
@@ -227,7 +227,7 @@ impl RoundKeys {
         self.form.with_planes(f)
     }
 
-    /// Calls `f` with K_2 to K_32 as [`matrix`](super::matrix) adds them.
+    /// Calls `f` with K_2 to K_32 in the form for [`matrix`](super::matrix).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn with_matrix<R>(&self, f: impl FnOnce(&[u64; KEYS + 1]) -> R) -> R {

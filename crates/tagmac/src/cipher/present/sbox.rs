@@ -1,21 +1,21 @@
 //! S of PRESENT (CHES 2007, section 3) as a circuit of `S ^ 0xc`, see [`super`].
 //!
 //! Thirteen gates: the fourteen of Courtois, Hulme and Mourouzis, "Solving Circuit Optimisation
-//! Problems in Cryptography and Cryptanalysis" (2011), less the one NOT, which moves to the outputs
-//! and becomes the 0xc that they miss.
+//! Problems in Cryptography and Cryptanalysis" (2011), without the one NOT. It moves to the outputs
+//! and becomes their missing 0xc.
 //!
-//! Where a CPU has an instruction for tables of three inputs, compilers merge gates into it, and a
-//! box with its four keys is twelve instructions instead of seventeen. Nine such tables do it all
-//! (five, and four that add two of them and a key), yet are slower on Zen 4: half as many
-//! instructions with three operands from registers go through as with two.
+//! If a CPU has an instruction for truth tables of three inputs, compilers merge gates into it: a
+//! box and its four keys are then twelve instructions instead of seventeen. Nine such tables would
+//! suffice (five, and four that add two of them and a key), but they are slower on Zen 4. Its
+//! throughput of instructions with three register operands is half of that with two.
 
 use crate::isa::Words;
 
-/// The operations that circuits are made of.
+/// The operations of the circuits.
 pub(super) trait Gates: Copy {
-    /// Bits side by side.
+    /// A vector of bits.
     type T: Copy;
-    /// The same 64 bits again and again.
+    /// `x` repeated in all 64-bit words.
     fn splat(self, x: u64) -> Self::T;
     /// `a ^ b`.
     fn xor(self, a: Self::T, b: Self::T) -> Self::T;
@@ -25,9 +25,9 @@ pub(super) trait Gates: Copy {
     fn or(self, a: Self::T, b: Self::T) -> Self::T;
     /// `a & !b`.
     fn and_not(self, a: Self::T, b: Self::T) -> Self::T;
-    /// Every 64 bits moved up by n, which is constant.
+    /// Shifts each 64-bit word up by n, which is constant.
     fn shl(self, a: Self::T, n: u32) -> Self::T;
-    /// Every 64 bits moved down by n, which is constant.
+    /// Shifts each 64-bit word down by n, which is constant.
     fn shr(self, a: Self::T, n: u32) -> Self::T;
 }
 
@@ -88,17 +88,17 @@ pub(super) fn sub<G: Gates>(g: G, [x0, x1, x2, x3]: [G::T; 4]) -> [G::T; 4] {
     [y0, y1, y2, y3]
 }
 
-/// The sums of words.
+/// The xor of words, one by one.
 #[inline(always)]
 pub(super) fn xor<G: Gates>(g: G, x: [G::T; 4], k: [G::T; 4]) -> [G::T; 4] {
     let ([x0, x1, x2, x3], [k0, k1, k2, k3]) = (x, k);
     [g.xor(x0, k0), g.xor(x1, k1), g.xor(x2, k2), g.xor(x3, k3)]
 }
 
-/// S as it is printed.
+/// S as printed in the paper.
 pub(super) const S: [u8; 16] = [12, 5, 6, 11, 9, 0, 10, 13, 3, 14, 15, 8, 4, 7, 1, 2];
 
-/// S of nibble n in nibble n.
+/// A packed table of S: nibble n is S of n.
 pub(super) const PACKED: u64 = {
     let (mut packed, mut n) = (0, 0);
     while n < 16 {

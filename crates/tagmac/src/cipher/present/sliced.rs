@@ -1,28 +1,28 @@
 //! Bitsliced batches of blocks in 64 vectors: bit r of word i of plane p is bit p of a block.
 //!
-//! P renames planes and costs nothing. Boxes `4g..4g + 4` of a round feed boxes `g, 4 + g, 8 + g,
-//! 12 + g` of the next and no others, so two rounds are four pieces of sixteen planes each, which
-//! stay in registers from one load to one store.
+//! P renames planes and costs nothing. Boxes `4g..4g + 4` of a round feed only boxes `g, 4 + g, 8 +
+//! g, 12 + g` of the next. Two rounds are therefore four pieces of sixteen planes each, which stay
+//! in registers between one load and one store.
 //!
-//! Only the xor of all blocks is asked for: the last round adds its planes to sums in the place of
-//! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
-//! fills up the last batch is masked out there.
+//! Only the xor of all blocks is needed. The last round adds its planes to sums instead of a key,
+//! K_32 counts only if the number of blocks is odd, and the sums are converted to a block once. The
+//! padding of the last batch is masked out there.
 
 use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
 use crate::isa::{BitSlices, Isa, SMALL, Words};
 use crate::wipe::wipe;
 
-/// Bits of a block.
+/// The number of bits in a block.
 const BITS: usize = 64;
-/// The blocks of the largest batch. None where code is to be small.
+/// The number of blocks in the largest batch. 0 where code must be small.
 const MAX_BATCH_BLOCKS: usize = if SMALL { 0 } else { 512 };
 
-/// A plane for each bit, as many words each as the level's vectors have. In plain words, because
-/// those start as zeros in place.
+/// A plane for each bit. A plane has as many words as the level's vectors. Plain words, because
+/// they can be initialised with zeros in place.
 type Planes = [u64; MAX_BATCH_BLOCKS];
 
-/// Aligned, because vectors that cross a line cost twice.
+/// Aligned, because vectors that cross a cache line cost twice.
 #[repr(align(64))]
 struct Aligned<const N: usize>([u64; N]);
 
@@ -36,35 +36,35 @@ fn set<W: Words>(words: W, planes: &mut Planes, p: usize, plane: W::W) {
     words.store(plane, &mut planes[width::<W>() * p..][..width::<W>()]);
 }
 
-/// Box `s` of a state.
+/// The planes of box `s` of a state.
 #[inline(always)]
 fn nibble<W: Words>(words: W, planes: &Planes, s: usize) -> [W::W; 4] {
     let plane = |b: usize| get(words, planes, 4 * s + b);
     [plane(0), plane(1), plane(2), plane(3)]
 }
 
-/// The xor of E_K over many blocks, gathered into batches.
+/// The xor of E_K over many blocks, computed in batches.
 pub struct PresentAdder<'a, I: Isa> {
     isa: I,
     cipher: &'a RoundKeys,
-    /// The blocks that wait until a batch is worth it.
+    /// The blocks that wait before the first batch pays.
     first: Aligned<{ NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS }>,
     batches: Option<Batches>,
-    /// What was added without a batch.
+    /// The xor of blocks that were encrypted without a batch.
     total: u64,
     waiting: usize,
-    /// With this many waiting, they move on.
+    /// The number of waiting blocks at which `encrypt_batch` runs.
     full: usize,
-    /// Whether there was a batch.
+    /// At least one batch was added to the sums.
     has_sums: bool,
 }
 
-/// What batches need: the blocks that wait and room for those that are pushed with the last of a
-/// batch, the state, and the sums. During a batch the room for blocks is the second place of the state.
-/// One array, because that starts as zeros in place.
+/// The memory for batches: waiting blocks with room for those pushed together with the last of a
+/// batch, the state, and the sums. During a batch the blocks' memory is the second buffer of the
+/// state. One array, because it can be initialised with zeros in place.
 type Batches = Aligned<{ MAX_BATCH_BLOCKS + MAX_BLOCKS + 2 * MAX_BATCH_BLOCKS }>;
 
-/// The key of box `s` behind P.
+/// The key of box `s` after P.
 #[inline(always)]
 fn key<W: BitSlices>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
     [
@@ -75,7 +75,7 @@ fn key<W: BitSlices>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
     ]
 }
 
-/// Two rounds.
+/// Computes two rounds.
 #[inline(always)]
 fn two_rounds<W: BitSlices>(
     words: W,
@@ -99,7 +99,7 @@ fn two_rounds<W: BitSlices>(
     }
 }
 
-/// The last round without its key, added to `sums`.
+/// Computes the last round without its key and adds it to `sums`.
 #[inline(always)]
 fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     for s in 0..16 {
@@ -111,20 +111,20 @@ fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     }
 }
 
-/// Words of a level's vectors.
+/// The number of words in a level's vectors.
 const fn width<W: Words>() -> usize {
     2 * W::LANES
 }
 
-/// Blocks of a level's batch.
+/// The number of blocks in a level's batch.
 const fn batch_blocks<W: Words>() -> usize {
     BITS * width::<W>()
 }
 
-/// The most blocks that cost less without a batch.
+/// The maximum number of blocks that are faster without a batch, on any level.
 const NARROW_PATH_MAX_BLOCKS: usize = if SMALL { 4 } else { 192 };
 
-/// As many as do on a level.
+/// The same on a level.
 const fn narrow_path_max_blocks<W: Words>() -> usize {
     match W::LANES {
         _ if SMALL => NARROW_PATH_MAX_BLOCKS,
@@ -135,7 +135,7 @@ const fn narrow_path_max_blocks<W: Words>() -> usize {
     }
 }
 
-/// All rounds but the last on the first blocks, to the state in `blocks`.
+/// Computes all rounds but the last on the first blocks. The state ends up in `blocks`.
 #[inline(always)]
 fn rounds<W: BitSlices>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
     words.transpose_bits(
@@ -150,7 +150,7 @@ fn rounds<W: BitSlices>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state
     }
 }
 
-/// Adds the first `count` blocks of a batch to `sums`, whose planes have `stride` words.
+/// Adds the first `count` blocks of a batch to `sums`. Planes of `sums` have `stride` words.
 #[inline(always)]
 fn add_partial<W: BitSlices>(
     words: W,
@@ -178,8 +178,8 @@ fn add_partial<W: BitSlices>(
     }
 }
 
-/// The block whose bit p is the parity of plane p. Two planes become one, with the parities of
-/// halves side by side, until there is one plane.
+/// The block with the parity of plane p as bit p. Two planes are merged into one with the parities
+/// of their halves side by side, until one plane is left.
 #[inline(always)]
 fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
     let mut s = BITS / 2;
@@ -200,7 +200,7 @@ fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
 type Half<I> = <<I as Isa>::Words as BitSlices>::Half;
 
 impl<'a, I: Isa> PresentAdder<'a, I> {
-    /// No blocks.
+    /// An empty sum.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
         let (first, full) = (
@@ -234,7 +234,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         self.go_on(N * width::<I::Words>());
     }
 
-    /// The same for the first `n` words of a vector.
+    /// As [`push`](PresentAdder::push), for the first `n` words of a vector.
     #[inline(always)]
     pub(crate) fn push_lanes(&mut self, x: <I::Words as Words>::W, n: usize) {
         let waiting = match &mut self.batches {
@@ -245,7 +245,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         self.go_on(n);
     }
 
-    /// So many more blocks wait.
+    /// Counts `n` more waiting blocks.
     #[inline(always)]
     fn go_on(&mut self, n: usize) {
         self.waiting += n;
@@ -258,7 +258,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         }
     }
 
-    /// Makes room for batches, or adds a batch of the first blocks that wait.
+    /// Allocates memory for batches, or adds a batch of the first waiting blocks.
     #[inline(always)]
     fn encrypt_batch(&mut self) {
         if SMALL {
@@ -284,7 +284,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         self.has_sums = true;
     }
 
-    /// The xor of all. The next block begins a new sum.
+    /// Returns the xor of all blocks and starts a new sum.
     #[inline(always)]
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
@@ -336,7 +336,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     }
 }
 
-/// The blocks, the state, the sums.
+/// Splits the memory into the blocks, the state and the sums.
 #[inline(always)]
 fn parts(batches: &mut Batches) -> (&mut Planes, &mut Planes, &mut Planes) {
     let (blocks, rest) = batches.0.split_at_mut(MAX_BATCH_BLOCKS + MAX_BLOCKS);
@@ -345,7 +345,7 @@ fn parts(batches: &mut Batches) -> (&mut Planes, &mut Planes, &mut Planes) {
     (blocks, state, sums.first_chunk_mut().expect("sums"))
 }
 
-/// The xor of E_K of the first `n` blocks. All that was there is wiped.
+/// The xor of E_K of the first `n` blocks. Wipes the blocks.
 #[inline(always)]
 fn total_narrow<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
     cipher.encrypt(isa, blocks, n);

@@ -9,7 +9,7 @@ const ROWS_80: [([u8; 10], u64, u64); 4] = [
     ([0xff; 10], 0, 0xe72c46c0f5945049),
     ([0xff; 10], u64::MAX, 0x3333dcd3213210d2),
 ];
-/// The same for 128 bits, from LightMAC's authors (KULeuven-COSIC/lightmac, test_present128.c).
+/// 128-bit keys, from LightMAC's authors (KULeuven-COSIC/lightmac, test_present128.c).
 const ROWS_128: [([u8; 16], u64, u64); 4] = [
     ([0; 16], 0, 0x96db702a2e6900af),
     ([0; 16], u64::MAX, 0x3c6019e5e5edd563),
@@ -32,7 +32,7 @@ impl<const K: usize> Kernel for Total<'_, K> {
     }
 }
 
-/// Pushes blocks by fours of vectors, and by vectors.
+/// Pushes blocks by four vectors, and then by one.
 #[inline(always)]
 fn push<I: Isa>(isa: I, adder: &mut PresentAdder<'_, I>, mut blocks: &[u64]) {
     let (words, width) = (isa.words(), 2 * I::Words::LANES);
@@ -53,7 +53,7 @@ fn push<I: Isa>(isa: I, adder: &mut PresentAdder<'_, I>, mut blocks: &[u64]) {
     }
 }
 
-/// Blocks unlike each other.
+/// Different blocks.
 fn blocks(count: usize) -> Vec<u64> {
     (1..=count as u64).map(|i| i.wrapping_mul(0x9e3779b97f4a7c15)).collect()
 }
@@ -83,7 +83,7 @@ impl<const K: usize> Kernel for One<'_, K> {
 }
 
 fn vector<const K: usize>((key, block, expected): &([u8; K], u64, u64)) {
-    // A key is right on every level, whichever it was made for.
+    // A key works on every level, whichever level it was made for.
     for made_for in Level::all() {
         let cipher = Present::expand(key, made_for);
         for count in 1..=9 {
@@ -92,7 +92,7 @@ fn vector<const K: usize>((key, block, expected): &([u8; K], u64, u64)) {
             assert_eq!(several, vec![*expected; count]);
         }
         assert_eq!(cipher.0.decrypt(*expected), *block);
-        // In a batch, at every place: the others come in pairs and cancel out.
+        // In a batch, at every position. The other blocks come in pairs and cancel out.
         for level in Level::all() {
             let one = level.run(One(&cipher, *block));
             assert_eq!(one, *expected, "{level}, made for {made_for}");

@@ -1,4 +1,4 @@
-//! What the level of aarch64 does.
+//! The level of aarch64.
 
 mod bit_slices;
 mod neon;

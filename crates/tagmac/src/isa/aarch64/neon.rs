@@ -1,7 +1,7 @@
 //! One block in a `uint8x16_t`.
 
-// Compilers from 1.96 on warn where an intrinsic stands in a method without the feature. The
-// method is inlined into `Isa::run`'s function, which has it, and the intrinsic with it.
+// Compilers from 1.96 warn about an intrinsic in a method without the feature. The method is
+// inlined, with the intrinsic, into the function of `Isa::run`, which has it.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
 
 use core::arch::aarch64::*;
@@ -12,7 +12,7 @@ use crate::isa::{
     zeros_before,
 };
 
-/// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
+/// Pieces of `step` bytes; `mask` keeps the last `step` bytes of a block.
 #[derive(Clone, Copy)]
 pub struct Stride {
     step: usize,
@@ -105,7 +105,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn encode_counter(self, c: uint64x2_t, layout: uint8x16_t) -> uint8x16_t {
-        // SAFETY: `self` is proof of neon. Indices from 16 on give zero.
+        // SAFETY: `self` is proof of neon. Indices of 16 and more result in zero.
         unsafe { vqtbl1q_u8(vreinterpretq_u8_u64(c), layout) }
     }
 
@@ -176,8 +176,8 @@ impl Isa for Neon {
         self.splat(&keys[r])
     }
 
-    // AESE adds its key first. With a zero key there and the xor after, the compiler moves each
-    // xor into the next round's AESE, so that a round is AESE and AESMC, which CPUs fuse.
+    // AESE adds its key first. With a zero key there and the xor afterwards, the compiler moves
+    // each xor into the next round's AESE. A round is then AESE and AESMC, which CPUs fuse.
     #[inline(always)]
     fn aes(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
         let zero = self.splat(&[0; 16]);
@@ -211,7 +211,7 @@ impl Isa for Neon {
         let (zero, shuffle) = (self.splat(&[0; 16]), self.splat(&shuffle));
         // SAFETY: `self` is proof of neon and aes.
         unsafe {
-            // ShiftRows leaves a block of four equal words alone.
+            // ShiftRows does not change a block of four equal words.
             let sub = vaeseq_u8(vqtbl1q_u8(last, shuffle), zero);
             let sub = veorq_u8(sub, vreinterpretq_u8_u32(vdupq_n_u32(rcon)));
             let before = veorq_u8(before, vextq_u8(zero, before, 12));

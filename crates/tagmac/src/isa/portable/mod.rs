@@ -1,29 +1,29 @@
-//! Any CPU: AES on bits, 16 blocks at once, in plain Rust and in constant time (no table; no
-//! branch and no index depends on data).
+//! Any CPU: bitsliced AES, 16 blocks at once, in plain Rust. Constant-time: it uses no table, and
+//! branches and indices do not depend on data.
 //!
-//! A vector is 8 planes of 4 words. With byte (r, c) = byte r + 4c of a block, as in FIPS-197,
+//! A vector is 8 planes of 4 words. Let byte (r, c) be byte r + 4c of a block, as in FIPS-197,
 //! section 3.4:
 //!
 //! ```text
 //! bit 16c + j of word (b, r)  =  bit b of byte (r, c) of block j
 //! ```
 //!
-//! SubBytes is the circuit in [`sbox`] on the words of a row. ShiftRows turns row r by r columns:
-//! a rotation within each word. MixColumns (section 5.1.3) only xors words: with t_r = a_r ^
-//! a_{r+1}, rows counted mod 4,
+//! SubBytes is the circuit in [`sbox`], applied to the words of a row. ShiftRows rotates row r by r
+//! columns: a rotation within each word. MixColumns (section 5.1.3) only xors words: with t_r = a_r
+//! ^ a_{r+1}, rows counted mod 4,
 //!
 //! ```text
 //! 2 a_r ^ 3 a_{r+1} ^ a_{r+2} ^ a_{r+3}  =  2 t_r ^ a_{r+1} ^ t_{r+2}
 //! ```
 //!
-//! Bitslicing is from Biham, "A Fast New DES Implementation in Software" (1997), and came to AES
-//! with several blocks side by side in Käsper and Schwabe, "Faster and Timing-Attack Resistant
+//! Bitslicing is from Biham, "A Fast New DES Implementation in Software" (1997). Käsper and Schwabe
+//! applied it to AES with several blocks side by side in "Faster and Timing-Attack Resistant
 //! AES-GCM" (2009).
 //!
-//! Fast because a word holds one row: a round of 16 blocks takes 24 rotations and no masks where
-//! a word with all four rows takes masks and shifts for each plane, and the rows of a plane lie
-//! side by side, so that where vectors of 128 bits are part of the target (x86-64, aarch64) the
-//! circuit runs on two rows at once. One block alone has a layout of its own, [`narrow`].
+//! The code is fast because a word holds one row. A round of 16 blocks takes 24 rotations and no
+//! masks; a word with all four rows would need masks and shifts for each plane. The rows of a plane
+//! are adjacent, so on targets with 128-bit vectors (x86-64, aarch64) the circuit runs on two rows
+//! at once. A single block has its own layout, [`narrow`].
 
 #![allow(clippy::needless_range_loop, reason = "planes and rows index several arrays at once")]
 
@@ -43,18 +43,18 @@ use planes::{
 };
 pub(crate) use words::PortableWords;
 
-/// Whether code is better small than fast over long messages: so on CPUs with words of 32 bits and no
-/// vectors, as microcontrollers are. There the level has one block in a vector.
+/// Small code is preferred to speed on long messages: on 32-bit CPUs without vectors, such as
+/// microcontrollers. The portable level there has one block per vector.
 pub(crate) const SMALL: bool =
     !cfg!(any(target_pointer_width = "64", target_family = "wasm", target_arch = "x86"));
 
-/// The level of any CPU.
+/// The portable level.
 pub type Portable = <Choice<SMALL> as Choose>::Level;
 
-/// A portable level, by whether it is the small one.
+/// Selects a portable level, the small one or the wide one.
 pub struct Choice<const SMALL: bool>;
 
-/// What a choice means.
+/// The level for a choice.
 pub trait Choose {
     /// The level.
     type Level: Isa;
@@ -68,11 +68,11 @@ impl Choose for Choice<true> {
     type Level = PortableNarrow;
 }
 
-/// Any CPU, 16 blocks at once.
+/// Any CPU, with 16 blocks per vector.
 #[derive(Clone, Copy)]
 pub struct PortableWide(());
 
-/// Any CPU, one block.
+/// Any CPU, with one block per vector.
 #[derive(Clone, Copy)]
 pub struct PortableNarrow(());
 
@@ -81,14 +81,14 @@ impl Sealed for PortableNarrow {}
 
 #[allow(dead_code, reason = "one of the two portable levels is in use")]
 impl PortableWide {
-    /// The proof, which every CPU has.
+    /// Returns the proof, which every CPU has.
     #[inline]
     pub(in crate::isa) fn detect() -> Option<Self> {
         Some(PortableWide(()))
     }
 
     /// Runs `f` on three values.
-    // So that the caller, who may take another level, needs no stack for planes.
+    // Not inlined, so that callers, which may choose another level, need no stack for planes.
     #[inline(never)]
     pub(in crate::isa) fn call<A, B, C, R>(
         self,
@@ -101,7 +101,7 @@ impl PortableWide {
     }
 }
 
-/// How counters are written.
+/// The encoding of counters.
 #[derive(Clone, Copy)]
 pub struct Layout {
     layout: Block,
@@ -109,7 +109,7 @@ pub struct Layout {
     lowest: [u64; 4],
 }
 
-/// The block whose byte i is byte `layout[i]` of `c`.
+/// Writes `c` as a block: byte i of the block is byte `layout[i]` of `c`.
 #[inline(always)]
 fn written(c: u64, layout: &Block) -> Block {
     let bytes = c.to_le_bytes();
@@ -119,11 +119,12 @@ fn written(c: u64, layout: &Block) -> Block {
     )
 }
 
-/// Lane j is `first + j` in a layout.
+/// Encodes `first + j` in lane j.
 #[inline(never)]
 fn encode(first: u64, layout: &Layout) -> Planes {
-    // Two values at most differ above the low four bits: that of `first`, and the next in those
-    // lanes where the low bits have wrapped. The low bits are j's, turned by those of `first`.
+    // Above the low four bits there are at most two values: that of `first`, and the next one in
+    // lanes where the low bits have wrapped. The low bits are those of j, rotated by those of
+    // `first`.
     const LOW_BITS_OF_J: [u16; 4] = [0xaaaa, 0xcccc, 0xf0f0, 0xff00];
     let low = first % LANES as u64;
     let high = first - low;
@@ -141,7 +142,7 @@ fn encode(first: u64, layout: &Layout) -> Planes {
     v
 }
 
-/// A key in all lanes, for each.
+/// Sets all lanes to each key.
 #[inline(never)]
 fn fill_each(planes: &mut [Planes], keys: &[Block]) {
     for (planes, key) in planes.iter_mut().zip(keys) {
@@ -149,8 +150,8 @@ fn fill_each(planes: &mut [Planes], keys: &[Block]) {
     }
 }
 
-// Nothing is inlined into kernels that is more than some instructions: the level is for CPUs where
-// a vector of blocks takes thousands of cycles.
+// Only functions of a few instructions are inlined into kernels: on the CPUs that use this level, a
+// vector of blocks takes thousands of cycles.
 impl Lanes for PortableWide {
     type Block = Block;
     const LANES: usize = LANES;

@@ -1,12 +1,12 @@
-//! One block. Between rounds it is as in memory, and in the rounds in two words:
+//! One block. Between rounds it has the byte order of memory, and within rounds it is in two words:
 //!
 //! ```text
 //! bit 16r + 4c + b mod 4 of word b / 4  =  bit b of byte (r, c)
 //! ```
 //!
-//! The same formulas as [`super`], for the same sources. Fast because only the circuit takes a
-//! word for each plane, and gets it by a shift that leaves other planes' bits between: all else
-//! works on two words instead of eight.
+//! The formulas and sources are those of [`super`]. The code is fast because only the circuit needs
+//! a word for each plane, and gets it by a shift that leaves bits of other planes in between. All
+//! other steps work on two words instead of eight.
 
 use super::layout::{Nibbles, pack, swap, unpack};
 use super::sbox::sub_bytes;
@@ -25,7 +25,7 @@ fn sub_shift([l, h]: Nibbles) -> Nibbles {
         #[inline(always)]
         |[p, q, r, s]| {
             let w = p & PLANE | (q & PLANE) << 1 | (r & PLANE) << 2 | (s & PLANE) << 3;
-            // Rows 2 and 3 turn by two columns, then rows 1 and 3 by one.
+            // Rotate rows 2 and 3 by two columns, then rows 1 and 3 by one.
             let w = swap(w, 8, 0x00ff_00ff_0000_0000);
             let stay = w & 0x0000_ffff_0000_ffff;
             stay | w >> 4 & 0x0fff_0000_0fff_0000 | w << 12 & 0xf000_0000_f000_0000
@@ -38,18 +38,18 @@ fn sub_shift([l, h]: Nibbles) -> Nibbles {
 fn mix_columns([l, h]: Nibbles) -> Nibbles {
     let (next_l, next_h) = (l.rotate_right(16), h.rotate_right(16));
     let (t_l, t_h) = (l ^ next_l, h ^ next_h);
-    // 2t is t one plane up, and what leaves plane 7 comes back as 0x1b.
+    // 2t is t one plane up; the bits that leave plane 7 come back as 0x1b.
     let top = t_h >> 3 & PLANE;
     let twice_l = (t_l << 1 & !PLANE) ^ top ^ top << 1 ^ top << 3;
     let twice_h = (t_h << 1 & !PLANE) ^ (t_l >> 3 & PLANE) ^ top;
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
-/// The most rounds of a cipher.
+/// The maximum number of rounds of a cipher.
 const MAX_ROUNDS: usize = 14;
 
-/// All rounds on blocks, side by side: the gates of one wait for each other, and those of the next
-/// fill the time.
+/// All rounds on blocks, side by side: the gates of one block depend on each other, and those of
+/// the next block fill the time.
 #[inline(always)]
 fn rounds<const N: usize>(x: [u128; N], keys: &[Block]) -> [u128; N] {
     let last = keys.len() - 1;
@@ -58,8 +58,8 @@ fn rounds<const N: usize>(x: [u128; N], keys: &[Block]) -> [u128; N] {
     packed[0] = pack(u128::from_le_bytes(keys[0]));
     let mut x = x.map(pack);
     for r in 0..last {
-        // The next key goes by way of memory: compilers then pack it by instructions on vectors,
-        // which are idle here.
+        // The next key is stored to memory, so that compilers pack it by vector instructions, which
+        // are otherwise idle here.
         packed[r + 1] = pack(u128::from_le_bytes(keys[r + 1]));
         for x in &mut x {
             *x = xor(mix_columns(sub_shift(*x)), packed[r]);
@@ -95,7 +95,7 @@ fn xor(a: Nibbles, b: Nibbles) -> Nibbles {
 impl Lanes for PortableNarrow {
     type Block = Block;
     const LANES: usize = 1;
-    // The gates of one block wait for each other; those of the next fill the time.
+    // The gates of one block depend on each other; those of the next block fill the time.
     const UNROLL: usize = if SMALL { 1 } else { 8 };
     type V = u128;
     type Counter = u64;
@@ -196,7 +196,7 @@ impl Lanes for PortableNarrow {
 
 #[allow(dead_code, reason = "one of the two portable levels is in use")]
 impl PortableNarrow {
-    /// The proof, which every CPU has.
+    /// Returns the proof, which every CPU has.
     #[inline]
     pub(in crate::isa) fn detect() -> Option<Self> {
         Some(PortableNarrow(()))
@@ -288,7 +288,7 @@ impl Isa for PortableNarrow {
         let fill = |word: u32| word as u128 * 0x00000001_00000001_00000001_00000001;
         let word = (last >> 96) as u32;
         let (word, rcon) = rcon.map_or((word, 0), |rcon| (word.rotate_right(8), rcon as u32));
-        // ShiftRows leaves a block of four equal words alone.
+        // ShiftRows does not change a block of four equal words.
         let sub = unpack(sub_shift(pack(fill(word)))) as u32 ^ rcon;
         let before = before ^ before << 32;
         before ^ before << 64 ^ fill(sub)

@@ -4,10 +4,10 @@ use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox;
 use crate::isa::Block;
 
-/// Blocks in a vector.
+/// The number of blocks in a vector.
 pub(super) const LANES: usize = 16;
 
-/// Words (b, r): 4 words of a plane side by side.
+/// Words (b, r): the four words of a plane are adjacent.
 pub(super) type Planes = [[u64; 4]; 8];
 
 /// Bit 0 of each of the four 16-bit fields of a word.
@@ -15,14 +15,14 @@ pub(super) const ONES: u64 = 0x0001_0001_0001_0001;
 /// The low byte of each field.
 const BYTES: u64 = 0x00ff_00ff_00ff_00ff;
 
-/// Exchanges the bits of `y` under `mask` with those of `x` that are `by` places higher.
+/// Swaps the bits of `y` under `mask` with those of `x` that are `by` positions higher.
 #[inline(always)]
 fn exchange(x: u64, y: u64, by: usize, mask: u64) -> (u64, u64) {
     let t = (x >> by ^ y) & mask;
     (x ^ t << by, y ^ t)
 }
 
-/// Rows 0 and 1 of a block, rows 2 and 3: byte (r, c) is byte `2c + r % 2` of word `r / 2`.
+/// Rows 0 and 1 of a block, and rows 2 and 3: byte (r, c) is byte `2c + r % 2` of word `r / 2`.
 #[inline(always)]
 fn row_pairs(b: &Block) -> (u64, u64) {
     let [even, odd] = columns(b);
@@ -36,8 +36,8 @@ fn from_row_pairs(upper: u64, lower: u64) -> Block {
     from_columns([even, odd])
 }
 
-/// Exchanges bit b of each byte of words (j, r) with bit j of that byte of words (b, r). Its own
-/// inverse. Never inlined, because as a part of more it is no longer compiled to vectors.
+/// Swaps bit b of each byte of words (j, r) with bit j of that byte of words (b, r). It is its own
+/// inverse. Never inlined, because compilers do not vectorise it as part of a larger function.
 #[inline(never)]
 fn transpose(w: &mut Planes) {
     const STEPS: [(usize, u64); 3] =
@@ -53,7 +53,7 @@ fn transpose(w: &mut Planes) {
     }
 }
 
-/// Blocks to planes.
+/// Converts blocks to planes.
 #[inline(always)]
 pub(super) fn slice(p: &[u8; 16 * LANES]) -> Planes {
     let mut w = [[0; 4]; 8];
@@ -61,12 +61,12 @@ pub(super) fn slice(p: &[u8; 16 * LANES]) -> Planes {
     w
 }
 
-/// As [`slice`]. What is called here writes where planes are to be: returned, they would be copied.
+/// As [`slice`], in place: returned planes would be copied.
 #[inline(never)]
 fn slice_into(w: &mut Planes, p: &[u8; 16 * LANES]) {
     let (blocks, _) = p.as_chunks();
     for j in 0..8 {
-        // A word has one row: of block j in the low bytes, of block j + 8 in the high bytes.
+        // A word holds one row: block j in the low bytes, block j + 8 in the high bytes.
         let (low, high) = (row_pairs(&blocks[j]), row_pairs(&blocks[j + 8]));
         (w[j][0], w[j][1]) = exchange(low.0, high.0, 8, BYTES);
         (w[j][2], w[j][3]) = exchange(low.1, high.1, 8, BYTES);
@@ -74,7 +74,7 @@ fn slice_into(w: &mut Planes, p: &[u8; 16 * LANES]) {
     transpose(w);
 }
 
-/// Planes to blocks.
+/// Converts planes to blocks.
 #[inline(never)]
 pub(super) fn unslice(mut w: Planes) -> [u8; 16 * LANES] {
     transpose(&mut w);
@@ -101,7 +101,7 @@ pub(super) fn fill(b: &Block) -> Planes {
 #[inline(never)]
 pub(super) fn fill_into(v: &mut Planes, b: &Block) {
     let (upper, lower) = row_pairs(b);
-    // The rows' bytes in the low bytes of fields.
+    // The rows' bytes in the low bytes of the fields.
     let rows = [upper & BYTES, upper >> 8 & BYTES, lower & BYTES, lower >> 8 & BYTES];
     for b in 0..8 {
         for r in 0..4 {
@@ -111,7 +111,7 @@ pub(super) fn fill_into(v: &mut Planes, b: &Block) {
     }
 }
 
-/// `a` where `mask` is set, zero elsewhere.
+/// Keeps `a` where `mask` is set; zero elsewhere.
 #[inline(always)]
 pub(super) fn masked(mut a: Planes, mask: u64) -> Planes {
     for word in a.as_flattened_mut() {
@@ -120,8 +120,8 @@ pub(super) fn masked(mut a: Planes, mask: u64) -> Planes {
     a
 }
 
-/// `x` and `y` in the place of one word: each field is halved, into the xor of its halves, and
-/// those of `y` come above those of `x`.
+/// Merges `x` and `y` into one word. Each field is reduced to the xor of its halves, and those of
+/// `y` are above those of `x`.
 #[inline(always)]
 fn merge(x: u64, y: u64, half: u32, mask: u64) -> u64 {
     (x ^ x >> half) & mask | (y ^ y << half) & !mask
@@ -144,7 +144,7 @@ pub(super) fn fold(a: &Planes) -> Nibbles {
             let even = merge(planes[4 * h], planes[4 * h + 2], 2, 0x3333_3333_3333_3333);
             let odd = merge(planes[4 * h + 1], planes[4 * h + 3], 2, 0x3333_3333_3333_3333);
             let w = merge(even, odd, 1, 0x5555_5555_5555_5555);
-            // Bits 16c + 4r + b go to 16r + 4c + b.
+            // Move bits 16c + 4r + b to 16r + 4c + b.
             swap(swap(w, 24, 0x0000_0000_ff00_ff00), 12, 0x0000_f0f0_0000_f0f0)
         },
     )
@@ -158,7 +158,7 @@ pub(super) fn xor(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
     )
 }
 
-/// Row `r + by` in the place of row r.
+/// Moves row `r + by` to row r.
 #[inline(always)]
 fn turn(a: [u64; 4], by: usize) -> [u64; 4] {
     core::array::from_fn(
@@ -169,7 +169,7 @@ fn turn(a: [u64; 4], by: usize) -> [u64; 4] {
 
 #[inline(always)]
 fn sub_bytes(a: &mut Planes) {
-    // Nothing else in this loop: compilers then run it on two rows at once.
+    // Nothing else is in this loop, so that compilers run it on two rows at once.
     for r in 0..4 {
         let column = core::array::from_fn(
             #[inline(always)]
@@ -190,7 +190,7 @@ fn shift_rows(a: [u64; 4]) -> [u64; 4] {
     )
 }
 
-/// All rounds. A call: they are thousands of bytes of code.
+/// All rounds. Not inlined: they are thousands of bytes of code.
 #[inline(never)]
 pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
     let Some((last, keys)) = keys.split_last() else { return };
@@ -200,12 +200,12 @@ pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
     last_round(a, last);
 }
 
-/// A round. A call: within the loop of [`rounds`] it takes 2 to 4 % more instructions, and whether compilers leave it
-/// out of there depends on who else calls it.
+/// One round. Not inlined: in the loop of [`rounds`] it takes 2 to 4 % more instructions, and
+/// whether compilers inline it there depends on its other callers.
 #[inline(never)]
 pub(super) fn round(a: &mut Planes, k: &Planes) {
     sub_bytes(a);
-    // 2t is t one plane up, and what leaves plane 7 comes back as 0x1b.
+    // 2t is t one plane up; the bits that leave plane 7 come back as 0x1b.
     let mut below = [0; 4];
     for b in 0..8 {
         let p = shift_rows(a[b]);

@@ -1,15 +1,15 @@
 //! SubBytes of AES (FIPS-197, section 5.1.1) as a circuit: `s = affine(u^-1)` in GF(2^8).
 //!
-//! The circuit and its names are Boyar and Peralta's, "A New Combinational Logic Minimization
+//! The circuit and its names are from Boyar and Peralta, "A New Combinational Logic Minimization
 //! Technique with Applications to Cryptology" (2010), with the two gates fewer of their later
-//! straight-line program SLP_AES_113 (with Calik). A top layer of sums y, the inverse in
+//! straight-line program SLP_AES_113 (with Calik). It has a top layer of sums y, the inverse in
 //! GF(2^8) as a tower over GF(2^4) and GF(2^2), and a bottom layer of sums.
 //!
-//! Fast because it is 113 gates, 32 of them AND, for as many bytes as a word has bits.
+//! It is fast because 113 gates, 32 of them AND, process one byte for each bit of a word.
 
 use core::ops::{BitAnd, BitXor, Not};
 
-/// SubBytes of bytes whose bits b are in word b: bit i of the words is byte i.
+/// SubBytes of many bytes. Word b holds bit b of every byte; bit i of the words belongs to byte i.
 #[inline(always)]
 pub(super) fn sub_bytes<W>(planes: [W; 8]) -> [W; 8]
 where
@@ -145,7 +145,7 @@ pub(super) mod tests {
         (0..8).rev().fold(0, |sum, bit| x(sum) ^ if b >> bit & 1 != 0 { a } else { 0 })
     }
 
-    /// FIPS-197, section 5.1.1, as it is written there.
+    /// SubBytes as defined in FIPS-197, section 5.1.1.
     pub fn sub_byte(a: u8) -> u8 {
         let b = (0..254).fold(1, |power, _| times(power, a));
         (1..5).fold(b ^ 0x63, |sum, by| sum ^ b.rotate_left(by))

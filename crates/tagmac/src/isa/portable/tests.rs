@@ -1,4 +1,4 @@
-//! Both portable levels, against FIPS-197 and other definitions on bytes.
+//! Tests both portable levels against FIPS-197 and other definitions on bytes.
 
 use super::sbox::tests::{sub_byte, times};
 use super::*;
@@ -20,7 +20,7 @@ fn mix_columns(a: Block) -> Block {
     })
 }
 
-/// Blocks without a pattern.
+/// Pseudorandom blocks.
 fn blocks(seed: u64) -> [u8; 16 * LANES] {
     let mut state = seed;
     core::array::from_fn(|_| {
@@ -33,7 +33,7 @@ fn block(p: &[u8], j: usize) -> Block {
     p[16 * j..][..16].try_into().unwrap()
 }
 
-/// Lane j of `a` is `expected(j)`.
+/// Asserts that lane j of `a` is `expected(j)`.
 fn assert_lanes<I: Isa>(isa: I, a: I::V, expected: impl Fn(usize) -> Block) {
     let mut p = [0; 16 * LANES];
     isa.store_lanes(a, &mut p[..16 * I::LANES]);
@@ -51,7 +51,7 @@ fn rounds<I: Isa>(isa: I) {
     assert_lanes(isa, isa.xor(a, k), |j| xor(block(&p, j), key));
     assert_lanes(isa, isa.aes_last(a, k), |j| xor(sub_shift(block(&p, j)), key));
     assert_lanes(isa, isa.aes(a, k), |j| xor(mix_columns(sub_shift(block(&p, j))), key));
-    // Keys that differ from lane to lane.
+    // Keys that differ between lanes.
     let q = blocks(3);
     let k = isa.load(&q[..16 * I::LANES]);
     assert_lanes(isa, isa.aes(a, k), |j| xor(mix_columns(sub_shift(block(&p, j))), block(&q, j)));
@@ -88,7 +88,7 @@ fn round_keys(key: &[u8]) -> [Block; 15] {
 }
 
 fn ciphers<I: Isa>(isa: I) {
-    // FIPS-197, appendix C: the key of 16, 24 or 32 bytes counts from 0.
+    // FIPS-197, appendix C: the bytes of the key of 16, 24 or 32 bytes count from 0.
     let key: [u8; 32] = core::array::from_fn(|i| i as u8);
     let plain = 0x00112233445566778899aabbccddeeffu128.to_be_bytes();
     for (length, rounds, cipher) in [
@@ -120,7 +120,7 @@ fn some_lanes<I: Isa>(isa: I) {
         let first = |j| if j < n { block(&p, j) } else { [0; 16] };
         assert_lanes(isa, isa.load_lanes(&p[..16 * n]), first);
         assert_lanes(isa, isa.keep_lanes(whole, n), first);
-        // As many whole blocks as fit, and no byte more.
+        // Stores only whole blocks, and no byte more.
         let mut stored = [0xee; 16 * LANES + 16];
         isa.store_lanes(whole, &mut stored[..16 * n + 15 * (n < I::LANES) as usize]);
         assert_eq!(stored[..16 * n], p[..16 * n]);

@@ -9,7 +9,7 @@ pub struct PortableWords;
 
 type W = [u64; 2];
 
-/// `f` of each pair of words.
+/// Applies `f` to each pair of words.
 #[inline(always)]
 fn each(a: W, b: W, f: impl Fn(u64, u64) -> u64) -> W {
     [f(a[0], b[0]), f(a[1], b[1])]
@@ -141,7 +141,7 @@ impl Words for PortableWords {
 
     #[inline(always)]
     fn add16(self, a: W, b: W) -> W {
-        // The high bit of each field apart, so that no carry leaves it.
+        // The high bit of each field is added separately, so that carries stay within the field.
         const LOW: u64 = 0x7fff_7fff_7fff_7fff;
         each(a, b, |a, b| ((a & LOW) + (b & LOW)) ^ (a ^ b) & !LOW)
     }

@@ -7,7 +7,7 @@ use super::words::Words512;
 use super::{OVER_X, REVERSED, TIMES_X};
 use crate::isa::{Avx2, Avx512, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
 
-/// Pieces of `step` bytes: where each byte of the blocks comes from.
+/// Pieces of `step` bytes, and the source of each byte of the blocks.
 #[derive(Clone, Copy)]
 pub struct Stride {
     step: usize,
@@ -15,8 +15,8 @@ pub struct Stride {
     message: __mmask64,
 }
 
-/// For pieces of 8..=16 bytes: byte i of lane j comes from byte `j * step + i - (16 - step)` of
-/// the pieces, and which bytes come from there at all.
+/// For pieces of 8..=16 bytes: byte i of lane j comes from byte `j * step + i - (16 - step)` of the
+/// pieces. The mask selects the bytes that come from there.
 static SPREADS: [([u8; 64], u64); 9] = {
     let mut spreads = [([0; 64], 0); 9];
     let mut place = 0;
@@ -38,7 +38,7 @@ fn ones(n: usize) -> u64 {
 }
 
 impl Avx512 {
-    /// Up to 64 bytes; zeros fill the rest.
+    /// Up to 64 bytes, padded with zeros.
     #[inline(always)]
     pub(super) fn load_bytes(self, p: &[u8]) -> __m512i {
         assert!(p.len() <= 64);
@@ -46,7 +46,7 @@ impl Avx512 {
         unsafe { _mm512_maskz_loadu_epi8(ones(p.len()), p.as_ptr().cast()) }
     }
 
-    /// Four blocks from where they are.
+    /// Loads four blocks from their addresses.
     #[inline(always)]
     fn blocks<'a>(self, block: impl Fn(usize) -> &'a [u8]) -> __m512i {
         let lane = self.narrow();
@@ -261,7 +261,7 @@ impl Isa for Avx512 {
         // SAFETY: `self` is proof of avx512f, avx512bw and vaes.
         unsafe {
             let words = _mm512_shuffle_epi8(last, self.splat(&shuffle));
-            // ShiftRows leaves a block of four equal words alone.
+            // ShiftRows does not change a block of four equal words.
             let sub = _mm512_aesenclast_epi128(words, _mm512_set1_epi32(rcon));
             let before = self.xor(before, _mm512_bslli_epi128::<4>(before));
             self.xor3(before, _mm512_bslli_epi128::<8>(before), sub)
@@ -280,7 +280,7 @@ impl Isa for Avx512 {
         // SAFETY: `self` is proof of avx512f and avx512bw.
         unsafe {
             let a = _mm512_shuffle_epi8(a, reversed);
-            // The first bit of each word goes into the next one, that of the last to c.
+            // The first bit of each word moves to the next word, and that of the last word to c.
             let first = _mm512_shuffle_epi32::<0x93>(_mm512_srai_epi32::<31>(a));
             let a = self.xor(_mm512_slli_epi32::<1>(a), self.and(first, c));
             _mm512_shuffle_epi8(a, reversed)
@@ -293,7 +293,8 @@ impl Isa for Avx512 {
         // SAFETY: `self` is proof of avx512f and avx512bw.
         unsafe {
             let a = _mm512_shuffle_epi8(a, reversed);
-            // The last bit of each word goes into the one before, that of the first to c as well.
+            // The last bit of each word moves to the previous word, and that of the first word also
+            // to c.
             let last = _mm512_slli_epi32::<31>(a);
             let moved = _mm512_shuffle_epi32::<0x39>(last);
             let c = self.and(_mm512_srai_epi32::<31>(last), c);

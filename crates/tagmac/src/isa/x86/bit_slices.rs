@@ -12,8 +12,8 @@ const NIBBLE: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 /// Bit i of byte i.
 const DIAGONAL: u64 = 0x8040_2010_0804_0201;
 
-/// For pieces of 4..=8 bytes: where each byte of eight words comes from. Byte 63 is zero where
-/// pieces are shorter than words.
+/// For pieces of 4..=8 bytes: the source of each byte of eight words. Byte 63 is zero if pieces are
+/// shorter than words.
 static PLACES: [[u8; 64]; 5] = {
     let mut places = [[63; 64]; 5];
     let mut place = 0;
@@ -27,7 +27,7 @@ static PLACES: [[u8; 64]; 5] = {
     places
 };
 
-/// The same for four words, two from the start of one half and two from the end of the other.
+/// The same for four words: two at the start of one half and two at the end of the other.
 static HALVES: [[u8; 32]; 5] = {
     let mut places = [[0x80; 32]; 5];
     let mut place = 0;
@@ -114,14 +114,14 @@ impl BitSlices for Words512 {
         let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
         let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
         let key = self.splat(key.swap_bytes());
-        // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
-        // bit's, then h with the byte's place.
+        // For rows 8h + l: swap l with the byte's index, then the byte's index with the bit's, then
+        // h with the byte's index.
         for (h, group) in rows.as_chunks::<64>().0.iter().enumerate() {
             let row = |l: usize| self.xor(self.load(&group[8 * l..][..8]), key);
-            // The instruction that turns bytes into bits counts bytes from the other end.
+            // The instruction that transposes bytes counts bytes from the other end.
             let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
             for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
-                // Swapped bytes are planes in another order.
+                // Swapping bytes only changes the order of planes.
                 self.store(
                     Nibbles512.transpose_bytes(self, x, DIAGONAL),
                     &mut planes[64 * (7 - byte) + 8 * h..][..8],
@@ -139,7 +139,8 @@ impl BitSlices for Words512 {
 
     #[inline(always)]
     fn with_half<R>(self, f: impl FnOnce(Words256) -> R) -> R {
-        // Compiled here, tables of three inputs would be made of 512-bit instructions.
+        // If `f` were compiled for this level, compilers would use 512-bit instructions for truth
+        // tables of three inputs.
         let half = Avx2::from(self.0);
         half.call(
             f,
@@ -152,7 +153,7 @@ impl BitSlices for Words512 {
 }
 
 impl Words512 {
-    /// Byte j of word i in vector v goes to byte v of word i in vector j.
+    /// Moves byte j of word i in vector v to byte v of word i in vector j.
     #[inline(always)]
     fn exchange_bytes(self, x: [__m512i; 8]) -> [__m512i; 8] {
         let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
@@ -171,13 +172,14 @@ impl Words512 {
         [x0, x1, x2, x3, x4, x5, x6, x7]
     }
 
-    /// Exchanges the bytes of `a` in places with the bit of weight `STEP` and those of `b` without.
+    /// Swaps the bytes of `a` at positions with the bit of weight `STEP` and those of `b` at
+    /// positions without it.
     #[inline(always)]
     fn exchange_pair<const STEP: u64>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         const { assert!(STEP == 1 || STEP == 2 || STEP == 4) };
-        // Bytes without the bit of that weight in their place.
+        // The bytes at positions without the bit of that weight.
         let low = u64::MAX / ((1 << STEP) + 1);
-        // The place of each byte's partner, in each half of a lane.
+        // The position of each byte's partner, in each half of a lane.
         let half = 0x0706_0504_0302_0100 ^ (0x0101_0101_0101_0101 * STEP as i64);
         let upper = half + 0x0808_0808_0808_0808;
         // SAFETY: `self` is proof of avx512bw.
@@ -191,7 +193,7 @@ impl Words512 {
     }
 }
 
-/// Shuffles look nibbles up, and GFNI multiplies matrices of bits.
+/// Shuffles look up nibbles, and GFNI multiplies bit matrices.
 #[derive(Clone, Copy)]
 pub struct Nibbles512;
 

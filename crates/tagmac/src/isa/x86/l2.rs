@@ -3,10 +3,10 @@
 use core::arch::x86_64::{__cpuid, CpuidResult};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where the CPU does not say, or says what no core has.
+/// Used if the CPU does not report the size, or reports an implausible one.
 const COMMON: usize = 1 << 20;
 
-/// Bytes of a core's L2 cache, which the CPU is asked for once: it may be slow to say.
+/// The size in bytes of a core's L2 cache. The CPU is asked once, because it may be slow to answer.
 #[inline(always)]
 pub(crate) fn l2_bytes() -> usize {
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
@@ -25,7 +25,7 @@ fn ask(known: &AtomicUsize) -> usize {
         SIZES.. => (cpuid(SIZES).ecx >> 16) as usize * 1024,
         _ => 0,
     };
-    // Cores that share more than this have no more for each.
+    // If cores share a larger cache, each core's part is not larger than this.
     let bytes = if bytes < 1 << 18 { COMMON } else { bytes.min(1 << 21) };
     known.store(bytes, Ordering::Relaxed);
     bytes

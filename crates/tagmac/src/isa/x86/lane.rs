@@ -1,5 +1,5 @@
-//! One block in an `__m128i`: the levels Aesni and Avx2, the one-block level of wider ones, and the register
-//! in which a function returns a block.
+//! One block in an `__m128i`: the levels Aesni and Avx2, the one-block level of wider ones, and the
+//! register in which functions return a block.
 
 use core::arch::x86_64::*;
 
@@ -52,15 +52,15 @@ unsafe impl Xmm for Avx2 {
     }
 }
 
-/// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
+/// Pieces of `step` bytes; `mask` keeps the last `step` bytes of a block.
 #[derive(Clone, Copy)]
 pub struct Stride {
     step: usize,
     mask: __m128i,
 }
 
-/// The layout in which the bytes of a block from `first` on come first, with zeros around them. From
-/// before the block if `first` is negative.
+/// The layout that moves byte `first` of a block to the front and fills up with zeros. If `first`
+/// is negative, zeros come first.
 #[inline(always)]
 pub(super) fn moved(first: isize) -> Block {
     const RAMP: [u8; 48] = {
@@ -260,7 +260,7 @@ impl<L: Xmm> Isa for L {
         // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2, and of aes.
         unsafe {
             let words = _mm_shuffle_epi8(last, self.splat(&shuffle));
-            // ShiftRows leaves a block of four equal words alone.
+            // ShiftRows does not change a block of four equal words.
             let sub = _mm_aesenclast_si128(words, _mm_set1_epi32(rcon));
             let before = _mm_xor_si128(before, _mm_slli_si128(before, 4));
             _mm_xor_si128(_mm_xor_si128(before, _mm_slli_si128(before, 8)), sub)
@@ -278,7 +278,7 @@ impl<L: Xmm> Isa for L {
         // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2.
         unsafe {
             let a = _mm_shuffle_epi8(a, reversed);
-            // The first bit of each word goes into the next one, that of the last to c.
+            // The first bit of each word moves to the next word, and that of the last word to c.
             let first = _mm_shuffle_epi32::<0x93>(_mm_srai_epi32::<31>(a));
             let a = self.xor(_mm_slli_epi32::<1>(a), self.and(first, c));
             _mm_shuffle_epi8(a, reversed)
@@ -291,7 +291,8 @@ impl<L: Xmm> Isa for L {
         // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2.
         unsafe {
             let a = _mm_shuffle_epi8(a, reversed);
-            // The last bit of each word goes into the one before, that of the first to c as well.
+            // The last bit of each word moves to the previous word, and that of the first word also
+            // to c.
             let last = _mm_slli_epi32::<31>(a);
             let moved = _mm_shuffle_epi32::<0x39>(last);
             let c = self.and(_mm_srai_epi32::<31>(last), c);
@@ -301,13 +302,13 @@ impl<L: Xmm> Isa for L {
 }
 
 /// See [`isa::Register`](crate::isa::Register).
-// The bits of two numbers that nobody calculates with: functions of Rust return those in vector registers,
-// but a vector in memory.
+// The bits of two numbers that are never used in arithmetic: Rust functions return these in vector
+// registers, but a vector in memory.
 #[derive(Clone, Copy)]
 pub struct Register(f64, f64);
 
 impl Register {
-    /// The register that holds a block.
+    /// Returns the register that holds a block.
     #[inline(always)]
     pub(crate) fn new(block: &Block) -> Register {
         // SAFETY: reads the 16 bytes of an array; SSE2 is part of x86-64.
@@ -325,7 +326,7 @@ impl Register {
         unsafe { _mm_castpd_si128(_mm_set_pd(self.1, self.0)) }
     }
 
-    /// The block, stored at once.
+    /// Returns the block, stored in one piece.
     #[inline(always)]
     pub(crate) fn block(self) -> Block {
         let mut block = [0; 16];
@@ -334,7 +335,7 @@ impl Register {
         block
     }
 
-    /// Whether it holds this block, in a time that does not depend on either.
+    /// Compares with a block in constant time.
     #[inline(always)]
     pub(crate) fn ct_eq(self, block: &Block) -> bool {
         let other = Register::new(block).vector();

@@ -1,4 +1,4 @@
-//! What the levels of x86-64 do.
+//! The levels of x86-64.
 
 mod avx512;
 mod bit_slices;
@@ -19,14 +19,15 @@ use core::arch::x86_64::{__m128i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm
 use super::{BitSlices, Block, gf128};
 use crate::sealed::Sealed;
 
-/// The bytes of a block from the last to the first: a big-endian number as a little-endian one.
+/// The bytes of a block in reverse, which turns a big-endian number into a little-endian one.
 const REVERSED: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
-/// What a bit that leaves a word adds to the next one, and the last of them to the first: times x.
+/// For multiplication by x: the carry of each word's top bit into the next word, and of the last
+/// one into the first.
 const TIMES_X: Block = (gf128::C as u128 | 1 << 32 | 1 << 64 | 1 << 96).to_le_bytes();
-/// What the last bit of a number adds to its first word, over x.
+/// For division by x: the carry of a number's last bit into its first word.
 const OVER_X: Block = ((gf128::C >> 1) as u128).to_le_bytes();
 
-/// A number as a block, big-endian, stored at once.
+/// A number as a big-endian block, stored in one piece.
 #[inline(always)]
 pub(super) fn be_block(number: u128) -> Block {
     let (first, last) = ((number >> 64) as u64, number as u64);
@@ -34,9 +35,9 @@ pub(super) fn be_block(number: u128) -> Block {
     stored(unsafe { _mm_set_epi64x(last.swap_bytes() as i64, first.swap_bytes() as i64) })
 }
 
-/// The bytes of a vector, stored at once. Compilers do not see that its words came one by one, and do
-/// not store them so: what was stored in halves is not loaded as a whole before it has left for the
-/// cache.
+/// The bytes of a vector, stored in one piece. The assembly hides from compilers that its words
+/// were separate, so that they cannot store them separately: two halves cannot be forwarded to one
+/// load until both have reached the cache.
 #[inline(always)]
 fn stored(mut vector: __m128i) -> Block {
     // SAFETY: no instruction; SSE2 is part of x86-64.
@@ -49,7 +50,7 @@ fn stored(mut vector: __m128i) -> Block {
     block
 }
 
-/// Asks the caches for so many bytes, which need not be there.
+/// Prefetches `bytes` bytes. The addresses need not be valid.
 #[inline(always)]
 pub(super) fn prefetch(from: *const u8, bytes: usize) {
     for line in (0..bytes).step_by(64) {
@@ -68,11 +69,11 @@ pub(super) fn opaque_word(mut word: u64) -> u64 {
     word
 }
 
-/// The reference itself, of which compilers do not know that it is the same as before.
+/// The same reference, hidden from the optimiser.
 #[inline(always)]
 pub(super) fn opaque<T>(reference: &T) -> &T {
     let mut p: *const T = reference;
-    // SAFETY: no instruction. Not `pure`, so that it stays where it stands.
+    // SAFETY: no instruction. Not `pure`, so that it is not moved.
     unsafe {
         asm!("/* {p} */", p = inout(reg) p, options(readonly, nostack, preserves_flags));
     }
@@ -80,7 +81,7 @@ pub(super) fn opaque<T>(reference: &T) -> &T {
     unsafe { &*p }
 }
 
-/// A level with 128-bit vectors: what is not the same on all of them.
+/// A level with 128-bit vectors: the operations that differ between such levels.
 ///
 /// # Safety
 ///

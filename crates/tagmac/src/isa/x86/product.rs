@@ -1,11 +1,11 @@
-//! The 32-bit product, written as the instruction. The intrinsic stands for a masked 64-bit product,
-//! and where LLVM moves the mask of a factor out of a loop it no longer sees that the high half is
-//! zero, and multiplies that as well.
+//! The 32-bit product as inline assembly. Compilers treat the intrinsic as a masked 64-bit product.
+//! If LLVM moves the mask of a factor out of a loop, it no longer sees that the high half is zero,
+//! and multiplies that as well.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// Makes a function of the products of the low halves.
+/// Defines a function for the products of the low halves.
 macro_rules! product {
     ($name:ident, $feature:literal, $word:ty, $register:ident) => {
         #[inline]

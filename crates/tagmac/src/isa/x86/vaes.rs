@@ -9,7 +9,7 @@ use crate::isa::{
     Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Vaes, be_prefix, first_block, last_ones,
 };
 
-/// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
+/// Pieces of `step` bytes; `mask` keeps the last `step` bytes of each block.
 #[derive(Clone, Copy)]
 pub struct Stride {
     step: usize,
@@ -17,7 +17,7 @@ pub struct Stride {
 }
 
 impl Vaes {
-    /// Lane 0 and lane 1.
+    /// Combines lane 0 and lane 1.
     #[inline(always)]
     fn pair(self, low: __m128i, high: __m128i) -> __m256i {
         // SAFETY: `self` is proof of avx2.
@@ -236,7 +236,7 @@ impl Isa for Vaes {
         // SAFETY: `self` is proof of avx2 and vaes.
         unsafe {
             let words = _mm256_shuffle_epi8(last, self.splat(&shuffle));
-            // ShiftRows leaves a block of four equal words alone.
+            // ShiftRows does not change a block of four equal words.
             let sub = _mm256_aesenclast_epi128(words, _mm256_set1_epi32(rcon));
             let before = self.xor(before, _mm256_bslli_epi128::<4>(before));
             self.xor3(before, _mm256_bslli_epi128::<8>(before), sub)
@@ -255,7 +255,7 @@ impl Isa for Vaes {
         // SAFETY: `self` is proof of avx2.
         unsafe {
             let a = _mm256_shuffle_epi8(a, reversed);
-            // The first bit of each word goes into the next one, that of the last to c.
+            // The first bit of each word moves to the next word, and that of the last word to c.
             let first = _mm256_shuffle_epi32::<0x93>(_mm256_srai_epi32::<31>(a));
             let a = self.xor(_mm256_slli_epi32::<1>(a), self.and(first, c));
             _mm256_shuffle_epi8(a, reversed)
@@ -268,7 +268,8 @@ impl Isa for Vaes {
         // SAFETY: `self` is proof of avx2.
         unsafe {
             let a = _mm256_shuffle_epi8(a, reversed);
-            // The last bit of each word goes into the one before, that of the first to c as well.
+            // The last bit of each word moves to the previous word, and that of the first word also
+            // to c.
             let last = _mm256_slli_epi32::<31>(a);
             let moved = _mm256_shuffle_epi32::<0x39>(last);
             let c = self.and(_mm256_srai_epi32::<31>(last), c);

@@ -23,7 +23,7 @@ impl<L: Xmm> Sealed for Words128<L> {}
 impl Sealed for Words256 {}
 impl Sealed for Words512 {}
 
-/// The operations that are one instruction of the same kind at every width.
+/// The operations that are the same kind of instruction at every width.
 macro_rules! same_at_every_width {
     (
         $bytes:literal, $word:ty; $splat:ident, $load:ident, $store:ident, $and:ident, $or:ident,
@@ -74,7 +74,7 @@ macro_rules! same_at_every_width {
 
         #[inline(always)]
         fn sum_pair(self, a: $word, b: $word) -> [u64; 2] {
-            // In each lane, the sum of `a`'s words and that of `b`'s.
+            // In each lane, the sum of the words of `a` and that of `b`.
             let (low, high) = self.deinterleave_pair(a, b);
             let mut sums = [0; 2];
             self.narrow().store(self.sum_lanes(self.add(low, high)), &mut sums);
@@ -86,7 +86,8 @@ macro_rules! same_at_every_width {
             let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
-            // SAFETY: `self` is proof of the level. What takes apart also puts together.
+            // SAFETY: `self` is proof of the level. The unpack instructions are their own inverse
+            // here.
             let (x, y) = unsafe { ($low(low, high), $high(low, high)) };
             // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(a.as_mut_ptr().cast(), x) };
@@ -132,7 +133,7 @@ macro_rules! same_at_every_width {
     };
 }
 
-/// Logic and loads, one instruction of the same kind at every width.
+/// Logic and loads, which are the same kind of instruction at every width.
 macro_rules! logic_at_every_width {
     (
         $words:literal, $word:ty; $load:ident, $xor:ident, $and_not:ident
@@ -158,7 +159,7 @@ macro_rules! logic_at_every_width {
     };
 }
 
-/// Where the bytes of a word come from to be swapped, in two words.
+/// The source of each byte for swapping the bytes of two words.
 #[inline(always)]
 fn swapped() -> __m128i {
     // SAFETY: SSE2 is part of x86-64.

@@ -10,7 +10,7 @@ fn big(x: FieldElement) -> BigUint {
     x.0.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + *limb)
 }
 
-/// Numbers below 2^131 around every edge: 0, p, 2p, and powers at which limbs carry.
+/// Numbers below 2^131 around every edge case: 0, p, 2p, and powers at which limbs carry.
 fn numbers() -> Vec<FieldElement> {
     let one = BigUint::from(1u8);
     let mut edges = vec![BigUint::from(8u8), p(), 2u8 * p(), (one.clone() << 131) - 9u8];
@@ -48,7 +48,7 @@ fn sums_and_products_are_those_mod_p() {
     }
 }
 
-/// Limbs as vectors leave them, up to their greatest, and of which only some overlap.
+/// Limbs as vectors leave them, up to their maximum, also with only some that overlap.
 #[test]
 fn limbs_that_overlap_carry() {
     let sizes = [0, 1, (1 << 26) - 1, 1 << 26, (1 << 44) - 1, (1 << 48) + 12345, u64::MAX >> 8];
