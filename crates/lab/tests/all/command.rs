@@ -1,4 +1,4 @@
-//! The command `tagmac-lab`: what it prints, what it refuses, its exit status.
+//! The command `tagmac-lab`: its output, its errors and its exit status.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,12 +7,12 @@ use tagmac_lab::comparators::{COMPARATORS, Status};
 
 const ZEROS: &str = "00000000000000000000000000000000";
 
-/// Exit status, standard output, standard error.
+/// Returns exit status, standard output and standard error.
 pub fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac-lab"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command");
-    // A command that refuses its arguments doesn't read.
+    // A command that rejects its arguments does not read.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     let output = child.wait_with_output().expect("the command ends");
     let text = |bytes| String::from_utf8(bytes).expect("text");
@@ -115,8 +115,8 @@ fn attacks() {
     assert_eq!(run(&["attack", "--long"], &[]).0, 2, "which one?");
 }
 
-/// What the papers name beside their own MACs: each has a comparator, an attack, a table, or a row with
-/// its reason in the section 'Not built' of docs/design/claims.md.
+/// Each name in the papers besides their own MACs has a comparator, an attack, a table, or a row
+/// with its reason in the section 'Not built' of docs/design/claims.md.
 #[test]
 fn what_the_papers_name_is_built_or_says_why_not() {
     let comparators = [

@@ -1,4 +1,4 @@
-//! Tables, figures and the report on the command line.
+//! Tables, figures and the report from the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::command::run;
 
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/record");
 
-/// A folder of this test's own.
+/// Returns a folder for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -18,8 +18,8 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Cells that the papers print, read in their texts by hand: the table, the row's beginning, what
-/// stands in the row in this order.
+/// Cells printed in the papers, read from their texts by hand: the table, the beginning of the row,
+/// and the row's cells in this order.
 const PRINTED: &[(&str, &str, &[&str])] = &[
     ("pmac-3", "Keying material", &["One block-cipher key.", "16 bytes"]),
     ("pmac-3", "Memory", &["About 6n bits beyond the key"]),
@@ -71,8 +71,8 @@ fn tables_have_what_the_papers_print() {
     }
 }
 
-/// Ours are the record's: the same division by hand; and a record without the figure says which
-/// command makes it.
+/// Our values are the record's, by the same division by hand. Without a figure the cell names the
+/// command that makes it.
 #[test]
 fn speeds_are_the_records() {
     let zen5 = format!("{RECORDS}/amd-epyc-zen5");

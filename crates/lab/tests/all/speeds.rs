@@ -1,4 +1,4 @@
-//! Speeds out of records of the bench.
+//! Speeds from records of the bench.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn the_kept_record_and_what_is_none() {
     assert_eq!(error, "/nowhere: expected a folder of bench/record, found no record");
 }
 
-/// The best level alone, and one way to call.
+/// Only the best level, and one way to call.
 #[test]
 fn a_figure_is_of_the_best_level_and_the_case() {
     let record = r#"{"experiment": "lab", "machine": {"cpu": "A (b)", "clock": 1.0,
