@@ -286,10 +286,7 @@ fn names_that_mean_something_else_are_explained() {
             "https://host/f: expected a file, or s3://, gs:// or az:// with bucket and key, found a web \
              address; 'curl URL | tagmac tag' reads those",
         ),
-        (
-            "seal -k k hdfs://h/d -o n",
-            "hdfs://h/d: this URL is not supported; expected a file, or s3://",
-        ),
+        ("seal -k k hdfs://h/d -o n", "hdfs://h/d: this URL is not supported; expected a file, or s3://"),
         ("seal -k k t -o https://b/m", "https://b/m: expected a file, or s3://"),
         ("audit -k k gcs://b/m t", "gcs://b/m: write this URL as gs://BUCKET/KEY"),
         ("audit -k k m abfss://c@h/d", "abfss://c@h/d: write this URL as az://CONTAINER/KEY"),

@@ -37,7 +37,7 @@ fn refusals_are_one_line() {
     let refused: &[(&[&str], &str)] = &[
         (
             &["tag", "PMAC3", "--keys", ZEROS, "-"],
-            "name 'PMAC3': not known; nearest: PMAC/P, PMAC1, PMAC2",
+            "name 'PMAC3': unknown; nearest: PMAC/P, PMAC1, PMAC2",
         ),
         (
             &["tag", "CMAC", "--keys", "00", "-"],
@@ -49,14 +49,14 @@ fn refusals_are_one_line() {
             &["tag", "CBC-MAC", "--keys", ZEROS, "-"],
             "message: expected a nonzero multiple of 16 bytes, found 3 bytes",
         ),
-        (&["tag", "XOR-MAC", "--keys", ZEROS, "-"], "nonce: expected 8 bytes, found none"),
+        (&["tag", "XOR-MAC", "--keys", ZEROS, "-"], "nonce: this MAC needs a nonce of 8 bytes"),
         (
             &["tag", "XECB-MAC", "--keys", ZEROS, "--nonce", "00", "-"],
             "nonce: expected 16 bytes, found 1",
         ),
         (
             &["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"],
-            "nonce: expected none, found one",
+            "nonce: this MAC needs no nonce",
         ),
         (&["tag", "CMAC", "--keys", "0x", "-"], "--keys: expected hex digits, found 'x'"),
         (&["tag", "CMAC", "--keys", "000", "-"], "expected an even number of hex digits, found 3"),
@@ -65,7 +65,7 @@ fn refusals_are_one_line() {
         (&["tag", "CMAC", "--keys", ZEROS, "/nowhere"], "/nowhere: "),
         (&["tag", "CMAC", "--keys", ZEROS], "required arguments were not provided: <FILE>"),
         (&["tag", "CMAC", "-"], "required arguments were not provided: --keys"),
-        (&["attack", "nothing"], "attack 'nothing': not known; nearest:"),
+        (&["attack", "nothing"], "attack 'nothing': unknown; nearest:"),
         (&["nothing"], "unrecognized subcommand 'nothing'"),
     ];
     for (arguments, expected) in refused {

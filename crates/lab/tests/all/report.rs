@@ -118,18 +118,18 @@ fn refusals_are_one_line() {
     let file = file.to_str().expect("a name");
     let within = format!("{file}/out");
     let refused: &[(&[&str], &str)] = &[
-        (&["table", "elimac2"], "table 'elimac2': not known; nearest: elimac-2"),
-        (&["figure", "lightmac"], "figure 'lightmac': not known; nearest: lightmac-1"),
+        (&["table", "elimac2"], "table 'elimac2': unknown; nearest: elimac-2"),
+        (&["figure", "lightmac"], "figure 'lightmac': unknown; nearest: lightmac-1"),
         (
             &["figure", "umac-3", "-o", "a.png"],
             "a.png: pictures are written as SVG; write FILE.svg",
         ),
-        (&["figure", "umac-3", "-o", "a.gif"], "a.gif: expected a name that ends with .svg"),
+        (&["figure", "umac-3", "-o", "a.gif"], "a.gif: the file name must end with .svg"),
         (&["figure", "-o", "a.svg"], "required arguments were not provided: <NAME>"),
         (&["figure", "lightmac-1", "-o", "/nowhere/a.svg"], "/nowhere/a.svg: No such file"),
-        (&["table", "pmac-5", "--speeds", "/nowhere"], "expected a folder of bench/record"),
+        (&["table", "pmac-5", "--speeds", "/nowhere"], "no record in this folder"),
         (&["report", "-o", &within], "file/out/docs/design: Not a directory"),
-        (&["report", "--speeds", "/nowhere"], "expected a folder of bench/record"),
+        (&["report", "--speeds", "/nowhere"], "no record in this folder"),
     ];
     for (arguments, expected) in refused {
         let (status, out, errors) = run(arguments, &[]);
@@ -141,7 +141,7 @@ fn refusals_are_one_line() {
     fs::write(broken.join("sizes.json"), "{}").expect("a file");
     let (status, _, errors) =
         run(&["table", "pmac-5", "--speeds", broken.to_str().expect("a name")], &[]);
-    assert!(status == 2 && errors.contains("no record of bench: missing field"), "{errors}");
+    assert!(status == 2 && errors.contains("not a record of bench: missing field"), "{errors}");
 }
 
 #[test]
