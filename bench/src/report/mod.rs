@@ -79,7 +79,11 @@ pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
 fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut ids = Vec::new();
     for folder in fs::read_dir(KEPT).map_err(|error| format!("{KEPT}: {error}"))? {
-        ids.push(folder?.file_name().to_string_lossy().into_owned());
+        let folder = folder?;
+        // `papers.md`, which the lab makes, is a file.
+        if folder.file_type()?.is_dir() {
+            ids.push(folder.file_name().to_string_lossy().into_owned());
+        }
     }
     ids.sort_by_key(|id| (id != FIRST, id.clone()));
     let mut all = Vec::new();

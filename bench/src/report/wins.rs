@@ -224,7 +224,7 @@ pub fn ratios(machine: &Machine) -> String {
     let mut rows = vec![head("times as fast", columns.iter().map(|column| column.3.clone()))];
     for peer in record.best().filter(|series| !series.is_ours()) {
         let Some(ours) = record.best().find(|ours| is_same(ours, peer)) else { continue };
-        let mut row = vec![format!("{}, beside {}", ours.name, peer.name)];
+        let mut row = vec![format!("{}, compared with {}", ours.name, peer.name)];
         row.extend(columns.iter().map(|(experiment, case, x, _)| {
             let figure = |name| machine.best(experiment, name, *case).and_then(|s| s.at(*x));
             match (figure(&ours.name), figure(&peer.name)) {
@@ -339,8 +339,8 @@ pub fn in_short(machines: &[Machine]) -> String {
     let line = |Loss { group, counts, name, ratio, column, machine }: &Loss| {
         let Counts { columns, lost, compared, wins, .. } = counts;
         format!(
-            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons; the largest \
-             lead is {name}'s ({} times as fast, {column}, {machine})",
+            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons; largest \
+             lead: {name} ({} times as fast, {column}, {machine})",
             times(*ratio)
         )
     };
@@ -464,7 +464,7 @@ mod tests {
         let contests = contests(&Machine::new("some-machine", &records));
         let [contest, own] = &contests.iter().filter(|c| c.compared > 0).collect::<Vec<_>>()[..]
         else {
-            panic!("one column beside peers, and one beside our single calls")
+            panic!("a column with peers, and one with our single calls")
         };
         assert_eq!((contest.compared, contest.wins.len()), (2, 1));
         assert_eq!(contest.wins[0].name, "a fast hash");

@@ -108,7 +108,11 @@ pub fn kept() -> Result<Vec<Speeds>, String> {
     let named = |error| format!("{KEPT}: {error}; name a record with --speeds");
     let mut folders = Vec::new();
     for entry in fs::read_dir(KEPT).map_err(named)? {
-        folders.push(entry.map_err(named)?.path());
+        let path = entry.map_err(named)?.path();
+        // The papers' tables are a file next to the records.
+        if path.is_dir() {
+            folders.push(path);
+        }
     }
     folders.sort_by_key(|folder| (!folder.ends_with(FIRST), folder.clone()));
     folders.iter().map(|folder| Speeds::read(folder)).collect()

@@ -54,10 +54,7 @@ fn refusals_are_one_line() {
             &["tag", "XECB-MAC", "--keys", ZEROS, "--nonce", "00", "-"],
             "nonce: expected 16 bytes, found 1",
         ),
-        (
-            &["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"],
-            "nonce: this MAC needs no nonce",
-        ),
+        (&["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"], "nonce: this MAC needs no nonce"),
         (&["tag", "CMAC", "--keys", "0x", "-"], "--keys: expected hex digits, found 'x'"),
         (&["tag", "CMAC", "--keys", "000", "-"], "expected an even number of hex digits, found 3"),
         (&["tag", "PMACX", "--keys", ZEROS, "-"], "no definition found; looked at: "),

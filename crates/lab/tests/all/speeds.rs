@@ -17,7 +17,10 @@ fn the_kept_record_and_what_is_none() {
     assert!(short < long && short < new, "{short} {long} {new}");
     assert_eq!(speeds.cycles(Call::Ready, "PMAC-AES129", 64), None);
     let error = Speeds::read(Path::new("/nowhere")).err().expect("no folder");
-    assert_eq!(error, "/nowhere: no record in this folder; name one like bench/record/amd-epyc-zen4");
+    assert_eq!(
+        error,
+        "/nowhere: no record in this folder; name one like bench/record/amd-epyc-zen4"
+    );
 }
 
 /// Only the best level, and one way to call.
