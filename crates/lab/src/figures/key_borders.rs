@@ -134,7 +134,7 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
             borders,
         });
     }
-    let title = "How many messages, and how long, one key may authenticate";
+    let title = "Number and length of the messages that one key may authenticate";
     let alternative = format!("{title}. {}", words.join(" "));
     let panels = Panels {
         title: title.into(),

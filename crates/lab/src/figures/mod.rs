@@ -74,7 +74,7 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "key-borders",
-        title: "How many messages, and how long, one key may authenticate",
+        title: "Number and length of the messages that one key may authenticate",
         source: "LightMAC, figure 1, by the library's bounds",
         draw: |_| key_borders::draw(),
     },

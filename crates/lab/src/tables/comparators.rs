@@ -11,7 +11,7 @@ pub fn speed(speeds: &Speeds) -> Grid {
     let macs =
         COMPARATORS.iter().filter(|one| one.kind == ComparatorKind::Mac && one.has_definition());
     let mut grid =
-        Grid::new(["cycles per byte", "64", "1536", "16384", "rounds alone", "times that"]);
+        Grid::new(["cycles per byte", "64", "1536", "16384", "bare rounds", "times that"]);
     for name in OURS.into_iter().chain(macs.map(|one| one.name)) {
         let per_byte = |bytes| Some(speeds.cycles(Call::Ready, name, bytes)? / bytes as f64);
         let mut cells: Vec<_> = LENGTHS
@@ -39,8 +39,8 @@ pub fn speed(speeds: &Speeds) -> Grid {
         format!(" (the table of ciphers has {} from another run)", digits(10.0 * cycles / 16.0))
     });
     grid.note(format!(
-        "The column of rounds has AES rounds without a mode, one after the other if the mode \
-         chains them: our loop's figure{below}{other}. A figure far above that is not a verdict on \
+        "The column of bare rounds has AES rounds without a mode, one after the other if the mode \
+         chains them. It is our loop's figure{below}{other}. A figure far above that is not a verdict on \
          the mode. PMAC1 spends a third of its time here on masks. PMAC2, PMAC/P, PMAC_Plus and \
          ZMAC spend most of theirs on masks, weights or the tweak's schedule, which a tuned \
          program would make faster."
