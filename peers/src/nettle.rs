@@ -286,7 +286,7 @@ pub(crate) fn subjects(all: &mut Vec<Subject>) {
             return NO_LENGTH;
         };
         if test.tag.len() > 16 {
-            return Answer::Unasked("the function writes past the tag");
+            return Answer::Unasked("the function copies stack memory after the tag");
         }
         let mut mac = NettlePoly1305Aes::new(key);
         mac.set_nonce(nonce);
