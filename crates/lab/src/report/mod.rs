@@ -15,22 +15,22 @@ use crate::tables::TABLES;
 
 /// A file of the report.
 pub struct File {
-    /// Its path in the folder.
+    /// The path in the folder.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }
 
-/// The pages' texts around what is made here.
+/// The templates of the pages.
 const LAB: &str = include_str!("lab.md");
 const PAPERS: &str = include_str!("papers.md");
 const CHOOSING: &str = include_str!("choosing-a-mac.md");
 
-/// All files, the page first. Of those in `docs` nothing depends on when or where it runs.
+/// Returns all files, the page first. Those in `docs` do not depend on when or where this runs.
 ///
 /// # Errors
 ///
-/// One line: what could not be drawn, or which mark of a page means nothing.
+/// Returns one line about a figure that could not be drawn, or an unknown mark in a template.
 pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<dyn Error>> {
     let mut drawings = Vec::new();
     for figure in FIGURES {
@@ -64,12 +64,12 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     Ok(files)
 }
 
-/// A picture in Markdown.
+/// Returns a picture in Markdown.
 fn shown(name: &str, title: &str, drawing: &Drawing) -> String {
     format!("![{title}](../pictures/lab-{name}.svg)\n\n{}", drawing.alternative)
 }
 
-/// All tables in Markdown.
+/// Returns all tables in Markdown.
 fn tables(speeds: &[Speeds]) -> String {
     let one = |table: &crate::tables::Table| {
         let grid = table.fill(speeds).markdown();
