@@ -332,22 +332,19 @@ pub fn of_all(machines: &[Machine]) -> String {
     format!("{counts}:\n\n{}", table(&rows))
 }
 
-/// Returns the situations with the largest shares, for README.
+/// Returns the largest lead of others and the counts, for README.
 pub fn in_short(machines: &[Machine]) -> String {
-    const SHOWN: usize = 5;
     let (counts, losses) = losses(machines);
-    let line = |Loss { group, counts, name, ratio, column, machine }: &Loss| {
-        let Counts { columns, lost, compared, wins, .. } = counts;
+    let worst = losses.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let worst = worst.map_or(String::new(), |Loss { group, name, ratio, column, machine, .. }| {
         format!(
-            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons; largest \
-             lead: {name} ({} times as fast, {column}, {machine})",
+            "With {group}, {name} is {} times as fast as tagmac ({column}, {machine}). This is the \
+             largest lead.\n",
             times(*ratio)
         )
-    };
-    let shown: Vec<String> = losses.iter().take(SHOWN).map(line).collect();
+    });
     format!(
-        "{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)). The largest shares:\n\n{}\n",
-        shown.join("\n")
+        "{worst}{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)).\n"
     )
 }
 

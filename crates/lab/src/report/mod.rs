@@ -38,7 +38,6 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     }
     let lab = template::fill(LAB, &|mark| match mark.split_once(' ') {
         None => match mark {
-            "comparators" => Some(results::comparators()),
             "pmac-curve" => Some(results::pmac_curve()),
             "lightmac-curve" => Some(results::lightmac_curve()),
             _ => None,
@@ -50,7 +49,11 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
         Some(("found", which)) => results::found(outcomes, which),
         Some(_) => None,
     })?;
-    let papers = template::fill(PAPERS, &|mark| (mark == "tables").then(|| tables(speeds)))?;
+    let papers = template::fill(PAPERS, &|mark| match mark {
+        "tables" => Some(tables(speeds)),
+        "comparators" => Some(results::comparators()),
+        _ => None,
+    })?;
     let choosing = template::fill(CHOOSING, &|mark| choosing::part(mark, speeds))?;
     let mut files =
         vec![File { path: "lab.html".into(), text: page::of(speeds, outcomes, &drawings) }];
