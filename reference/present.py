@@ -42,7 +42,7 @@ P = tuple(16 * i % 63 for i in range(63)) + (63,)
 S_INVERSE = tuple(S.index(v) for v in range(16))
 P_INVERSE = tuple(P.index(i) for i in range(64))
 
-# SHARES[i][v] is the contribution of byte i of the state to the next state if its value is v:
+# `SHARES[i][v]` is the contribution of byte i of the state to the next state if its value is v:
 # sBoxLayer works on words only, and pLayer is linear.
 SHARES = [
     [permute((S[v >> 4] << 4 | S[v & 15]) << 8 * i, P) for v in range(256)]

@@ -1,8 +1,8 @@
 //! Encrypted serialisation of intermediate sums.
 //!
 //! Sums are as secret as the key, so they are written only under a [`Sealer`]: an AEAD whose key is
-//! derived from the MAC's. Sealed data is bound to its purpose and to the object that it belongs
-//! to, and cannot be opened as anything else.
+//! derived from the MAC's. Sealed data is bound to its purpose. Partials, checkpoints and sidecars
+//! are also bound to their object.
 
 mod aead;
 pub(crate) mod derive;
