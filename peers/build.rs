@@ -1,10 +1,11 @@
-//! Finds the C libraries by pkg-config: `cfg(linked = "nettle")` where nettle is, else
-//! `PEERS_NETTLE` with the reason why not; so for each. Versions are `PEERS_NETTLE_VERSION`, as
-//! pkg-config says, and `PEERS_BLAKE3_VERSION`, as Cargo.lock says of a crate.
+//! Finds the C libraries with pkg-config. Sets `cfg(linked = "nettle")` for a library that it
+//! finds, else `PEERS_NETTLE` to the reason. Sets `PEERS_NETTLE_VERSION` to pkg-config's version,
+//! and `PEERS_BLAKE3_VERSION` to a crate's version in Cargo.lock.
 
 use std::{env, fs, path::Path};
 
-/// Cargo feature, name for pkg-config, oldest version that has all that is called.
+/// The cargo feature, the name for pkg-config, and the oldest version with all functions that are
+/// called.
 const LIBRARIES: [(&str, &str, &str); 4] = [
     ("nettle", "nettle", "3.6"),
     ("openssl", "libcrypto", "3.0"),
@@ -12,7 +13,7 @@ const LIBRARIES: [(&str, &str, &str); 4] = [
     ("tomcrypt", "libtomcrypt", "1.18"),
 ];
 
-/// Those that carry a MAC, and AES.
+/// The crates with a MAC, and AES.
 const CRATES: [&str; 11] = [
     "aegis", "aes", "blake3", "cmac", "ghash", "highway", "hmac", "pmac", "poly1305", "ring",
     "sha2",
@@ -43,7 +44,7 @@ fn main() {
     lock();
 }
 
-/// The library, or one line that says why it is not there. Tells cargo to link it.
+/// Finds a library and tells cargo to link it. The error is one line with the reason.
 fn find(feature: &str, package: &str, oldest: &str) -> Result<pkg_config::Library, String> {
     use pkg_config::Error;
     if env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase())).is_none() {
@@ -60,7 +61,8 @@ fn find(feature: &str, package: &str, oldest: &str) -> Result<pkg_config::Librar
     })
 }
 
-/// The versions of the crates. Panics at a crate that is in the lock file not once.
+/// Reads the versions of the crates. Panics if the lock file does not have exactly one version of a
+/// crate.
 fn lock() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
     let path = Path::new(&root).join("../Cargo.lock");

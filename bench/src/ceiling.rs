@@ -1,5 +1,5 @@
-//! What a level could do at most: the cost of an AES round and of multiplications when nothing else
-//! stands in their way.
+//! Measures the ceilings of a level: the cost of AES rounds, and of multiplications, with no other
+//! work.
 
 use core::fmt;
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use tagmac::isa::{Isa, Kernel, Lanes, Level, Words};
 
 use crate::clock::best_ns;
 
-/// Independent vectors, enough to cover the latency of a round or a product.
+/// Independent vectors: enough to hide the latency of a round or a product.
 const CHAINS: usize = 12;
 const ROUNDS: usize = 1000;
 
@@ -16,11 +16,11 @@ const ROUNDS: usize = 1000;
 pub struct Costs {
     /// An AES round.
     pub aes: f64,
-    /// An AES round of one block that waits for the round before it.
+    /// An AES round that waits for the previous one.
     pub aes_chained: f64,
-    /// A product of 32-bit numbers in each word.
+    /// A 32-bit product in each word.
     pub mul32: f64,
-    /// Half a product of 52-bit numbers in each word, where there is an instruction for it.
+    /// Half a 52-bit product in each word, on levels that have the instruction.
     pub mul52: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Costs {
     }
 }
 
-/// Measures a level; `clock` in cycles per nanosecond.
+/// Measures a level. `clock` is in cycles per nanosecond.
 pub fn costs(level: Level, clock: f64) -> Costs {
     Costs {
         aes: clock * ns(|| level.run(Rounds)),
@@ -48,7 +48,7 @@ pub fn costs(level: Level, clock: f64) -> Costs {
     }
 }
 
-/// Nanoseconds of an operation on 16 bytes, where `f` gives how many it did.
+/// Returns the nanoseconds of an operation on 16 bytes; `f` returns the number of operations done.
 fn ns(f: impl Fn() -> usize) -> f64 {
     let operations = f();
     best_ns(9, 2e5, || {
@@ -68,7 +68,7 @@ impl Kernel for Rounds {
             #[inline(always)]
             |i| isa.splat(&[i as u8; 16]),
         );
-        // A level that has one vector in flight is busy with one.
+        // A level without unrolling works on one vector at a time.
         let chains = if I::UNROLL == 1 { 1 } else { CHAINS };
         for _ in 0..ROUNDS {
             for x in &mut x[..chains] {

@@ -1,21 +1,22 @@
-//! The clock of the core, measured in the same run as everything else.
+//! Measures the core's clock, in the same run as everything else.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Multiplications in a chain, each of which waits for the one before.
+/// Multiplications in the chain; each waits for the previous one.
 const CHAIN: u32 = 60_000;
-/// Cycles of a 64-bit multiplication on every x86-64 since 2008; on aarch64 3 or 4.
+/// Cycles of a 64-bit multiplication: 3 on every x86-64 since 2008, 3 or 4 on aarch64.
 const CYCLES: f64 = 3.0;
 
-/// Core cycles per nanosecond, from a chain of dependent multiplications: the best of several
-/// tries, because a disturbed one is only ever slower.
+/// Returns core cycles per nanosecond, from a chain of dependent multiplications. Takes the best of
+/// several tries, because a disturbance can only slow a try down.
 pub fn cycles_per_ns() -> f64 {
     let best = (0..9).map(|_| chain()).fold(f64::MAX, f64::min);
     CYCLES * CHAIN as f64 / best
 }
 
-/// Nanoseconds for the chain. Squaring cannot be folded: the compiler knows no closed form.
+/// Returns the nanoseconds of the chain. The compiler cannot fold squaring, which has no closed
+/// form.
 fn chain() -> f64 {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15u64);
     let start = Instant::now();
@@ -29,13 +30,13 @@ fn chain() -> f64 {
     time.as_secs_f64() * 1e9
 }
 
-/// Nanoseconds per call of `f`: the best of `tries` runs of about `run_ns` each.
+/// Returns nanoseconds per call of `f`: the best of `tries` runs of about `run_ns` each.
 pub fn best_ns(tries: usize, run_ns: f64, mut f: impl FnMut()) -> f64 {
     let start = Instant::now();
     f();
     let mut calls = 1usize;
     let mut once = start.elapsed().as_secs_f64() * 1e9;
-    // Double until a run is long enough to be timed.
+    // Double the calls until a run is long enough to time.
     while once * (calls as f64) < run_ns && calls < 1 << 24 {
         calls *= 2;
         let start = Instant::now();

@@ -1,7 +1,7 @@
-//! Instructions of one call, counted by callgrind and held against a stored baseline.
+//! Counts the instructions of one call with callgrind and compares them with a stored baseline.
 //!
-//! Counts do not depend on how busy the machine is, so a change that costs instructions shows.
-//! callgrind knows no AVX-512 and no VAES: the levels with these are left out.
+//! Counts do not depend on the load of the machine, so a change that costs instructions shows.
+//! callgrind does not know AVX-512 and VAES, so levels that use them are left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,14 +20,14 @@ use crate::machine::Machine;
 use crate::tagmac_engines;
 
 pub const NAME: &str = "counts";
-/// A message within a block, one of few blocks, and one whose blocks cost most of it.
+/// A message within a block, one of a few blocks, and one that is mostly the cost of blocks.
 const LENGTHS: [usize; 3] = [16, 64, 1536];
 /// Levels with instructions that callgrind lacks.
 const UNCOUNTED: [&str; 2] = ["vaes", "avx512"];
-/// How far a count may be from the baseline, as a share of it, and in instructions.
+/// The tolerated difference from the baseline: a share of it, and a number of instructions.
 const TOLERANCE: f64 = 0.02;
 const SLACK: u64 = 4;
-/// What is run under callgrind, and how it knows.
+/// The environment variable that tells the process under callgrind to run [`counted`].
 const COUNTED: &str = "TAGMAC_BENCH_COUNTED";
 
 /// The baseline: counts by level, engine and length, and the compiler that made them.
@@ -37,15 +37,18 @@ struct Baseline {
     counts: BTreeMap<String, u64>,
 }
 
-/// The subcommand.
+/// Returns the subcommand.
 pub fn command() -> Command {
     let update = Arg::new("update").long("update").action(ArgAction::SetTrue);
     Command::new(NAME)
-        .about("Instructions of one call, by callgrind, against the stored baseline")
-        .arg(update.help("Make what is counted now the baseline"))
+        .about(
+            "Counts the instructions of one call with callgrind and compares them with the \
+             baseline",
+        )
+        .arg(update.help("Store these counts as the new baseline"))
 }
 
-/// Counts, and compares or stores.
+/// Counts, then compares with the baseline or replaces it.
 pub fn run(args: &ArgMatches) -> Result<(), Failure> {
     if std::env::var_os(COUNTED).is_some() {
         return counted();
@@ -62,11 +65,12 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
     compare(&serde_json::from_str(&text)?, &found)
 }
 
-/// Fails if a count is over the baseline's tolerance, and names all that are.
+/// Fails if a count exceeds the baseline by more than the tolerance, and prints each such count.
 fn compare(baseline: &Baseline, found: &Baseline) -> Result<(), Failure> {
     if baseline.compiler != found.compiler {
         println!(
-            "not compared: the baseline is of {}, this is {}; 'bench counts --update' makes a new one",
+            "not compared: the baseline was made with {}, this is {}; 'bench counts --update' \
+             makes a new one",
             baseline.compiler, found.compiler
         );
         return Ok(());
@@ -81,14 +85,14 @@ fn compare(baseline: &Baseline, found: &Baseline) -> Result<(), Failure> {
             worse += 1;
             println!("{name}: expected {expected} instructions, found {found}");
         } else if found + slack < expected {
-            println!("{name}: {found} instructions, fewer than the {expected} of the baseline");
+            println!("{name}: {found} instructions, fewer than the baseline's {expected}");
         }
     }
-    println!("{} counts, {worse} over the baseline", found.counts.len());
-    if worse == 0 { Ok(()) } else { Err("more instructions than the baseline".into()) }
+    println!("{} counts, {worse} above the baseline", found.counts.len());
+    if worse == 0 { Ok(()) } else { Err("more instructions than in the baseline".into()) }
 }
 
-/// The engines of a level.
+/// Returns the engines of a level.
 fn engines(level: Level) -> Vec<Engine> {
     let costs = Costs { aes: 1.0, aes_chained: 1.0, mul32: 1.0, mul52: None };
     tagmac_engines::engines(Role::Any, level, &costs)
@@ -105,7 +109,7 @@ fn names() -> Vec<(Level, String, usize)> {
         .collect()
 }
 
-/// Runs this program under callgrind, which writes a file each time that `one_call` returns.
+/// Runs this program under callgrind, which writes a file each time `one_call` returns.
 fn count() -> Result<BTreeMap<String, u64>, Failure> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out");
@@ -134,16 +138,16 @@ fn count() -> Result<BTreeMap<String, u64>, Failure> {
         .collect()
 }
 
-/// The instructions in a file of callgrind.
+/// Returns the number of instructions in a callgrind file.
 fn total(text: &str) -> Result<u64, Failure> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")));
     let count = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    count.ok_or_else(|| "callgrind: expected a line of totals".into())
+    count.ok_or_else(|| "callgrind: the output has no line of totals".into())
 }
 
-/// What callgrind sees: one call of each engine on each length, after one that warms up.
+/// Makes one call of each engine on each length, after one that warms up.
 fn counted() -> Result<(), Failure> {
     let message = vec![7; 1536];
     for (level, name, length) in names() {
@@ -155,7 +159,8 @@ fn counted() -> Result<(), Failure> {
     Ok(())
 }
 
-/// callgrind counts within this function, whose end it must see: so the call is not the last thing.
+/// The function in which callgrind counts. Callgrind must see it return, so the call is not in tail
+/// position.
 #[inline(never)]
 fn one_call(engine: &mut Engine, message: &[u8]) {
     engine.timed.repeat(message, 1);

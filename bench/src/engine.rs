@@ -1,14 +1,14 @@
-//! What is timed: a MAC of some library, as applications call it.
+//! An engine is what the bench times: a MAC of some library, as applications call it.
 
 use std::hint::black_box;
 use std::rc::Rc;
 
 use tagmac::isa::Level;
 
-/// Key material for any engine, which takes as many of its first bytes as its keys have.
+/// Key material. An engine uses its beginning, as long as the engine's key.
 pub type Key = [u8; 64];
 
-/// The key that engines start with.
+/// The first key of each engine.
 pub const KEY: Key = {
     let mut key = [0; 64];
     let mut i = 0;
@@ -19,79 +19,79 @@ pub const KEY: Key = {
     key
 };
 
-/// Key material that differs from key to key.
+/// Returns key material that depends on `number`.
 pub fn numbered(number: usize) -> Key {
     let mut key = KEY;
     key[..8].copy_from_slice(&(number as u64).to_le_bytes());
     key
 }
 
-/// What an application does with a MAC.
+/// The ways in which an application uses a MAC.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Role {
-    /// Tags and checks messages, under a nonce that is given.
+    /// Tags and verifies messages under a nonce that the caller passes.
     Any,
-    /// Sends packets under one key: a call gives the next nonce, where the MAC takes one, and the
+    /// Sends packets under one key: a call returns the next nonce, if the MAC needs one, and the
     /// tag.
     Sender,
 }
 
-/// A MAC of tagmac on a level, or of another library.
+/// A MAC of tagmac on a level, or a MAC of another library.
 pub struct Engine {
-    /// The MAC's name, and for a peer its library's too: `OpenSSL HMAC-SHA256`.
+    /// The MAC's name; a peer's begins with its library: `OpenSSL HMAC-SHA256`.
     pub name: String,
-    /// What made it, with its version.
+    /// The library and its version.
     pub library: String,
-    /// The level of an engine of tagmac.
+    /// The level; only tagmac's engines have one.
     pub level: Option<Level>,
-    /// Cycles per byte that its multiplications or AES rounds cost at least, where it has such.
+    /// The least cycles per byte that its multiplications or AES rounds cost.
     pub ceiling: Option<f64>,
     /// The longest message in bytes.
     pub longest: usize,
-    /// What it computes: engines of one function give the same tags.
+    /// The function that it computes. Engines of the same function return the same tags.
     pub function: String,
-    /// What a call does.
+    /// A description of the call.
     pub call: String,
-    /// Whether the tags of one message are the same in each call. Else each call is under the nonce
-    /// after the one before it.
+    /// True if every call returns the same tag for a message. Otherwise each call uses the next
+    /// nonce.
     pub repeats: bool,
-    /// Bytes of the tables that a ready key has, where they are many.
+    /// Bytes of a ready key's tables; zero unless they are large.
     pub key_table: usize,
-    /// Its calls.
+    /// The calls to time.
     pub timed: Box<dyn Timed>,
 }
 
-/// Whole calls as applications make them, in loops compiled with them: no indirection inside what
-/// is timed.
+/// Whole calls as applications make them. The loops are compiled with the calls, so there is no
+/// indirection in the part that is timed.
 pub trait Timed {
-    /// The tag of a message.
+    /// Returns the tag of a message.
     fn tag(&mut self, message: &[u8]) -> Vec<u8>;
-    /// The tags that the first calls under the key give, one after the other.
+    /// Returns the tags of the first `calls` calls under the key, concatenated.
     fn first_tags(&self, message: &[u8], calls: usize) -> Vec<u8>;
-    /// That many calls on one message, the key ready.
+    /// Makes `calls` calls on one message, with the key ready.
     fn repeat(&mut self, message: &[u8], calls: usize);
-    /// That many calls, each of which writes its tag to the front of the message.
+    /// Makes `calls` calls and writes each tag over the beginning of the message.
     fn chain(&mut self, message: &mut [u8], calls: usize);
-    /// That many times a key made ready and one call under it.
+    /// Sets up a key and makes one call, `calls` times.
     fn rekey(&mut self, message: &[u8], calls: usize);
-    /// Checks a tag that many times, the key ready. The verdict.
+    /// Verifies a tag `calls` times with the key ready, and returns the verdict.
     fn verify(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
-    /// That many times all from the raw key to the verdict: `verify(a, kr, n, m, mlen)`.
+    /// Goes from the raw key to the verdict `calls` times: `verify(a, kr, n, m, mlen)`.
     fn verify_raw(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
-    /// One call for each message, the key ready.
+    /// Makes one call for each message, with the key ready.
     fn each(&mut self, messages: &[&[u8]]);
-    /// Checks the tag of each message, the key ready. Whether all are right.
+    /// Verifies the tag of each message with the key ready, and returns true if all are right.
     fn verify_each(&mut self, messages: &[&[u8]], tags: &[Vec<u8>]) -> bool;
-    /// The tag of a message under a key.
+    /// Returns the tag of a message under `key`.
     fn tag_under(&self, key: &Key, message: &[u8]) -> Vec<u8>;
-    /// One call for each message, each under a key that is made ready for it.
+    /// Makes one call for each message, after setting up a key for it.
     fn each_under(&self, keys: &[Key], messages: &[&[u8]]);
-    /// Gets that many keys ready, and gives what `repeat` does going round them.
+    /// Sets up `keys` keys and returns a function that calls them in turn.
     fn with_keys(&self, keys: usize) -> Round;
 }
 
-/// Writes a tag over the start of a message, which may be shorter. As applications do, which know how
-/// long a tag is: of the usual lengths no copy is a call.
+/// Writes a tag over the beginning of a message, which may be shorter than the tag. The usual
+/// lengths are constants, as in an application, so that the copy needs no function call.
 #[inline(always)]
 fn begin_with(message: &mut [u8], tag: &[u8]) {
     if let (Ok(tag), Some(start)) = (<[u8; 16]>::try_from(tag), message.first_chunk_mut()) {
@@ -108,11 +108,11 @@ fn begin_with(message: &mut [u8], tag: &[u8]) {
     }
 }
 
-/// Makes that many calls on a message.
+/// Calls an engine on a message, a given number of times.
 pub type Round = Box<dyn FnMut(&[u8], usize)>;
 
-/// An engine's calls: `make` gets a key ready and gives the call from message to tag. To verify is
-/// to make the tag and to compare.
+/// Wraps an engine's calls. `make` sets up a key and returns the function from message to tag. To
+/// verify, the engine makes the tag and compares.
 pub fn timed<F, M, T>(make: F) -> Box<dyn Timed>
 where
     F: Fn(&Key) -> M + 'static,
@@ -130,8 +130,8 @@ where
     )
 }
 
-/// As [`timed`], where `open` gets a key ready and gives the library's own call from message and
-/// tag to verdict.
+/// Like [`timed`], for a library with its own `verify`: `open` sets up a key and returns the
+/// function from message and tag to verdict.
 pub fn timed_verifying<F, M, T, G, V>(make: F, open: G) -> Box<dyn Timed>
 where
     F: Fn(&Key) -> M + 'static,
@@ -143,7 +143,7 @@ where
     Box::new(OneKey { mac: make(&KEY), make, verifier: open(&KEY), open })
 }
 
-/// Whether two tags are equal, in a time that does not tell where they differ.
+/// Compares two tags in constant time.
 fn equal(a: &[u8], b: &[u8]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     black_box(differ) == 0 && a.len() == b.len()

@@ -6,13 +6,13 @@ use crate::engine::{Engine, KEY, Key, Role, timed};
 use crate::failure::Failure;
 use crate::tagmac_engines::NONCE;
 
-/// How the name of a peer ends that counts its nonces, beside one that is given them.
+/// The end of a peer's name if the library counts the nonces instead of getting them.
 const COUNTING: &str = ", counting";
-/// A function whose keys are for one message: no session is under one.
+/// A function with one key per message: it has no sessions.
 const ONE_TIME: &str = "POLY1305";
 
-/// The peers that this build has. Each has proved itself by published tags. A sender counts nonces
-/// where the MAC takes them, in the library's own way, and does not derive keys.
+/// Returns the peers of this build; each has passed a check against published tags. As a sender, a
+/// peer counts nonces in the library's way if the MAC needs them, and does not derive keys.
 pub fn engines(role: Role) -> Result<Vec<Engine>, Failure> {
     let mut found = Found { engines: Vec::new(), wrong: None };
     peers::all(&mut found);
@@ -35,7 +35,7 @@ pub fn engines(role: Role) -> Result<Vec<Engine>, Failure> {
     Ok(engines)
 }
 
-/// What this build lacks, and why.
+/// Returns the libraries that this build lacks, and the reasons.
 pub fn missing() -> Vec<String> {
     peers::missing()
 }

@@ -1,6 +1,6 @@
-//! What ends a run.
+//! The error of a run.
 
 use std::error::Error;
 
-/// What can go wrong: a wrong tag above all.
+/// Any error; the most important is a wrong tag.
 pub type Failure = Box<dyn Error>;

@@ -1,4 +1,4 @@
-//! What every experiment needs: the engines, the effort, the machine, and right tags.
+//! The state that all experiments share: engines, effort, machine, and checks of tags.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,36 +18,37 @@ use crate::progress::Progress;
 use crate::record::{Point, Record, Series};
 use crate::{external_engines, tagmac_engines};
 
-/// The longest message.
+/// Bytes of the longest message.
 pub const LONGEST: usize = 64 << 20;
-/// Bytes of a line of cache.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Where experiments are made.
+/// Runs experiments.
 pub struct Harness {
     pub machine: Machine,
     pub quick: bool,
     /// Rounds and nanoseconds of a sample.
     rounds: usize,
     sample_ns: f64,
-    /// The steps of the experiment at hand.
+    /// The steps of the current experiment.
     progress: Progress,
-    /// Where records are written as they grow, and how many points were written last.
+    /// The folder for growing records, and the number of points last written.
     out: Option<PathBuf>,
     written: usize,
-    /// Engines whose names begin so; all if there are none.
+    /// The beginnings of the engines' names to measure. Empty means all engines.
     wanted: Vec<String>,
-    /// The levels asked for, lowest first, and what their instructions cost.
+    /// The levels to measure, lowest first, with the costs of their instructions.
     levels: Vec<(Level, Costs)>,
-    /// The portable engines of all roles, which say what tags are right, and what they said.
+    /// The portable engines of all roles, which define the right tags, and a cache of their tags.
     witnesses: Vec<Engine>,
     right: HashMap<(usize, usize), Vec<u8>>,
-    /// Bytes to authenticate.
+    /// The message bytes.
     message: Vec<u8>,
 }
 
 impl Harness {
-    /// A harness for the named levels and MACs; for all, if none is named. Every peer proves its tag.
+    /// Makes a harness for the named levels and MACs, or for all if `names` is empty. Checks every
+    /// peer's tags.
     pub fn new(quick: bool, names: &[String]) -> Result<Harness, Failure> {
         let (levels, wanted): (Vec<_>, Vec<_>) =
             names.iter().cloned().partition(|name| Level::NAMES.contains(&name.as_str()));
@@ -90,19 +91,18 @@ impl Harness {
         Ok(harness)
     }
 
-    /// Writes records into that folder while they grow, so that a run that is killed leaves what it
-    /// has measured.
+    /// Writes growing records into `folder`, so that a killed run keeps its figures.
     pub fn write_into(&mut self, folder: PathBuf) {
         self.out = Some(folder);
     }
 
-    /// Begins an experiment of that many steps, which have so much time together.
+    /// Begins an experiment of `steps` steps, which share the time `budget`.
     pub fn begin(&mut self, name: &str, steps: usize, budget: Duration) {
         self.progress = Progress::new(name, steps, budget);
         self.written = 0;
     }
 
-    /// A step is done: shows it, and writes the record if it has grown by a sixteenth.
+    /// Ends a step: shows it, and writes the record if that has grown by a sixteenth.
     pub fn step(&mut self, record: &Record) -> Result<(), Failure> {
         self.progress.step();
         let points: usize = record.series.iter().map(|series| series.points.len()).sum();
@@ -114,33 +114,33 @@ impl Harness {
         Ok(())
     }
 
-    /// How long to measure in this step.
+    /// Returns the effort for this step.
     pub fn effort(&self) -> Effort {
         let Harness { rounds, sample_ns, .. } = *self;
         Effort { rounds, sample_ns, limit: self.progress.step_budget() }
     }
 
-    /// Whether engines were asked for by name.
+    /// Returns true if the user named engines.
     pub fn has_names(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// Whether an engine of that name is asked for.
+    /// Returns true if the user wants the engine called `name`.
     pub fn wants(&self, name: &str) -> bool {
         self.wanted.is_empty() || self.wanted.iter().any(|begin| name.starts_with(begin))
     }
 
-    /// The levels asked for, lowest first.
+    /// Returns the levels to measure, lowest first.
     pub fn levels(&self) -> impl DoubleEndedIterator<Item = Level> {
         self.levels.iter().map(|(level, _)| *level)
     }
 
-    /// What the instructions of a level cost.
+    /// Returns the costs of each level's instructions.
     pub fn costs(&self) -> &[(Level, Costs)] {
         &self.levels
     }
 
-    /// Tagmac's engines of a role on a level.
+    /// Returns tagmac's engines of a role on a level.
     pub fn on(&self, level: Level, role: Role) -> Vec<Engine> {
         let costs = self.levels.iter().find(|(known, _)| *known == level);
         let mut engines =
@@ -149,14 +149,14 @@ impl Harness {
         engines
     }
 
-    /// Other libraries' engines of a role.
+    /// Returns the engines of other libraries for a role.
     pub fn peers(&self, role: Role) -> Result<Vec<Engine>, Failure> {
         let mut peers = external_engines::engines(role)?;
         peers.retain(|engine| self.wants(&engine.name));
         Ok(peers)
     }
 
-    /// Tagmac's engines on the best level asked for, and the peers.
+    /// Returns tagmac's engines on the best level, and the peers.
     pub fn best(&self, role: Role) -> Result<Vec<Engine>, Failure> {
         let best = self.levels().next_back();
         let mut engines = best.map_or_else(Vec::new, |level| self.on(level, role));
@@ -164,7 +164,7 @@ impl Harness {
         Ok(engines)
     }
 
-    /// Tagmac's engines and the lab's, on the best level asked for.
+    /// Returns tagmac's engines and the lab's, on the best level.
     #[cfg(feature = "lab")]
     pub fn lab(&self) -> Vec<Engine> {
         let Some((level, costs)) = self.levels.last() else { return Vec::new() };
@@ -174,13 +174,14 @@ impl Harness {
         engines
     }
 
-    /// A message of `length` bytes, at an offset of up to 64 from a line of cache.
+    /// Returns a message of `length` bytes at `offset` bytes, at most 64, from a cache line.
     pub fn message(&self, offset: usize, length: usize) -> &[u8] {
         let start = self.message.as_ptr().align_offset(LINE) + offset;
         &self.message[start..start + length]
     }
 
-    /// Whether an engine takes messages of that length and tags them right.
+    /// Checks an engine's tag of a message of `length` bytes. Returns false if the engine does not
+    /// accept that length.
     pub fn check(&mut self, engine: &mut Engine, length: usize) -> Result<bool, Failure> {
         if length > engine.longest {
             return Ok(false);
@@ -207,7 +208,7 @@ impl Harness {
         Ok(true)
     }
 
-    /// An empty record.
+    /// Returns an empty record.
     pub fn record(&self, experiment: &str, about: &str, x: &str, y: &str) -> Record {
         Record {
             experiment: experiment.into(),
@@ -220,8 +221,8 @@ impl Harness {
         }
     }
 
-    /// Whether an engine accepts its own tags of messages of that length and no other, with a
-    /// ready key and from the raw one.
+    /// Checks that an engine accepts its own tag of a message of `length` bytes and rejects an
+    /// altered one, both with a ready key and from the raw key.
     pub fn check_verdicts(&self, engine: &mut Engine, length: usize) -> Result<(), Failure> {
         let message = self.message(0, length);
         let good = engine.timed.tag(message);
@@ -236,17 +237,17 @@ impl Harness {
         match verdicts == [true; 4] {
             true => Ok(()),
             false => Err(format!(
-                "{}: wrong verdict on a tag of {length} bytes of message (good, good from the raw \
-                 key, bad, bad from the raw key are right: {verdicts:?})",
+                "{}: wrong verdict on a tag of a message of {length} bytes (good, good from the \
+                 raw key, bad, bad from the raw key are right: {verdicts:?})",
                 engine.name
             )
             .into()),
         }
     }
 
-    /// Measures the engines in turns at every x and adds them to the record: each x is a step.
-    /// `length` gives the bytes of the message there, `job` what is timed. From the x numbered
-    /// `needed` on, the time of the experiment may end the sweep.
+    /// Measures the engines in turns at every x and adds them to the record. Each x is a step.
+    /// `length` returns the bytes of the message at x, `job` the job to time. The sweep may stop
+    /// when the time is up, but not before the x numbered `needed`.
     pub fn sweep(
         &mut self,
         record: &mut Record,
@@ -267,7 +268,7 @@ impl Harness {
         Ok(())
     }
 
-    /// Whether the experiment has used all of its time. Then the record says how many values of
+    /// Returns true if the experiment's time is up, and then notes in the record how many values of
     /// x are left out.
     pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
         let is_over = self.progress.is_over();
@@ -279,7 +280,7 @@ impl Harness {
         is_over
     }
 
-    /// Measures the engines in turns at one x, with messages of that length. Their series begin at
+    /// Measures the engines in turns at one x, on messages of `length` bytes. Their series begin at
     /// `first`.
     pub fn at(
         &mut self,
@@ -306,8 +307,8 @@ impl Harness {
     }
 }
 
-/// The tags that a witness and an engine must have in common: one, or where nonces are counted the
-/// first three.
+/// Returns the tags in which a witness and an engine must agree: one, or the first three if the
+/// engine counts nonces.
 fn checked_tags(engine: &mut Engine, message: &[u8]) -> Vec<u8> {
     match engine.repeats {
         true => engine.timed.tag(message),
@@ -315,7 +316,7 @@ fn checked_tags(engine: &mut Engine, message: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A tag with one wrong bit, in its last byte: what comes before it is compared too.
+/// Flips a bit in the last byte of a tag, so that a comparison has to read all of it.
 pub fn altered(tag: &[u8]) -> Vec<u8> {
     let mut bad = tag.to_vec();
     *bad.last_mut().expect("tags have bytes") ^= 1;
@@ -323,7 +324,7 @@ pub fn altered(tag: &[u8]) -> Vec<u8> {
 }
 
 impl Series {
-    /// An engine's, still without points.
+    /// Makes an engine's series, without points yet.
     pub fn of(engine: &Engine, case: Option<&str>) -> Series {
         Series {
             name: engine.name.clone(),
@@ -383,7 +384,7 @@ mod tests {
                 "found [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]"
             )
         );
-        // And so does an experiment.
+        // An experiment fails, too.
         let engines = std::slice::from_mut(engine);
         assert!(sweep(&mut harness, engines, &[100]).is_err());
     }
@@ -415,7 +416,8 @@ mod tests {
         let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
         harness.write_into(folder.path().to_path_buf());
         let [engine] = &mut best(&harness)[..1] else { panic!("one engine") };
-        // Right tags up to 31 bytes: then it fails, and nothing is written any more.
+        // The tags are right up to 31 bytes. At the next length the sweep fails, and writes nothing
+        // more.
         let right: Vec<Vec<u8>> =
             (0..32).map(|length| engine.timed.tag(harness.message(0, length))).collect();
         engine.timed = timed(move |_| {
@@ -473,7 +475,7 @@ mod tests {
         assert!(!harness.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
     }
 
-    /// All but the command, which `scripts/demo` runs.
+    /// All experiments but `cli`, which `scripts/demo` runs.
     #[test]
     fn every_experiment_gives_a_figure_at_every_x() {
         let mut harness = harness(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");

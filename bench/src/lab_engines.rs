@@ -1,5 +1,6 @@
-//! The engines of the lab: what the papers compare with, the hashes that they name, and our MACs with
-//! the papers' parameters. Nobody should choose among these; `tagmac-lab` makes its tables of them.
+//! The engines of the lab: the papers' comparators, the hashes that they name, and our MACs with
+//! the papers' parameters. They are not choices for users; `tagmac-lab` makes its tables from these
+//! figures.
 
 use std::hint::black_box;
 
@@ -20,19 +21,19 @@ use crate::ceiling::Costs;
 use crate::engine::{Engine, KEY, Key, Timed, timed};
 use crate::tagmac_engines::NONCE;
 
-/// Key material for hashes, whose keys are as long as the message.
+/// Bytes of key material for hashes with keys as long as the message.
 const LONGEST_HASHED: usize = 64 << 10;
 
-/// What made an engine.
+/// The library's name in records.
 const LAB: &str = concat!("tagmac-lab ", env!("CARGO_PKG_VERSION"));
 const OURS: &str = concat!("tagmac ", env!("CARGO_PKG_VERSION"));
 
-/// Key number `i` of N bytes.
+/// Returns key number `i` of N bytes.
 fn key<const N: usize>(key: &Key, i: usize) -> &[u8; N] {
     key[N * i..].first_chunk().expect("keys have 64 bytes at most")
 }
 
-/// K1 to KN.
+/// Returns K1 to KN.
 fn keys<const N: usize, const B: usize>(k: &Key) -> [&[u8; B]; N] {
     let mut keys = [key(k, 0); N];
     for (i, one) in keys.iter_mut().enumerate() {
@@ -45,8 +46,8 @@ fn hash_key() -> Vec<u8> {
     KEY.iter().copied().cycle().take(LONGEST_HASHED).collect()
 }
 
-/// What the engines' tags are held against: each comparator by its name, under keys as `tagmac-lab tag`
-/// takes them, and the others, all on the portable level.
+/// Returns the engines that define the right tags, all on the portable level: each comparator of
+/// the registry, under keys as `tagmac-lab tag` accepts them, and the other engines.
 pub fn witnesses(portable: Level, costs: &Costs) -> Vec<Engine> {
     let mut witnesses: Vec<Engine> = COMPARATORS
         .iter()
@@ -65,7 +66,7 @@ pub fn witnesses(portable: Level, costs: &Costs) -> Vec<Engine> {
     witnesses
 }
 
-/// The tag of a message by a comparator.
+/// Returns a comparator's tag of a message.
 fn by_name(one: &'static Comparator, k: &Key, message: &[u8], level: Level) -> Tag {
     let hash_key = hash_key();
     let keys: Vec<&[u8]> = match one.keys {
@@ -101,7 +102,7 @@ fn engine(
     }
 }
 
-/// The engines on a level, their ceilings by what its rounds of AES cost.
+/// Returns the engines on a level. Their ceilings follow from its costs.
 pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
     let mut all = sequential(level, costs);
     all.extend(parallel(level, costs));
@@ -111,7 +112,7 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
     all
 }
 
-/// MACs whose blocks wait for each other.
+/// Returns MACs whose blocks wait for each other.
 fn sequential(level: Level, costs: &Costs) -> Vec<Engine> {
     let aes = Some(10.0 * costs.aes_chained / 16.0);
     let lab = |name: &str, ceiling, timed| engine(level, name, LAB, ceiling, timed);
@@ -194,7 +195,7 @@ fn sequential(level: Level, costs: &Costs) -> Vec<Engine> {
     ]
 }
 
-/// MACs whose blocks do not.
+/// Returns MACs with independent blocks.
 fn parallel(level: Level, costs: &Costs) -> Vec<Engine> {
     let aes = |rounds: f64, bytes: f64| Some(rounds * costs.aes / bytes);
     let of = Parallel { level };
@@ -242,7 +243,7 @@ struct Parallel {
 }
 
 impl Parallel {
-    /// A MAC of the library's traits, always under one nonce.
+    /// Wraps a MAC of the library's traits, always under one nonce.
     fn mac<M: Mac<Nonce: 'static> + 'static>(
         &self,
         name: &str,
@@ -269,10 +270,10 @@ fn of_hash_functions(level: Level) -> Vec<Engine> {
     ]
 }
 
-/// Words of message and key.
+/// A message or a key in words.
 type WordsOf<'a> = &'a [[u8; 4]];
 
-/// The universal hashes, compiled for the level. Their keys do not change.
+/// Returns the universal hashes, compiled for the level. Their keys do not change.
 fn universal_hashes(level: Level) -> Vec<Engine> {
     let nh = |inner, outer| {
         #[inline(always)]
@@ -345,7 +346,7 @@ impl<F: Fn(WordsOf, WordsOf) -> T, T> Kernel for OnLevel<'_, F> {
     }
 }
 
-/// Our MACs as the papers have them, and the hashes that ours begin with.
+/// Returns our MACs with the papers' parameters, and the hashes inside them.
 fn papers_parameters(level: Level, costs: &Costs) -> Vec<Engine> {
     let of = Parallel { level };
     let mut all = Vec::new();
@@ -361,7 +362,7 @@ fn papers_parameters(level: Level, costs: &Costs) -> Vec<Engine> {
             LightMac::<Present80>::with_level(key(k, 0), key(k, 1), s, level).expect("an s")
         }));
     }
-    // UMAC, the experiments in the text: words of 64 bits, shorter hash keys, one level.
+    // UMAC, experiments in the text: words of 64 bits, shorter hash keys, one level.
     let words64 = || NhShape::new(512, 64);
     let shorter = |words| NhShape::new(words, 16)?.signed().strided()?.toeplitz(4, 8);
     let one_level = || NhShape::new(1024, 32)?.signed().toeplitz(2, 2);
@@ -408,7 +409,7 @@ fn papers_parameters(level: Level, costs: &Costs) -> Vec<Engine> {
     all
 }
 
-/// A hash's value, as bytes.
+/// The bytes of a hash value.
 struct Value(HashValue);
 
 impl AsRef<[u8]> for Value {

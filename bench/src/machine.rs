@@ -1,4 +1,4 @@
-//! Where and with what something was measured.
+//! The machine and the tools of a measurement.
 
 use std::fs;
 use std::process::Command;
@@ -8,27 +8,27 @@ use tagmac::isa::Level;
 
 use crate::clock::cycles_per_ns;
 
-/// What stands beside every figure.
+/// A machine, as shown next to every figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// The CPU as it calls itself, with family and model, since clouds hide the name.
+    /// The CPU's name, with family and model, because clouds hide the name.
     pub cpu: String,
     pub cores: usize,
-    /// GHz, measured.
+    /// The measured clock in GHz.
     pub clock: f64,
-    /// The levels that it has.
+    /// The levels that the CPU supports.
     pub levels: Vec<String>,
     pub compiler: String,
-    /// The day, UTC.
+    /// The date in UTC.
     pub date: String,
     pub tagmac: String,
-    /// Bytes of the first cache, the second, and the last.
+    /// Bytes of the first, the second and the last cache.
     pub caches: Vec<usize>,
 }
 
 impl Machine {
-    /// This one, now.
+    /// Returns this machine, today.
     pub fn here() -> Machine {
         Machine {
             cpu: cpu(),
@@ -42,12 +42,12 @@ impl Machine {
         }
     }
 
-    /// The CPU without its family.
+    /// Returns the CPU's name without its family.
     pub fn short(&self) -> &str {
         self.cpu.split(" (").next().unwrap_or(&self.cpu)
     }
 
-    /// On one line.
+    /// Returns the machine in one line.
     pub fn line(&self) -> String {
         let Machine { cpu, cores, clock, compiler, date, .. } = self;
         format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}")
@@ -67,7 +67,7 @@ fn cpu() -> String {
     }
 }
 
-/// The compiler on the path, which cargo takes too.
+/// Returns the version of the compiler on the path, which is also cargo's.
 fn compiler() -> String {
     let version = Command::new("rustc").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -76,7 +76,7 @@ fn compiler() -> String {
     if words.len() == 2 { words.join(" ") } else { "unknown compiler".into() }
 }
 
-/// As Linux tells them; guesses elsewhere.
+/// Returns the sizes that Linux reports; guesses elsewhere.
 fn caches() -> Vec<usize> {
     let read = |index: usize, file: &str| {
         fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}"))

@@ -1,7 +1,7 @@
-//! What the MACs cost, beside other libraries' and beside what the machine could do at most.
+//! Measures MACs: tagmac's, those of other libraries, and the limits of the machine.
 //!
-//! Each experiment is a subcommand and leaves a CSV and a JSON file with the machine, its clock,
-//! the compiler and the date; `report` makes a page with pictures of them. Every tag is checked
+//! Each experiment is a subcommand. It writes a CSV and a JSON file with the machine, its clock,
+//! the compiler and the date; `report` makes a page with pictures from them. Every tag is checked
 //! before it is timed.
 
 mod ceiling;
@@ -48,44 +48,53 @@ fn command() -> Command {
         .value_name("DIR")
         .value_parser(value_parser!(PathBuf))
         .default_value("target/bench")
-        .help("Where records and report are");
+        .help("The folder of records and report");
     let quick = Arg::new("quick").long("quick").action(ArgAction::SetTrue);
-    let quick = quick.help("Fewer samples and lengths");
+    let quick = quick.help("Take fewer samples and lengths");
     let minutes = Arg::new("minutes").long("minutes").value_name("N");
     let minutes = minutes.value_parser(value_parser!(u64).range(1..=600)).default_value("30");
-    let minutes = minutes.help("What all experiments may take; each has its share");
+    let minutes = minutes.help("The time of all experiments together; each has its share");
     let passes = Arg::new("passes").long("passes").value_name("N");
     let passes = passes.value_parser(value_parser!(u64).range(1..=100)).default_value("1");
     let passes = passes.help(
-        "Measure all N times, in N shares of the time, and keep of each figure the quietest: for a \
-         machine with neighbours",
+        "Measure everything N times in the same total time, and keep the lowest median of each \
+         figure: for a shared machine",
     );
     let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
-    let names = names.help("These levels alone, and engines whose names begin so");
+    let names =
+        names.help("Measure only these levels, and only engines whose names begin with NAME");
     let measured = |name: &'static str, about: &str| {
         let about = about.to_string();
         Command::new(name).about(about).args([&out, &quick, &minutes, &passes, &names])
     };
     let experiments = experiments::all();
     Command::new("bench")
-        .about("Honest measurements of tagmac")
+        .about("Measures tagmac and other libraries")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(measured("all", "All experiments but the lab's, then the report"))
+        .subcommand(measured("all", "Run all experiments but the lab's, then make the report"))
         .subcommands(experiments.iter().map(|one| measured(one.name, one.about)))
-        .subcommand(Command::new("report").about("The page and pictures of the records").arg(&out))
-        .subcommand(keep(&out))
         .subcommand(
-            Command::new("docs").about("Pages, tables and README's figures, from bench/record"),
+            Command::new("report")
+                .about("Make the page and the pictures from the records")
+                .arg(&out),
         )
+        .subcommand(keep(&out))
+        .subcommand(Command::new("docs").about(
+            "Make the documentation's pages, tables and pictures from \
+                 bench/record",
+        ))
         .subcommand(counts::command())
 }
 
 fn keep(out: &Arg) -> Command {
     Command::new("keep")
-        .about("Keep the records in bench/record, for the documentation")
+        .about("Copy the records to bench/record, for the documentation")
         .arg(out)
-        .arg(Arg::new("machine").value_name("MACHINE").required(true).help("As in amd-epyc-zen4"))
+        .arg(Arg::new("machine").value_name("MACHINE").required(true).help(
+            "For example \
+             amd-epyc-zen4",
+        ))
 }
 
 fn run(args: &ArgMatches) -> Result<(), Failure> {
@@ -123,7 +132,8 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
     if name == "all" { report::write(out) } else { Ok(()) }
 }
 
-/// Makes an experiment, shows it, and writes it down: `again` beside what an earlier pass has left.
+/// Runs an experiment, shows its record and writes it; `again` merges it with the record of an
+/// earlier pass.
 fn measure(
     experiment: &experiments::Experiment,
     harness: &mut Harness,

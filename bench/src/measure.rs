@@ -1,9 +1,9 @@
-//! Samples of contenders in turns, their median and spread.
+//! Samples contenders in turns and computes medians and quartiles.
 //!
-//! The machine may be shared and its clock may drift. So contenders take turns within each round,
-//! a round measures the clock beside them, and figures are medians of rounds, in core cycles, with
-//! quartiles. A sample during which another program had the core is taken again. Where the quartiles
-//! lie far apart the figure is flagged and shown all the same.
+//! The machine may be shared and its clock may drift. Contenders therefore take turns within each
+//! round, and each round also measures the clock. Figures are medians of rounds in core cycles,
+//! with quartiles. A sample during which another program had the core is repeated. A figure whose
+//! quartiles are far apart is shown with a flag.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +11,21 @@ use cpu_time::ThreadTime;
 
 use crate::clock::cycles_per_ns;
 
-/// How far apart quartiles may lie, as a share of the median, before a figure is called noisy.
+/// The distance of the quartiles, as a share of the median, above which a figure is noisy.
 const QUIET: f64 = 0.06;
 
-/// How long to measure.
+/// The effort of a measurement.
 #[derive(Clone, Copy)]
 pub struct Effort {
     /// Samples of each contender.
     pub rounds: usize,
-    /// Nanoseconds of a sample, at least.
+    /// The minimum duration of a sample in nanoseconds.
     pub sample_ns: f64,
-    /// After so long there are no more rounds than [`MIN_ROUNDS`].
+    /// Rounds stop at this time, once there are [`MIN_ROUNDS`].
     pub limit: Duration,
 }
 
-/// Rounds without which there is no figure, however long they take.
+/// The minimum of rounds for a figure, however long they take.
 pub const MIN_ROUNDS: usize = 5;
 
 /// A figure: core cycles of one call.
@@ -38,28 +38,29 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The median and quartiles of some samples.
+    /// Returns the median and the quartiles of some samples.
     pub fn of(mut samples: Vec<f64>) -> Figure {
         samples.sort_by(f64::total_cmp);
         let at = |share: f64| samples[((samples.len() - 1) as f64 * share).round() as usize];
         Figure { median: at(0.5), low: at(0.25), high: at(0.75) }
     }
 
-    /// Whether the quartiles lie far apart.
+    /// Returns true if the quartiles are far apart.
     pub fn is_noisy(&self) -> bool {
         self.high - self.low > QUIET * self.median
     }
 }
 
-/// A contender: makes that many calls.
+/// A contender: a function that makes the given number of calls.
 pub type Job<'a> = Box<dyn FnMut(usize) + 'a>;
 
-/// Measures the jobs in turns.
+/// Measures jobs in turns.
 pub fn in_turns(effort: Effort, jobs: &mut [Job]) -> Vec<Figure> {
     turns(effort, jobs.len(), &mut |at, calls| time(&mut jobs[at], calls))
 }
 
-/// The figures of `jobs` jobs, where `time` gives the nanoseconds of calls of one of them.
+/// Returns the figures of `jobs` jobs. `time` takes a job's index and a number of calls, and
+/// returns their nanoseconds.
 fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64) -> Vec<Figure> {
     let start = Instant::now();
     let plans: Vec<Plan> = (0..jobs).map(|at| Plan::new(effort, |calls| time(at, calls))).collect();
@@ -71,7 +72,7 @@ fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64)
         }
         let clock = cycles_per_ns();
         for turn in 0..jobs {
-            // Another begins in each round, so that nobody always follows the same.
+            // Rotate the order, so that no job always follows the same one.
             let at = (turn + round) % jobs;
             if round < plans[at].rounds {
                 let ns = time(at, plans[at].calls);
@@ -82,12 +83,12 @@ fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64)
     samples.into_iter().map(Figure::of).collect()
 }
 
-/// Nanoseconds of that many calls, in one piece if that can be had.
+/// Returns the nanoseconds of `calls` calls, uninterrupted if possible.
 fn time(job: &mut Job, calls: usize) -> f64 {
-    /// A share of the time, and nanoseconds, by which clocks may differ.
+    /// The tolerated difference of the two clocks: a share of the time, and nanoseconds.
     const SHARE: f64 = 0.05;
     const SLACK: f64 = 3000.0;
-    /// Nanoseconds after which it is given up. What takes longer by itself is never in one piece.
+    /// Retries stop at this many nanoseconds. A job longer than this is never uninterrupted.
     const MAX_SPENT: f64 = 3e6;
     let (mut best, mut spent) = (f64::MAX, 0.0);
     while spent < MAX_SPENT {
@@ -97,7 +98,7 @@ fn time(job: &mut Job, calls: usize) -> f64 {
         let cpu = cpu.elapsed().as_secs_f64() * 1e9;
         best = best.min(wall);
         spent += wall;
-        // Less time on the core than on the wall: something else ran.
+        // Less CPU time than wall time means that something else ran.
         if wall - cpu < SLACK + SHARE * wall {
             return wall;
         }
@@ -105,7 +106,7 @@ fn time(job: &mut Job, calls: usize) -> f64 {
     best
 }
 
-/// How a job is sampled.
+/// The plan for sampling a job.
 struct Plan {
     /// Calls in a sample.
     calls: usize,
@@ -113,15 +114,16 @@ struct Plan {
 }
 
 impl Plan {
-    /// Makes more calls until they fill a sample; that also warms up. What takes very long is
-    /// sampled less often.
+    /// Increases the number of calls until they fill a sample, which also warms up. A very slow job
+    /// gets fewer samples.
     fn new(effort: Effort, mut time: impl FnMut(usize) -> f64) -> Plan {
-        /// So many samples long is no call that merely fetched its code and tables first.
+        /// A call of this many samples' time is slow in itself: fetching code and tables does not
+        /// take so long.
         const LONG: f64 = 20.0;
         let mut calls = 1;
         let ns = loop {
             let mut ns = time(calls);
-            // The first time may be long because nothing was in a cache: the second one counts.
+            // The first call may be slow because of cold caches, so time it again.
             if effort.sample_ns <= ns && ns < LONG * effort.sample_ns {
                 ns = time(calls);
             }
@@ -155,7 +157,7 @@ mod tests {
     fn figures_are_in_the_order_of_the_jobs() {
         let figures = turns(EFFORT, 3, &mut |at, calls| [5.0, 700.0, 30.0][at] * calls as f64);
         let ratio = |a: usize, b: usize| figures[a].median / figures[b].median;
-        // The clock is measured anew in each round, and may drift.
+        // The clock is measured again in each round, and may drift.
         assert!(ratio(1, 2) > 2.0 && ratio(2, 0) > 2.0, "{figures:?}");
     }
 
@@ -167,8 +169,8 @@ mod tests {
                 turns_of.push(at);
                 1e3 * calls as f64
             });
-            // The plans come first, job by job; then each round has one turn of each, and begins
-            // with another than the one before ended with.
+            // Planning comes first, job by job. Then each round gives one turn to each job, and
+            // begins with another job than the last one of the previous round.
             turns_of.dedup();
             turns_of.len() / 3 - 1
         };
@@ -180,11 +182,11 @@ mod tests {
     fn a_first_call_that_fills_caches_is_no_measure() {
         let mut first = true;
         let plan = Plan::new(EFFORT, |calls| {
-            // The first call takes as long as a sample, the others a thousandth.
+            // The first call lasts a whole sample, each later one a thousandth.
             if std::mem::take(&mut first) { 1e5 } else { 1e2 * calls as f64 }
         });
         assert!(plan.calls >= 1000, "{}", plan.calls);
-        // What takes very long is called once, and less often.
+        // A very slow job is called once per sample, and sampled less often.
         let plan = Plan::new(EFFORT, |calls| 1e9 * calls as f64);
         assert_eq!((plan.calls, plan.rounds), (1, 3));
     }

@@ -1,13 +1,13 @@
-//! How far an experiment is, and how long each of its steps may take.
+//! Progress of an experiment, and the time left for each step.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Where standard error is no terminal, a line comes so often.
+/// The time between two lines if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The steps of an experiment and the time that they have together.
+/// The steps of an experiment and the time that they share.
 pub struct Progress {
     name: String,
     steps: usize,
@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// An experiment that is about to begin.
+    /// Begins an experiment.
     pub fn new(name: &str, steps: usize, budget: Duration) -> Progress {
         let style = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} {eta}");
         let bar = ProgressBar::new(steps as u64).with_message(name.to_string());
@@ -35,18 +35,19 @@ impl Progress {
         }
     }
 
-    /// The time for the next step. What earlier steps left over is shared by those that remain.
+    /// Returns the time for the next step. The remaining steps share the time that earlier ones did
+    /// not use.
     pub fn step_budget(&self) -> Duration {
         let left = self.budget.saturating_sub(self.start.elapsed());
         left / u32::try_from(self.steps.saturating_sub(self.done).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Whether all the time is used.
+    /// Returns true if all the time is used.
     pub fn is_over(&self) -> bool {
         self.start.elapsed() >= self.budget
     }
 
-    /// A step is done.
+    /// Ends a step.
     pub fn step(&mut self) {
         self.done += 1;
         self.bar.inc(1);

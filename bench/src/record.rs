@@ -1,4 +1,4 @@
-//! What an experiment leaves: a JSON file that the report reads, and a CSV file for spreadsheets.
+//! The record of an experiment: a JSON file that the report reads, and a CSV file for spreadsheets.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -9,46 +9,46 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::measure::Figure;
 
-/// The experiment of the lab, whose record is for `tagmac-lab` and for no page about tagmac.
+/// The lab's experiment. Its record is for `tagmac-lab` and is not on any page about tagmac.
 pub const LAB: &str = "lab";
 
-/// An experiment on a machine.
+/// The results of an experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// The subcommand that made it.
+    /// The experiment's subcommand.
     pub experiment: String,
-    /// In one sentence.
+    /// A description in one sentence.
     pub about: String,
-    /// What `x` counts: bytes of a message, keys, an offset.
+    /// The unit of `x`: bytes of a message, keys, an offset.
     pub x: String,
-    /// What `y` counts: core cycles of one call, or seconds.
+    /// The unit of `y`: core cycles of one call, or seconds.
     pub y: String,
     pub machine: Machine,
-    /// What was left out, and why.
+    /// The things that were left out, with reasons.
     pub missing: Vec<String>,
     pub series: Vec<Series>,
 }
 
-/// What was measured of one engine.
+/// The figures of one engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
     pub name: String,
     pub library: String,
-    /// Of tagmac's engines.
+    /// The level; only tagmac's engines have one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub level: Option<String>,
-    /// Which of an experiment's ways to call.
+    /// The way to call, in an experiment that has several.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub case: Option<String>,
-    /// Cycles per byte at least.
+    /// The least cycles per byte that the instructions allow.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ceiling: Option<f64>,
-    /// What it computes: engines of one function give the same tags.
+    /// The function that it computes. Engines of the same function return the same tags.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub function: String,
-    /// What a call does.
+    /// A description of the call.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub call: String,
     pub points: Vec<Point>,
@@ -59,9 +59,9 @@ pub struct Series {
 pub struct Point(pub u64, pub f64, pub f64, pub f64);
 
 impl Point {
-    /// A figure at x.
+    /// Makes a point from a figure at x.
     pub fn new(x: usize, figure: Figure) -> Point {
-        // Enough digits to tell, and few enough to read and to commit.
+        // Four digits: enough to compare, and small to commit.
         let short = |y: f64| {
             let digits = 10f64.powf(3.0 - y.abs().max(1e-9).log10().floor());
             (y * digits).round() / digits
@@ -69,31 +69,31 @@ impl Point {
         Point(x as u64, short(figure.median), short(figure.low), short(figure.high))
     }
 
-    /// The figure.
+    /// Returns the figure.
     pub fn figure(&self) -> Figure {
         Figure { median: self.1, low: self.2, high: self.3 }
     }
 }
 
 impl Series {
-    /// The figure at x.
+    /// Returns the figure at x.
     pub fn at(&self, x: u64) -> Option<Figure> {
         self.points.iter().find(|point| point.0 == x).map(Point::figure)
     }
 
-    /// Adds a point, in the order of x.
+    /// Adds a point, keeping the order of x.
     pub fn add(&mut self, point: Point) {
         let at = self.points.partition_point(|known| known.0 < point.0);
         self.points.insert(at, point);
     }
 
-    /// Whether it is one of tagmac's.
+    /// Returns true for an engine of tagmac.
     pub fn is_ours(&self) -> bool {
         self.library.starts_with("tagmac ")
     }
 }
 
-/// Writes a file as a whole: a run that is killed leaves the one before.
+/// Replaces a file atomically: a killed run leaves the old one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     fs::write(&new, bytes)?;
@@ -101,8 +101,8 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Record {
-    /// Takes from an earlier pass each figure whose median is lower. Neighbours on the machine only
-    /// add to a median, and to those of all engines alike.
+    /// Takes each figure with a lower median from an earlier pass. Other programs on the machine
+    /// can only raise a median, for all engines in the same way.
     pub fn keep_quieter(&mut self, before: Record) {
         self.missing.retain(|what| before.missing.contains(what));
         for series in before.series {
@@ -123,17 +123,18 @@ impl Record {
         }
     }
 
-    /// Writes `<experiment>.json` and `<experiment>.csv` into a folder, which is made if need be.
+    /// Writes `<experiment>.json` and `<experiment>.csv` into a folder, which it creates if
+    /// necessary.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         self.write_json(folder)?;
         replace(&folder.join(&self.experiment).with_extension("csv"), &self.csv()?)
     }
 
-    /// Writes `<experiment>.json` alone.
+    /// Writes only `<experiment>.json`.
     pub fn write_json(&self, folder: &Path) -> io::Result<()> {
         let mut text = String::new();
-        // A series a line: what changes between two records shows line by line.
+        // One series per line, so that a diff shows changes line by line.
         let mut rest = serde_json::to_value(self)?;
         let series = rest["series"].take();
         let series = series.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -190,7 +191,7 @@ impl Record {
         table.into_inner().map_err(|error| error.into_error())
     }
 
-    /// The record of an experiment in a folder, if there is one.
+    /// Reads the record of an experiment from a folder, if it exists.
     pub fn read(folder: &Path, experiment: &str) -> io::Result<Option<Record>> {
         let file = match File::open(folder.join(experiment).with_extension("json")) {
             Ok(file) => file,

@@ -1,4 +1,4 @@
-//! A record as a table for a terminal.
+//! Prints a record as a table for a terminal.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use tagmac_figures::number;
 
 use crate::record::{Record, Series};
 
-/// More columns than this do not fit.
+/// The maximum of columns that fit.
 const COLUMNS: usize = 12;
 
-/// The table: cycles per byte where messages are long, else what was measured.
+/// Returns the table, in cycles per byte if x is the length of a message.
 pub fn of(record: &Record) -> String {
     let xs = columns(record);
     let mut text = format!("\n{}: {}\n", record.experiment, record.about);
@@ -37,7 +37,7 @@ pub fn of(record: &Record) -> String {
     text
 }
 
-/// The name of a series with what tells it from others.
+/// Returns the name of a series, with its level and its case.
 pub fn title(series: &Series) -> String {
     let more = [&series.level, &series.case];
     let more: Vec<&str> = more.into_iter().flatten().map(String::as_str).collect();
@@ -47,7 +47,7 @@ pub fn title(series: &Series) -> String {
     }
 }
 
-/// The values of x that the table shows: all, or powers of two, or evenly spread ones.
+/// Returns the values of x for the table: all, only powers of two, or evenly spaced ones.
 fn columns(record: &Record) -> Vec<u64> {
     let mut xs: Vec<u64> =
         record.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();

@@ -16,29 +16,29 @@ use tagmac_papers::{Rc6, Umac99, Umac99Set};
 use crate::ceiling::Costs;
 use crate::engine::{Engine, KEY, Key, Role, Timed, timed, timed_verifying};
 
-/// The nonce of every call, and a sender's first: that of the peers too, so that tags can be
+/// The nonce of every call, and a sender's first one. The peers use it too, so that tags can be
 /// compared.
 pub const NONCE: u64 = 7;
 
-/// Bytes of messages for which EliMAC is asked to keep subkeys.
+/// Bytes of messages for which EliMAC caches subkeys.
 const ELIMAC_CACHE: usize = 1 << 20;
 
-/// The first bytes of key material.
+/// Returns the first bytes of key material.
 fn key<const N: usize>(key: &Key) -> &[u8; N] {
     key.first_chunk().expect("keys have 64 bytes at most")
 }
 
-/// The next bytes.
+/// Returns the bytes after those of [`key`].
 fn second<const N: usize>(key: &Key) -> &[u8; N] {
     key[N..].first_chunk().expect("two keys have 64 bytes at most")
 }
 
-/// The engines on a level, their ceilings by what its instructions cost.
+/// Returns the engines on a level. Their ceilings follow from `costs`.
 pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
     let of = Maker { role, level };
     let aes = |rounds: f64, bytes: f64| Some(rounds * costs.aes / bytes);
-    // Nine products of two instructions, or 25 of one, for two blocks in 16 bytes of vector. The
-    // portable level multiplies words of 64 bits.
+    // Two blocks in 16 bytes of vector need nine products of two instructions, or 25 of one. The
+    // portable level multiplies 64-bit words.
     let poly = match costs.mul52 {
         Some(mul52) => Some(18.0 * mul52 / 32.0),
         None => (level.name() != "portable").then_some(25.0 * costs.mul32 / 32.0),
@@ -73,8 +73,8 @@ pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
         }),
         of.deterministic("PMAC-RC6", None, move |k| Pmac::<Rc6>::with_level(key(k), level)),
     ];
-    // In 16 bytes of vector, two products of 32 bits for 16 bytes of message, or eight of 16 bits,
-    // at the same cost, for 32 bytes.
+    // In 16 bytes of vector: two 32-bit products for 16 bytes of message, or eight 16-bit products
+    // at the same cost for 32 bytes.
     for (name, set, products) in [
         ("UMAC99-STD-30", Umac99Set::Std30, 1.0 / 16.0),
         ("UMAC99-STD-60", Umac99Set::Std60, 2.0 / 16.0),
@@ -86,7 +86,7 @@ pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
         let make = move |k: &Key| Umac99::with_level(set, key(k), level);
         all.push(of.with_nonces(name, ceiling, nonce, make));
     }
-    // No session is under a key that is for one message.
+    // A one-time key has no session.
     if role == Role::Any {
         all.push(of.one_time_poly1305(poly));
     }
@@ -105,7 +105,8 @@ struct Maker {
 }
 
 impl Maker {
-    /// An engine that can tag messages of any length. What follows a comma in its name tells how.
+    /// Makes an engine that can tag messages of any length. The name may end with a comma and the
+    /// way to call.
     fn engine(self, name: &str, ceiling: Option<f64>, call: &str, timed: Box<dyn Timed>) -> Engine {
         Engine {
             name: name.into(),
@@ -121,7 +122,7 @@ impl Maker {
         }
     }
 
-    /// A MAC without nonces. A sender's keeps to a budget, if there is a theorem for one.
+    /// Adds a MAC without nonces. As a sender it counts a budget if there is a theorem for it.
     fn deterministic<M>(
         self,
         name: &str,
@@ -142,7 +143,7 @@ impl Maker {
         Engine { longest, ..self.engine(name, ceiling, "Metered::tag", timed) }
     }
 
-    /// A MAC with nonces. A sender's counts them and keeps to a budget.
+    /// Adds a MAC with nonces. As a sender it counts nonces and a budget.
     fn with_nonces<M>(
         self,
         name: &str,
@@ -168,7 +169,7 @@ impl Maker {
         Engine { longest, repeats: false, ..self.engine(name, ceiling, call, timed) }
     }
 
-    /// A MAC's one-shot call, always under one nonce.
+    /// Adds a MAC's one-shot call, always under one nonce.
     fn any<M>(
         self,
         name: &str,
@@ -215,7 +216,7 @@ impl Maker {
         Engine { key_table, ..self.deterministic("ELIMAC-AES128, cached", ceiling, make) }
     }
 
-    /// CMAC, which has no budget: no theorem of ours is about it.
+    /// Adds CMAC, which has no budget: our theorems do not cover it.
     fn cmac(self, ceiling: Option<f64>) -> Engine {
         let level = self.level;
         let make = move |k: &Key| Cmac::<Aes128>::with_level(key(k), level);
@@ -267,7 +268,7 @@ impl Maker {
 
 const ONE_CALL: &str = "one call, the key ready";
 
-/// What an engine of that name computes.
+/// Returns the function of an engine called `name`.
 fn function(name: &str) -> &str {
     name.split(',').next().unwrap_or(name)
 }
@@ -276,15 +277,16 @@ fn longest(mac: &impl Mac) -> usize {
     usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX)
 }
 
-/// A budget that counts as any other and has no end: more is timed than a key may do.
+/// Returns a budget that counts like any other but never ends, because a run makes more tags than a
+/// key may.
 fn endless(name: &str) -> Option<Budget> {
     let theorem = Some(theorem(function(name))?);
     let (length, messages, blocks, failures) = (u64::MAX, u64::MAX, u64::MAX, u64::MAX);
     Some(Budget { theorem, length, messages, blocks, failures, graded: [0; 3] })
 }
 
-/// What bounds a MAC under nonces that are counted, as far as a meter goes: to ask the registry would
-/// link every MAC with all that it can.
+/// Returns the bound of a MAC under counted nonces, as far as a meter needs it. Asking the registry
+/// would link every MAC with all its functions.
 fn theorem(name: &str) -> Option<Theorem> {
     let n = if name.contains("PRESENT") { 64 } else { 128 };
     let (family, rest) = name.split_once('-')?;
@@ -302,7 +304,7 @@ fn theorem(name: &str) -> Option<Theorem> {
     })
 }
 
-/// What a sender sends with a message: the nonce and the tag, of which both must be made.
+/// The output of a sender, the nonce and the tag. Keeping both forces the compiler to compute both.
 struct Packet<N>((N, Tag));
 
 impl<N: Nonce> AsRef<[u8]> for Packet<N> {
@@ -325,7 +327,7 @@ mod tests {
         let known: Vec<String> = engines.iter().map(|engine| family(&engine.name)).collect();
         for algorithm in Algorithm::all().filter(|one| one.theorem().is_some()) {
             let has_engine = known.contains(&family(algorithm.name()));
-            assert!(has_engine, "{algorithm}: expected a line in `engines`, found none");
+            assert!(has_engine, "{algorithm}: no line in `engines` for it");
         }
     }
 

@@ -1,35 +1,36 @@
-//! What libraries make of adversarial vectors: `vectors/wycheproof/*.json`, see `docs/formats/vectors.md`.
+//! Runs adversarial vectors through libraries: `vectors/wycheproof/*.json`, see
+//! `docs/formats/vectors.md`.
 //!
-//! Most libraries make a tag of the length that is asked for, and leave it to the application to
-//! compare. So each is asked twice: by an application that knows how long a tag is, and by one that
-//! takes the length from the tag.
+//! Most libraries make a tag of the requested length and leave the comparison to the application.
+//! So each test runs twice: as in an application that knows the length of a tag, and as in one that
+//! takes the length from the tag that it got.
 
 use serde_json::Value;
 
 use crate::info::Library;
 
-/// What a library is asked, as a vector has it.
+/// A test of a vector file.
 #[derive(Debug)]
 pub struct Test {
-    /// Its number in its file.
+    /// The test's number in its file.
     pub id: u64,
-    /// What it tests for.
+    /// The flags of the test.
     pub flags: Vec<String>,
     /// "valid", "invalid" or "acceptable".
     pub result: String,
-    /// As all that follows, perhaps of a length that the algorithm does not have.
+    /// The key. Like the following fields, it may have a length that the algorithm does not accept.
     pub key: Vec<u8>,
-    /// Empty if the algorithm takes none.
+    /// The nonce; empty for an algorithm without nonces.
     pub nonce: Vec<u8>,
-    /// What is tagged.
+    /// The message.
     pub message: Vec<u8>,
-    /// Right or wrong.
+    /// The tag, right or wrong.
     pub tag: Vec<u8>,
-    /// Bytes that a right tag has.
+    /// The length of a right tag in bytes.
     pub tag_bytes: usize,
 }
 
-/// The tests of a file. Panics unless it is in one of Wycheproof's schemas for MACs.
+/// Reads the tests of a file. Panics unless the file is in one of Wycheproof's schemas for MACs.
 pub fn tests(file: &Value) -> Vec<Test> {
     let groups = file["testGroups"].as_array().expect("groups");
     let in_group = |group: &Value| -> Vec<Test> {
@@ -60,14 +61,14 @@ fn test(row: &Value, tag_bytes: usize) -> Test {
     }
 }
 
-/// What a library answers.
+/// The answer of a library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
     /// The tag is that of the message.
     Accepted,
-    /// It is not, or key, nonce or tag have a length that the library refuses.
+    /// The tag is wrong, or the library rejects the length of key, nonce or tag.
     Refused,
-    /// The library's function cannot be asked this, and why.
+    /// The library's function cannot express this test, for this reason.
     Unasked(&'static str),
 }
 
@@ -78,15 +79,15 @@ impl Answer {
     }
 }
 
-/// A library's MAC.
+/// A MAC of a library.
 pub struct Subject {
-    /// As in [`Info`](crate::Info).
+    /// The library, as in [`Info`](crate::Info).
     pub library: &'static str,
-    /// As in [`Info`](crate::Info).
+    /// Its version, as in [`Info`](crate::Info).
     pub version: String,
-    /// By the registry's name.
+    /// The registry's name of the algorithm.
     pub algorithm: &'static str,
-    /// What is called.
+    /// The functions that are called.
     pub call: &'static str,
     verify: Box<dyn Fn(&Test) -> Answer>,
 }
@@ -103,18 +104,18 @@ impl Subject {
         Subject { library, version, algorithm, call, verify: Box::new(verify) }
     }
 
-    /// What the library makes of a test, by an application that takes the tag's length from the tag.
+    /// Answers a test as in an application that uses the length of the tag that it got.
     pub fn any_length(&self, test: &Test) -> Answer {
         (self.verify)(test)
     }
 
-    /// The same by an application that knows how long a tag is.
+    /// Answers a test as in an application that knows the length of a tag.
     pub fn fixed_length(&self, test: &Test) -> Answer {
         if test.tag.len() == test.tag_bytes { (self.verify)(test) } else { Answer::Refused }
     }
 }
 
-/// A test that a library answers in another way than its result wants.
+/// Returns true if the answer differs from the result that the test demands.
 pub fn is_wrong(test: &Test, answer: Answer) -> bool {
     match (&*test.result, answer) {
         ("valid", answer) => answer == Answer::Refused,

@@ -1,10 +1,10 @@
-//! The crate aegis, with the C code that it brings (libaegis), which chooses AES-NI, VAES or
-//! AVX-512 at run time. The crate's other half in Rust has those only by the compiler's flags, and
-//! in 0.9.20 its tag of the empty message is not that of the draft.
+//! The crate aegis with its C code (libaegis), which chooses AES-NI, VAES or AVX-512 at run time.
+//! The crate's Rust code chooses them by compiler flags only, and in version 0.9.20 its tag of the
+//! empty message differs from the draft's.
 //!
-//! Tags have 32 bytes, as the documentation recommends. The nonce may be the same for all messages
-//! (`aegis128l_mac_init`): then their state is made once, and is copied. One that counts makes it
-//! anew for each message.
+//! Tags have 32 bytes, as the documentation recommends. All messages may share a nonce
+//! (`aegis128l_mac_init`); then the state is made once and copied. With a counter the state is made
+//! again for each message.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::info::{Info, Library, Visit, counter, exactly};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "aegis", version: env!("PEERS_AEGIS_VERSION").into() };
-    /// The nonce belongs to the set-up: many messages are under one.
+    /// The nonce belongs to the set-up: all messages share it.
     const CALL: &str = "update, finalize_and_reset, which copies the state that key and nonce made";
     const COUNTING: &str = "new_with_nonce with the next nonce, update, finalize";
     macro_rules! peers {

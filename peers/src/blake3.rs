@@ -1,4 +1,4 @@
-//! The crate blake3: its assembly for each level of x86-64, chosen at run time.
+//! The crate blake3, with its assembly for each level of x86-64, chosen at run time.
 
 use crate::info::{Library, Visit, exactly};
 

@@ -1,4 +1,5 @@
-//! The crate highway: HighwayHash with SSE 4.1, AVX2 or NEON. On x86-64 it is chosen at run time.
+//! The crate highway: HighwayHash with SSE 4.1, AVX2 or NEON. On x86-64 the choice is made at run
+//! time.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 

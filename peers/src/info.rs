@@ -1,47 +1,48 @@
-//! What a peer is, and who sees it.
+//! The description of a peer, and the visitor of peers.
 
-/// What a peer is.
+/// A description of a peer.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// As shown: "OpenSSL HMAC-SHA256". No two peers have the same. One that counts its nonces
-    /// beside one that is given them has its name with ", counting" after it.
+    /// The name shown, such as "OpenSSL HMAC-SHA256"; unique. If a library has two peers of a
+    /// function and one of them counts its nonces, that one's name ends with ", counting".
     pub name: &'static str,
-    /// "OpenSSL", "nettle", "RustCrypto".
+    /// The library: "OpenSSL", "nettle", "RustCrypto".
     pub library: &'static str,
-    /// Of the library at run time where it says so, else at build time: "3.0.19".
+    /// The version: "3.0.19". It is the run-time version if the library reports one, else the
+    /// build-time one.
     pub version: String,
-    /// What is computed, by the registry's name of it where it has one: "UMAC-64". Peers of one
-    /// function give the same tags.
+    /// The function that it computes, by its name in the registry if it has one: "UMAC-64". Peers
+    /// of the same function return the same tags.
     pub function: &'static str,
-    /// What one call does with a message: "EVP_MAC_init without a key, update, final".
+    /// A description of one call: "EVP_MAC_init without a key, update, final".
     pub call: &'static str,
     /// Bytes of the key.
     pub key_bytes: usize,
-    /// Bytes of the nonce, 0 if there is none.
+    /// Bytes of the nonce; 0 without one.
     pub nonce_bytes: usize,
     /// Bytes of a tag.
     pub tag_bytes: usize,
-    /// Bytes of the longest message that is taken, `u64::MAX` without a limit.
+    /// Bytes of the longest message; `u64::MAX` if there is no limit.
     pub longest: u64,
-    /// Whether each call is under the nonce that was given. Else it is so for the first alone, and
-    /// the next is under the nonce that follows, as a big-endian number.
+    /// True if every call uses the given nonce. Otherwise only the first call does, and each later
+    /// one uses the next nonce as a big-endian number.
     pub repeats: bool,
 }
 
-/// Sees peers.
+/// Visits peers.
 pub trait Visit {
-    /// A peer. `make` takes a key and a nonce of the lengths that `info` has, and gives the call
-    /// with its key ready, from message to tag.
+    /// Visits a peer. `make` accepts a key and a nonce of the lengths in `info`, sets up the key,
+    /// and returns the function from message to tag.
     ///
-    /// A call that takes a nonce, or a key of its own, for each message hides it from the
-    /// optimiser: what is made of it is made for each message.
+    /// If each message has its own nonce or key, the call hides it from the optimiser, so that the
+    /// work on it is done for each message.
     fn peer<M, T>(&mut self, info: Info, make: impl Fn(&[u8], &[u8]) -> M + 'static)
     where
         M: FnMut(&[u8]) -> T + 'static,
         T: AsRef<[u8]> + 'static;
 }
 
-/// A library and its version, from which its peers' [`Info`]s are made.
+/// A library and its version, for its peers' [`Info`]s.
 #[allow(dead_code, reason = "a build without libraries has none")]
 pub(crate) struct Library {
     pub(crate) name: &'static str,
@@ -50,7 +51,7 @@ pub(crate) struct Library {
 
 #[allow(dead_code, reason = "a build without libraries has none")]
 impl Library {
-    /// A peer whose tags repeat, with bytes of key, nonce and tag.
+    /// Describes a peer whose tags repeat, with bytes of key, nonce and tag.
     pub(crate) fn info(
         &self,
         name: &'static str,
@@ -58,7 +59,7 @@ impl Library {
         [key_bytes, nonce_bytes, tag_bytes]: [usize; 3],
         call: &'static str,
     ) -> Info {
-        // SHA-256 counts bits in 64, after a block of key; GCM counts them in 64.
+        // HMAC hashes a block of key first; SHA-256 and GCM count bits in 64.
         let longest = match function {
             "HMAC-SHA256" => (1 << 61) - 65,
             "GMAC-AES128" => (1 << 61) - 1,
@@ -80,14 +81,14 @@ impl Library {
     }
 }
 
-/// The bytes of a key or nonce. Panics at another length.
+/// Returns the bytes of a key or nonce. Panics at another length.
 #[allow(dead_code, reason = "a build without libraries has no keys")]
 pub(crate) fn exactly<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let found = bytes.len();
     bytes.try_into().unwrap_or_else(|_| panic!("key or nonce: expected {N} bytes, found {found}"))
 }
 
-/// Nonces from `first` on, as big-endian numbers: what an application that counts them itself does.
+/// Returns nonces from `first` on as big-endian numbers, like an application with its own counter.
 #[allow(dead_code, reason = "a build without libraries has no nonces")]
 pub(crate) fn counter<const N: usize>(first: [u8; N]) -> impl FnMut() -> [u8; N] {
     let mut block = [0; 16];

@@ -1,4 +1,4 @@
-//! Published tags, and whether a peer gives them.
+//! Published tags, and a check of peers against them.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::info::Info;
 
-/// Rows as vectors/README.md describes them: those of our MACs, and those of the others.
+/// The vector files: those of our MACs, then those of others. vectors/README.md describes the rows.
 const FILES: [&str; 7] = [
     include_str!("../../vectors/cmac.json"),
     include_str!("../../vectors/hmac-sha256.json"),
@@ -18,7 +18,7 @@ const FILES: [&str; 7] = [
     include_str!("../vectors.json"),
 ];
 
-/// Bytes of the longest message that a proof tags, so that it takes milliseconds.
+/// Bytes of the longest message in a check, so that it takes milliseconds.
 const LONGEST: usize = 1 << 16;
 
 /// A published tag.
@@ -34,8 +34,8 @@ struct Row {
 static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| FILES.iter().flat_map(|file| rows(file)).flatten().collect());
 
-/// The rows of a file, `None` for those that no peer can take: negative ones, those of messages in
-/// bits, of truncated bytes or of more than [`LONGEST`].
+/// Returns the rows of a file. A row is `None` if no peer can run it: a negative one, or one with a
+/// message in bits, with truncated bytes or longer than [`LONGEST`].
 fn rows(file: &str) -> impl Iterator<Item = Option<Row>> {
     let rows: Vec<Value> = serde_json::from_str(file).expect("an array of rows");
     rows.into_iter().map(|row| {
@@ -59,7 +59,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     pairs.map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hex")).collect()
 }
 
-/// Hex, or bytes repeated and cut; `None` for a message in bits or one longer than [`LONGEST`].
+/// Decodes hex, or repeated bytes; `None` for a message in bits or longer than [`LONGEST`].
 fn message(value: &Value) -> Option<Vec<u8>> {
     let message = match value {
         Value::String(hex) => bytes(hex),
@@ -73,14 +73,14 @@ fn message(value: &Value) -> Option<Vec<u8>> {
     (message.len() <= LONGEST).then_some(message)
 }
 
-/// Why a peer is not to be timed.
+/// The reason not to time a peer.
 #[derive(Debug)]
 pub enum Wrong {
     /// No published tag for the function with these lengths of key, nonce and tag.
     Unknown {
         /// The peer.
         name: &'static str,
-        /// What it computes.
+        /// The function that it computes.
         function: &'static str,
     },
     /// A tag differs from the published one.
@@ -91,19 +91,19 @@ pub enum Wrong {
         length: usize,
         /// The published tag.
         expected: Vec<u8>,
-        /// The peer's.
+        /// The peer's tag.
         found: Vec<u8>,
-        /// Who published it.
+        /// The source of the published tag.
         source: &'static str,
     },
-    /// Tags of one message repeat where they must not, or the other way round.
+    /// Tags of one message repeat where they must not, or differ where they must be equal.
     Repeats {
         /// The peer.
         name: &'static str,
-        /// What `Info::repeats` says.
+        /// The value of `Info::repeats`.
         expected: bool,
     },
-    /// A call is not under the nonce that follows that of the call before it.
+    /// A call does not use the nonce after that of the previous call.
     Nonce {
         /// The peer.
         name: &'static str,
@@ -123,13 +123,17 @@ impl fmt::Display for Wrong {
                 Hex(found)
             ),
             Wrong::Repeats { name, expected: true } => {
-                write!(f, "{name}: expected the same tag twice, found two")
+                write!(f, "{name}: two calls on one message returned different tags")
             }
             Wrong::Repeats { name, expected: false } => {
-                write!(f, "{name}: expected a new tag for each call, found one twice")
+                write!(
+                    f,
+                    "{name}: two calls on one message returned the same tag, but each should \
+                     use a new nonce"
+                )
             }
             Wrong::Nonce { name } => {
-                write!(f, "{name}: expected the third tag under the third nonce, found another")
+                write!(f, "{name}: the third call did not use the third nonce")
             }
         }
     }
@@ -145,7 +149,7 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The nonce `more` places after another one, as big-endian numbers.
+/// Returns the nonce that is `more` after another one, as big-endian numbers.
 fn after(nonce: &[u8], more: u128) -> Vec<u8> {
     let mut block = [0; 16];
     block[16 - nonce.len()..].copy_from_slice(nonce);
@@ -153,8 +157,8 @@ fn after(nonce: &[u8], more: u128) -> Vec<u8> {
     next.to_be_bytes()[16 - nonce.len()..].to_vec()
 }
 
-/// Whether a peer gives the published tags of its function, and the same ones when it is called
-/// again, or those of the nonces that follow. Takes milliseconds.
+/// Checks that a peer returns the published tags of its function, and on later calls the same tags
+/// again or those of the next nonces. Needs milliseconds.
 pub fn prove<M, T>(info: &Info, make: &impl Fn(&[u8], &[u8]) -> M) -> Result<(), Wrong>
 where
     M: FnMut(&[u8]) -> T,
@@ -184,7 +188,7 @@ where
                 source: &row.source,
             });
         }
-        // Between two equal calls one of another length, which may leave something behind.
+        // A call of another length between two equal ones, in case it leaves state.
         tag(&row.message[..row.message.len() / 2]);
         let third = tag(&row.message);
         if (third.as_ref() == row.tag) != repeats {

@@ -1,12 +1,12 @@
-//! Other libraries' MACs, to compare with: never shipped.
+//! Other libraries' MACs, for comparison only; never shipped.
 //!
-//! [`all`] shows each peer to a [`Visit`]: what it is, and how to make the call that applications
-//! make, key ready. [`prove`] tells whether a peer gives published tags. A library is behind the
-//! cargo feature of its name; those of C are there where pkg-config finds them, and [`missing`]
-//! names those that are not.
+//! [`all`] shows each peer to a [`Visit`]: its description, and a function that sets up a key and
+//! returns the call that applications make. [`prove`] checks a peer against published tags. Each
+//! library has a cargo feature of its name. C libraries are linked if pkg-config finds them;
+//! [`missing`] lists the others.
 //!
-//! All choose their instructions when the program runs, so that nothing hangs on the compiler's
-//! flags. A C function that fails panics: a test or a benchmark has nothing better to do.
+//! All libraries choose their instructions at run time, so compiler flags make no difference. A C
+//! function that fails panics, which is right for tests and benchmarks.
 
 pub mod adversarial;
 #[cfg(feature = "aegis")]
@@ -37,7 +37,7 @@ pub use nettle::{NettlePoly1305Aes, NettleUmac};
 #[cfg(linked = "openssl")]
 pub use openssl::{OpensslPoly1305, OpensslPoly1305Aes};
 
-/// All peers that this build has, library by library.
+/// Visits all peers of this build, library by library.
 #[allow(unused_variables, reason = "a build without libraries shows none")]
 pub fn all(visit: &mut impl Visit) {
     #[cfg(linked = "openssl")]
@@ -60,7 +60,7 @@ pub fn all(visit: &mut impl Visit) {
     highway::all(visit);
 }
 
-/// All whose answers to adversarial vectors are known, library by library.
+/// Returns the MACs for adversarial vectors, library by library.
 pub fn subjects() -> Vec<adversarial::Subject> {
     #[allow(unused_mut, reason = "a build without libraries has none")]
     let mut all = Vec::new();
@@ -75,7 +75,8 @@ pub fn subjects() -> Vec<adversarial::Subject> {
     all
 }
 
-/// The libraries that this build lacks, and why: "nettle: no nettle.pc of version 3.6 or later".
+/// Returns the libraries that this build lacks, with reasons: "nettle: no nettle.pc of version 3.6
+/// or later".
 pub fn missing() -> Vec<String> {
     let linked = [
         ("OpenSSL", option_env!("PEERS_OPENSSL")),

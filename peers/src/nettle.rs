@@ -1,18 +1,19 @@
 //! nettle: UMAC (RFC 4418) and Poly1305-AES (Bernstein 2005).
 //!
-//! nettle's functions cannot fail and abort on a length they do not take, so lengths are checked
-//! here. A context is plain data that the caller provides; what it holds is nettle's business.
+//! nettle's functions do not return errors, and abort on lengths that they do not accept, so this
+//! module checks lengths first. The caller provides a context, which is plain data private to
+//! nettle.
 
 use std::hint::black_box;
 
 use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, exactly};
 
-/// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
-/// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272 bytes, all
-/// aligned to 8. Much more is given, so that a context which grows in a later nettle still fits,
-/// and a whole line of cache as alignment, so that timings do not hang on the allocator. The test
-/// at the end asks the headers.
+/// Space for any of nettle's contexts. In nettle 3.8.1 on x86-64, `umac32_ctx` has 2392 bytes,
+/// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272, all aligned
+/// to 8. This space is much larger, so that the contexts of a later nettle fit. It is aligned to a
+/// cache line, so that timings do not depend on the allocator. The test at the end compares with
+/// the headers.
 #[repr(C, align(64))]
 struct Context([u8; 8192]);
 
@@ -22,13 +23,13 @@ impl Context {
     }
 }
 
-/// Takes a key of 16 bytes (UMAC) or 32 (Poly1305-AES).
+/// Sets a key of 16 bytes (UMAC) or 32 (Poly1305-AES).
 type SetKey = unsafe extern "C" fn(*mut Context, *const u8);
 type SetNonce = unsafe extern "C" fn(*mut Context, usize, *const u8);
 type Update = unsafe extern "C" fn(*mut Context, usize, *const u8);
 type Digest = unsafe extern "C" fn(*mut Context, usize, *mut u8);
 
-/// nettle's four functions for one length of tag.
+/// nettle's four functions for one tag length.
 struct Umac {
     tag_bytes: usize,
     set_key: SetKey,
@@ -37,7 +38,7 @@ struct Umac {
     digest: Digest,
 }
 
-/// Declares the functions of each UMAC and lists them.
+/// Declares and lists the functions of each UMAC.
 macro_rules! umac {
     ($($tag_bytes:literal: $set_key:ident $set_nonce:ident $update:ident $digest:ident;)*) => {
                 unsafe extern "C" {
@@ -87,50 +88,54 @@ pub struct NettleUmac {
 }
 
 impl NettleUmac {
-    /// Tags of 4, 8, 12 or 16 bytes; the nonce is 16 bytes of zero. Panics at another length.
+    /// Makes a UMAC with tags of 4, 8, 12 or 16 bytes and a nonce of 16 zero bytes. Panics at
+    /// another tag length.
     pub fn new(key: &[u8; 16], tag_bytes: usize) -> NettleUmac {
         let umac = UMAC.iter().find(|umac| umac.tag_bytes == tag_bytes);
         let umac = umac.unwrap_or_else(|| panic!("nettle: no UMAC with {tag_bytes} bytes of tag"));
         let mut context = Context::zeroed();
-        // SAFETY: the context has room and alignment; UMAC keys are 16 bytes.
+        // SAFETY: the context is large enough and aligned; UMAC keys have 16 bytes.
         unsafe { (umac.set_key)(&mut *context, key.as_ptr()) };
         NettleUmac { umac, context }
     }
 
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     pub fn tag_bytes(&self) -> usize {
         self.umac.tag_bytes
     }
 
-    /// The tag of a message: nonce, update, digest. Panics as they do.
+    /// Writes the tag of a message: nonce, update, digest. Panics when they do.
     pub fn tag(&mut self, nonce: &[u8], message: &[u8], tag: &mut [u8]) {
         self.set_nonce(nonce);
         self.next(message, tag);
     }
 
-    /// The tag of a message under the nonce that follows the last one: what nettle's users do with
-    /// consecutive nonces. Then one AES call makes the pad of four (UMAC-32) or two (UMAC-64)
-    /// messages, where [`tag`](NettleUmac::tag) makes it for each.
+    /// Writes the tag of a message under the nonce after the last one, as nettle's users do with
+    /// consecutive nonces. One AES call then makes the pads of four (UMAC-32) or two (UMAC-64)
+    /// messages; [`tag`](NettleUmac::tag) needs one for each message.
     pub fn next(&mut self, message: &[u8], tag: &mut [u8]) {
         self.update(message);
         self.digest(tag);
     }
 
-    /// The nonce of the next digest. Panics unless it has 1 to 16 bytes.
+    /// Sets the nonce of the next digest. Panics unless it has 1 to 16 bytes.
     pub fn set_nonce(&mut self, nonce: &[u8]) {
         let length = nonce.len();
-        assert!((1..=16).contains(&length), "nettle: UMAC takes no nonce of {length} bytes");
-        // SAFETY: the context has its key, and the nonce a length that nettle takes.
+        assert!(
+            (1..=16).contains(&length),
+            "nettle: a UMAC nonce has 1 to 16 bytes, found {length}"
+        );
+        // SAFETY: the context has its key, and nettle accepts the nonce's length.
         unsafe { (self.umac.set_nonce)(&mut *self.context, length, nonce.as_ptr()) };
     }
 
-    /// More of the message.
+    /// Adds more of the message.
     pub fn update(&mut self, data: &[u8]) {
         // SAFETY: the context has its key; the length is that of the data.
         unsafe { (self.umac.update)(&mut *self.context, data.len(), data.as_ptr()) };
     }
 
-    /// The tag of what was given since the last digest; the nonce goes up by one. Panics unless
+    /// Writes the tag of the data since the last digest, and increments the nonce. Panics unless
     /// `tag` has the length of a tag.
     pub fn digest(&mut self, tag: &mut [u8]) {
         assert_eq!(tag.len(), self.umac.tag_bytes, "nettle: bytes of a UMAC tag");
@@ -152,39 +157,39 @@ pub struct NettlePoly1305Aes {
 }
 
 impl NettlePoly1305Aes {
-    /// The key is that of AES, then `r`, which nettle clamps; the nonce is zero.
+    /// Makes a MAC from the AES key followed by `r`, which nettle clamps. The nonce is zero.
     pub fn new(key: &[u8; 32]) -> NettlePoly1305Aes {
         let mut context = Context::zeroed();
-        // SAFETY: the context has room and alignment; the key has its 32 bytes.
+        // SAFETY: the context is large enough and aligned; the key has its 32 bytes.
         unsafe { nettle_poly1305_aes_set_key(&mut *context, key.as_ptr()) };
         NettlePoly1305Aes { context }
     }
 
-    /// The tag of a message: nonce, update, digest.
+    /// Writes the tag of a message: nonce, update, digest.
     pub fn tag(&mut self, nonce: &[u8; 16], message: &[u8], tag: &mut [u8; 16]) {
         self.set_nonce(nonce);
         self.next(message, tag);
     }
 
-    /// The tag of a message under the nonce that follows the last one.
+    /// Writes the tag of a message under the nonce after the last one.
     pub fn next(&mut self, message: &[u8], tag: &mut [u8; 16]) {
         self.update(message);
         self.digest(tag);
     }
 
-    /// The nonce of the next digest.
+    /// Sets the nonce of the next digest.
     pub fn set_nonce(&mut self, nonce: &[u8; 16]) {
         // SAFETY: the context has its key; the nonce has its 16 bytes.
         unsafe { nettle_poly1305_aes_set_nonce(&mut *self.context, nonce.as_ptr()) };
     }
 
-    /// More of the message.
+    /// Adds more of the message.
     pub fn update(&mut self, data: &[u8]) {
         // SAFETY: the context has its key; the length is that of the data.
         unsafe { nettle_poly1305_aes_update(&mut *self.context, data.len(), data.as_ptr()) };
     }
 
-    /// The tag of what was given since the last digest; the nonce goes up by one.
+    /// Writes the tag of the data since the last digest, and increments the nonce.
     pub fn digest(&mut self, tag: &mut [u8; 16]) {
         // SAFETY: the context has its key; the tag has its 16 bytes.
         unsafe { nettle_poly1305_aes_digest(&mut *self.context, tag.len(), tag.as_mut_ptr()) };
@@ -222,7 +227,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
     });
 }
 
-/// UMAC with nonces of 8 bytes: set for each message, or set once and counted by nettle.
+/// Visits UMAC with nonces of 8 bytes: set for each message, or set once and counted by nettle.
 fn umac<const BYTES: usize>(
     visit: &mut impl Visit,
     library: &Library,
@@ -253,9 +258,9 @@ fn umac<const BYTES: usize>(
     });
 }
 
-/// What adversarial vectors are run through.
+/// Lists nettle's MACs for adversarial vectors.
 pub(crate) fn subjects(all: &mut Vec<Subject>) {
-    const NO_LENGTH: Answer = Answer::Unasked("the function takes no length");
+    const NO_LENGTH: Answer = Answer::Unasked("the function has no length argument");
     const ABORT: Answer = Answer::Unasked("an assertion ends the process");
     let library = Library { name: "nettle", version: env!("PEERS_NETTLE_VERSION").into() };
     let names = ["UMAC-32", "UMAC-64", "UMAC-96", "UMAC-128"];
@@ -271,7 +276,7 @@ pub(crate) fn subjects(all: &mut Vec<Subject>) {
             mac.set_nonce(&test.nonce);
             mac.update(&test.message);
             let mut tag = vec![0; test.tag.len()];
-            // SAFETY: the context has its key, and the tag a length that nettle takes.
+            // SAFETY: the context has its key, and nettle accepts the tag's length.
             unsafe { (mac.umac.digest)(&mut *mac.context, tag.len(), tag.as_mut_ptr()) };
             Answer::accepted_if(tag == test.tag)
         }));
@@ -281,13 +286,13 @@ pub(crate) fn subjects(all: &mut Vec<Subject>) {
             return NO_LENGTH;
         };
         if test.tag.len() > 16 {
-            return Answer::Unasked("the function copies what is behind the tag");
+            return Answer::Unasked("the function copies stack memory after the tag");
         }
         let mut mac = NettlePoly1305Aes::new(key);
         mac.set_nonce(nonce);
         mac.update(&test.message);
         let mut tag = vec![0; test.tag.len()];
-        // SAFETY: the context has its key, and the tag a length that nettle takes.
+        // SAFETY: the context has its key, and nettle accepts the tag's length.
         unsafe { nettle_poly1305_aes_digest(&mut *mac.context, tag.len(), tag.as_mut_ptr()) };
         Answer::accepted_if(tag == test.tag)
     }));
@@ -300,7 +305,7 @@ mod tests {
 
     use super::Context;
 
-    /// The headers that belong to the library say how large its contexts are.
+    /// The contexts fit, by the sizes in the library's own headers.
     #[test]
     fn contexts_fit() {
         let mut source = String::from("#include <nettle/umac.h>\n#include <nettle/poly1305.h>\n");

@@ -1,9 +1,9 @@
 //! OpenSSL 3: HMAC, CMAC, GMAC, KMAC, one-time Poly1305 (RFC 8439), and Poly1305-AES (Bernstein
-//! 2005) made of it.
+//! 2005) built from it.
 //!
-//! All in the cheapest way the documented interface has: everything is fetched once, and the key
-//! set once where it can be; a message costs `EVP_MAC_init`, `EVP_MAC_update` and `EVP_MAC_final`.
-//! `EVP_MAC_init` without a key starts again under the last one (EVP_MAC(3)).
+//! Uses the cheapest documented calls: fetches everything once, and sets the key once where
+//! possible. A message then costs `EVP_MAC_init`, `EVP_MAC_update` and `EVP_MAC_final`.
+//! `EVP_MAC_init` without a key starts again under the last key (EVP_MAC(3)).
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use std::ptr::{NonNull, null, null_mut};
 use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, counter, exactly};
 
-/// `EVP_MAC`, known to OpenSSL alone; so are the next three.
+/// `EVP_MAC`, which is opaque; so are the next three.
 #[repr(C)]
 struct EvpMac([u8; 0]);
 #[repr(C)]
@@ -45,12 +45,12 @@ impl<'a> Param<'a> {
         value: PhantomData,
     };
 
-    /// Of the type `OSSL_PARAM_UTF8_STRING`.
+    /// Makes a parameter of type `OSSL_PARAM_UTF8_STRING`.
     fn text(name: &'static CStr, value: &'static CStr) -> Param<'static> {
         Param { data_type: 4, ..Param::bytes(name, value.to_bytes()) }
     }
 
-    /// Of the type `OSSL_PARAM_OCTET_STRING`. OpenSSL only reads the value.
+    /// Makes a parameter of type `OSSL_PARAM_OCTET_STRING`. OpenSSL only reads the value.
     fn bytes(name: &'static CStr, value: &'a [u8]) -> Param<'a> {
         Param {
             key: name.as_ptr(),
@@ -108,14 +108,14 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// OpenSSL's answer of a call that succeeds.
+/// Panics unless OpenSSL reports success.
 fn succeeded(function: &str, answer: c_int) {
-    assert!(answer == 1, "OpenSSL: {function} answered {answer}");
+    assert!(answer == 1, "OpenSSL: {function} returned {answer}");
 }
 
-/// What OpenSSL made, or a panic in the name of the function that did not.
+/// Returns a new object of OpenSSL, or panics with the name of the function.
 fn made<T>(function: &str, pointer: *mut T) -> NonNull<T> {
-    NonNull::new(pointer).unwrap_or_else(|| panic!("OpenSSL: {function} answered NULL"))
+    NonNull::new(pointer).unwrap_or_else(|| panic!("OpenSSL: {function} returned NULL"))
 }
 
 /// A MAC of OpenSSL and its one context.
@@ -124,26 +124,26 @@ struct Mac {
 }
 
 impl Mac {
-    /// Fetches the algorithm and makes the context that all messages use.
+    /// Fetches the algorithm and makes the context for all messages.
     fn fetch(algorithm: &'static CStr) -> Mac {
         // SAFETY: the name is a C string; NULL stands for the default library and properties.
         let mac = unsafe { EVP_MAC_fetch(null_mut(), algorithm.as_ptr(), null()) };
         let mac = made("EVP_MAC_fetch", mac);
         // SAFETY: `mac` was fetched above.
         let context = unsafe { EVP_MAC_CTX_new(mac.as_ptr()) };
-        // SAFETY: `mac` was fetched above; the context keeps a reference of its own.
+        // SAFETY: `mac` was fetched above; the context keeps its own reference.
         unsafe { EVP_MAC_free(mac.as_ptr()) };
         Mac { context: made("EVP_MAC_CTX_new", context) }
     }
 
-    /// The same with its key.
+    /// Fetches the algorithm and sets a key.
     fn new(algorithm: &'static CStr, parameter: Param, key: &[u8]) -> Mac {
         let mut mac = Mac::fetch(algorithm);
         mac.init(Some(key), &[parameter, Param::END]);
         mac
     }
 
-    /// Starts a message, under the last key if none is given. The last parameter is the end.
+    /// Starts a message, under the last key if `key` is `None`. The last parameter is `END`.
     fn init(&mut self, key: Option<&[u8]>, parameters: &[Param]) {
         assert!(parameters.last().is_some_and(|last| last.key.is_null()), "no OSSL_PARAM_END");
         let (key, length) = key.map_or((null(), 0), |key| (key.as_ptr(), key.len()));
@@ -154,7 +154,7 @@ impl Mac {
         succeeded("EVP_MAC_init", answer);
     }
 
-    /// The tag of a message that was started.
+    /// Returns the tag of the message that was started.
     fn tag<const BYTES: usize>(&mut self, message: &[u8]) -> [u8; BYTES] {
         let context = self.context.as_ptr();
         let mut tag = [0; BYTES];
@@ -162,7 +162,7 @@ impl Mac {
         // SAFETY: the context has its key; the length is that of the message.
         let answer = unsafe { EVP_MAC_update(context, message.as_ptr(), message.len()) };
         succeeded("EVP_MAC_update", answer);
-        // SAFETY: the context has its key; the room is that of the tag.
+        // SAFETY: the context has its key; the buffer has the tag's length.
         let answer = unsafe { EVP_MAC_final(context, tag.as_mut_ptr(), &mut written, BYTES) };
         succeeded("EVP_MAC_final", answer);
         assert_eq!(written, BYTES, "OpenSSL: bytes of a tag");
@@ -172,12 +172,12 @@ impl Mac {
 
 impl Drop for Mac {
     fn drop(&mut self) {
-        // SAFETY: the context was made in `fetch` and nobody else has it.
+        // SAFETY: the context was made in `fetch`, and only `self` has it.
         unsafe { EVP_MAC_CTX_free(self.context.as_ptr()) };
     }
 }
 
-/// One-time Poly1305 of OpenSSL: a key is for one message.
+/// One-time Poly1305 of OpenSSL, with a key for each message.
 ///
 /// ```
 /// let tag = peers::OpensslPoly1305::new().tag(&[0; 32], b"r = 0 makes the tag s");
@@ -186,12 +186,12 @@ impl Drop for Mac {
 pub struct OpensslPoly1305(Mac);
 
 impl OpensslPoly1305 {
-    /// Fetches the algorithm and makes the context that all messages use.
+    /// Fetches the algorithm and makes the context for all messages.
     pub fn new() -> OpensslPoly1305 {
         OpensslPoly1305(Mac::fetch(c"POLY1305"))
     }
 
-    /// The tag of a message. The key is `r`, which OpenSSL clamps, then `s`.
+    /// Returns the tag of a message. The key is `r`, which OpenSSL clamps, then `s`.
     pub fn tag(&mut self, key: &[u8; 32], message: &[u8]) -> [u8; 16] {
         self.0.init(Some(key), &[Param::END]);
         self.0.tag(message)
@@ -204,8 +204,8 @@ impl Default for OpensslPoly1305 {
     }
 }
 
-/// Poly1305-AES as a user of OpenSSL would make it: `s` is the nonce through AES-128-ECB, whose
-/// key is set once, and each message is a one-time Poly1305 under `r` and `s`.
+/// Poly1305-AES as a user of OpenSSL would build it. `s` is the nonce encrypted with AES-128-ECB,
+/// whose key is set once. The tag of a message is its one-time Poly1305 under `r` and `s`.
 ///
 /// ```
 /// let mut mac = peers::OpensslPoly1305Aes::new(&[0; 32]);
@@ -220,7 +220,7 @@ pub struct OpensslPoly1305Aes {
 }
 
 impl OpensslPoly1305Aes {
-    /// The key is that of AES, then `r`, which OpenSSL clamps: the order of nettle.
+    /// Makes a MAC from the AES key followed by `r`, which OpenSSL clamps. The order is nettle's.
     pub fn new(key: &[u8; 32]) -> OpensslPoly1305Aes {
         let (k, r) = key.split_at(16);
         let mut one_time = [0; 32];
@@ -236,12 +236,12 @@ impl OpensslPoly1305Aes {
         OpensslPoly1305Aes { poly1305: OpensslPoly1305::new(), aes, one_time }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&mut self, nonce: &[u8; 16], message: &[u8]) -> [u8; 16] {
         let s = self.one_time[16..].as_mut_ptr();
         let mut written = 0;
-        // SAFETY: the context has its key; without padding, a block in is a block out, and `s` has
-        // room for one.
+        // SAFETY: the context has its key; without padding, a block in gives a block out, and `s`
+        // can hold one.
         let answer =
             unsafe { EVP_EncryptUpdate(self.aes.as_ptr(), s, &mut written, nonce.as_ptr(), 16) };
         succeeded("EVP_EncryptUpdate", answer);
@@ -252,7 +252,7 @@ impl OpensslPoly1305Aes {
 
 impl Drop for OpensslPoly1305Aes {
     fn drop(&mut self) {
-        // SAFETY: the context was made in `new` and nobody else has it.
+        // SAFETY: the context was made in `new`, and only `self` has it.
         unsafe { EVP_CIPHER_CTX_free(self.aes.as_ptr()) };
     }
 }
@@ -300,7 +300,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
         }
     });
 
-    // The key of KMAC is hashed for each message: the state after it is not kept.
+    // KMAC hashes its key for each message: OpenSSL does not keep the state after it.
     let info = library.info("OpenSSL KMAC128", "KMAC128", [32, 0, 32], AGAIN);
     visit.peer(info, |key, _| {
         let mut mac = Mac::fetch(c"KMAC128");
@@ -335,7 +335,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
     });
 }
 
-/// What adversarial vectors are run through.
+/// Lists OpenSSL's MACs for adversarial vectors.
 pub(crate) fn subjects(all: &mut Vec<Subject>) {
     let library = Library { name: "OpenSSL", version: version() };
     let call = "AES-128-ECB and EVP_MAC POLY1305";
@@ -343,17 +343,17 @@ pub(crate) fn subjects(all: &mut Vec<Subject>) {
         let (Ok(key), Ok(nonce)) = (test.key[..].try_into(), test.nonce[..].try_into()) else {
             return Answer::Unasked("OpenSSL has no Poly1305-AES: the application splits the key");
         };
-        // EVP_MAC_final writes a whole tag alone.
+        // EVP_MAC_final only writes whole tags.
         let made = OpensslPoly1305Aes::new(key).tag(nonce, &test.message);
         Answer::accepted_if(made[..] == test.tag[..])
     }));
 }
 
-/// As the library says: "3.0.19".
+/// Returns the library's version: "3.0.19".
 fn version() -> String {
     /// `OPENSSL_VERSION_STRING` of openssl/crypto.h.
     const SHORT: c_int = 6;
     let text = OpenSSL_version(SHORT);
-    // SAFETY: OpenSSL answers a C string that lives as long as the process, for any number.
+    // SAFETY: OpenSSL returns a C string that lives as long as the process, for any number.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

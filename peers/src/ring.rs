@@ -1,4 +1,4 @@
-//! The crate ring: assembly from BoringSSL and OpenSSL, chosen at run time.
+//! The crate ring, with assembly from BoringSSL and OpenSSL, chosen at run time.
 
 use ring::hmac::{HMAC_SHA256, Key, sign};
 

@@ -1,5 +1,5 @@
-//! RustCrypto: PMAC, CMAC, HMAC, Poly1305 and GHASH. AES (AES-NI, VAES), SHA-256 (SHA-NI),
-//! Poly1305 (AVX2) and POLYVAL (PCLMULQDQ) are chosen at run time.
+//! RustCrypto: PMAC, CMAC, HMAC, Poly1305 and GHASH. AES (AES-NI, VAES), SHA-256 (SHA-NI), Poly1305
+//! (AVX2) and POLYVAL (PCLMULQDQ) choose their instructions at run time.
 
 use std::hint::black_box;
 
@@ -53,7 +53,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
         }
     });
 
-    // compute_unpadded alone takes whole blocks too, but one by one.
+    // compute_unpadded could process whole blocks too, but one by one.
     let library = library!(env!("PEERS_POLY1305_VERSION"));
     let call = "new with the message's key, update of whole blocks, compute_unpadded of the rest";
     let info = library.info("RustCrypto Poly1305, a key each", "POLY1305", [32, 0, 16], call);
@@ -67,7 +67,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
         }
     });
 
-    // Weaker than a MAC: no length and no pad, so that a tag betrays the key.
+    // Weaker than a MAC: without a length or a pad, a tag reveals the key.
     let library = library!(env!("PEERS_GHASH_VERSION"));
     let call = "a copy of the GHash, update_padded, finalize: a universal hash, no MAC";
     let info = library.info("RustCrypto GHASH (hash alone)", "GHASH", [16, 0, 16], call);
@@ -81,8 +81,8 @@ pub(crate) fn all(visit: &mut impl Visit) {
     });
 }
 
-/// What adversarial vectors are run through. A whole tag goes to `verify_slice`, and any other to
-/// `verify_truncated_left`.
+/// Lists RustCrypto's MACs for adversarial vectors. A whole tag goes to `verify_slice`, any other
+/// to `verify_truncated_left`.
 pub(crate) fn subjects(all: &mut Vec<Subject>) {
     let library = library!(env!("PEERS_PMAC_VERSION"), ", aes ", env!("PEERS_AES_VERSION"));
     macro_rules! pmac {

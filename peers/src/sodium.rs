@@ -32,12 +32,12 @@ unsafe extern "C" {
 }
 
 fn succeeded(function: &str, answer: c_int) {
-    assert!(answer == 0, "libsodium: {function} answered {answer}");
+    assert!(answer == 0, "libsodium: {function} returned {answer}");
 }
 
 pub(crate) fn all(visit: &mut impl Visit) {
     assert!(sodium_init() >= 0, "libsodium: sodium_init failed");
-    // SAFETY: libsodium answers a C string that lives as long as the process.
+    // SAFETY: libsodium returns a C string that lives as long as the process.
     let version = unsafe { CStr::from_ptr(sodium_version_string()) };
     let library = Library { name: "libsodium", version: version.to_string_lossy().into_owned() };
 
@@ -72,7 +72,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
         }
     });
 
-    // Nothing could be ready: until the message comes, a state only holds the block of the key.
+    // There is nothing to prepare: before the message, a state only contains the key's block.
     let call = "crypto_generichash_blake2b, which also hashes the block of the key";
     let info = library.info("libsodium BLAKE2b, keyed", "BLAKE2B-256", [32, 0, 32], call);
     visit.peer(info, |key, _| {
@@ -80,7 +80,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
         move |message: &[u8]| {
             let (mut tag, length) = ([0u8; 32], message.len() as c_ulonglong);
             let (out, room, data) = (tag.as_mut_ptr(), tag.len(), message.as_ptr());
-            // SAFETY: the room is that of the tag, the lengths are those of message and key.
+            // SAFETY: the buffer has the tag's length; the lengths are those of message and key.
             let answer = unsafe {
                 crypto_generichash_blake2b(out, room, data, length, key.as_ptr(), key.len())
             };

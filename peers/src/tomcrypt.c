@@ -1,16 +1,16 @@
-/* libtomcrypt's PMAC as an application in C has it with the key ready: a state made once, whose
-   size only the header knows, and copied for each message. */
+/* libtomcrypt's PMAC with the key ready, as in a C application: the state is made once and copied
+   for each message. Only the header knows its size. */
 
 #include <stdlib.h>
 #include <tomcrypt.h>
 
-/* The number of the cipher AES, or -1. */
+/* Returns the index of AES, or -1. */
 int peers_tomcrypt_aes(void)
 {
     return register_cipher(&aes_desc);
 }
 
-/* A state with its key, or NULL. */
+/* Returns a state with its key, or NULL. */
 pmac_state *peers_tomcrypt_new(int cipher, const unsigned char *key, unsigned long key_length)
 {
     pmac_state *state = malloc(sizeof *state);
@@ -26,7 +26,7 @@ void peers_tomcrypt_free(pmac_state *state)
     free(state);
 }
 
-/* The tag of a message, or libtomcrypt's error. */
+/* Writes the tag of a message; returns libtomcrypt's error. */
 int peers_tomcrypt_tag(const pmac_state *ready, const unsigned char *message, unsigned long length,
                        unsigned char *tag, unsigned long *tag_length)
 {

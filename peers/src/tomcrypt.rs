@@ -1,4 +1,4 @@
-//! libtomcrypt: PMAC, with AES in tables, which leak through the cache.
+//! libtomcrypt: PMAC with table-based AES, which leaks through the cache.
 
 use std::ffi::{c_int, c_ulong};
 use std::ptr::NonNull;
@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, exactly};
 
-/// `pmac_state`, known to C alone.
+/// `pmac_state`, which is opaque.
 #[repr(C)]
 struct State([u8; 0]);
 
@@ -32,16 +32,16 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// libtomcrypt's number of AES.
+/// Returns libtomcrypt's index of AES.
 fn aes() -> c_int {
     let cipher = peers_tomcrypt_aes();
-    assert!(cipher >= 0, "libtomcrypt: register_cipher answered {cipher}");
+    assert!(cipher >= 0, "libtomcrypt: register_cipher returned {cipher}");
     cipher
 }
 
-/// A call that has succeeded and written a whole tag.
+/// Panics unless the call succeeded and wrote a whole tag.
 fn succeeded(function: &str, answer: c_int, written: c_ulong) {
-    assert!(answer == 0, "libtomcrypt: {function} answered {answer}");
+    assert!(answer == 0, "libtomcrypt: {function} returned {answer}");
     assert!(written == 16, "libtomcrypt: expected 16 bytes of tag, found {written}");
 }
 
@@ -58,7 +58,7 @@ impl Pmac {
     fn tag(&self, message: &[u8]) -> [u8; 16] {
         let (mut tag, mut written) = ([0; 16], 16);
         let (data, length) = (message.as_ptr(), message.len() as c_ulong);
-        // SAFETY: the state lives as long as `self`; length and room are those of message and tag.
+        // SAFETY: the state lives as long as `self`; the lengths are those of message and tag.
         let answer = unsafe {
             peers_tomcrypt_tag(self.0.as_ptr(), data, length, tag.as_mut_ptr(), &mut written)
         };
@@ -69,14 +69,14 @@ impl Pmac {
 
 impl Drop for Pmac {
     fn drop(&mut self) {
-        // SAFETY: the state was made in `new` and nobody else has it.
+        // SAFETY: the state was made in `new`, and only `self` has it.
         unsafe { peers_tomcrypt_free(self.0.as_ptr()) };
     }
 }
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "libtomcrypt", version: env!("PEERS_TOMCRYPT_VERSION").into() };
-    // Its table has 32 offsets: those of the first 2^32 - 1 blocks. The last block needs none.
+    // The table has 32 offsets, those of the first 2^32 - 1 blocks. The last block needs no offset.
     let info = |name, call| Info {
         longest: 1 << 36,
         ..library.info(name, "PMAC-AES128", [16, 0, 16], call)
@@ -101,7 +101,7 @@ pub(crate) fn all(visit: &mut impl Visit) {
     });
 }
 
-/// What adversarial vectors are run through. The key says which AES it is.
+/// Lists libtomcrypt's MACs for adversarial vectors. The key's length chooses the AES.
 pub(crate) fn subjects(all: &mut Vec<Subject>) {
     let library = Library { name: "libtomcrypt", version: env!("PEERS_TOMCRYPT_VERSION").into() };
     for name in ["PMAC-AES128", "PMAC-AES192", "PMAC-AES256"] {
@@ -110,8 +110,8 @@ pub(crate) fn subjects(all: &mut Vec<Subject>) {
             let (mut tag, mut written) = ([0; 32], test.tag.len().min(32) as c_ulong);
             let (key, key_length) = (test.key.as_ptr(), test.key.len() as c_ulong);
             let (data, out) = (test.message.as_ptr(), tag.as_mut_ptr());
-            // SAFETY: the cipher is registered; the lengths are those of key and message, and no
-            // more than the room of the tag.
+            // SAFETY: the cipher is registered; the lengths are those of key and message, and the
+            // tag's is at most the buffer's.
             let answer =
                 unsafe { pmac_memory(cipher, key, key_length, data, length, out, &mut written) };
             Answer::accepted_if(answer == 0 && tag[..written as usize] == test.tag[..])

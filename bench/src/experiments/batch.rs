@@ -1,4 +1,4 @@
-//! Many short messages in one call, and one by one.
+//! Times many short messages in one call, and in single calls.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -18,24 +18,23 @@ use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "batch";
 pub const ABOUT: &str = "1024 short messages tagged or checked in one call, and one by one: of one \
-                         length, and ours of all lengths up to twice that; and each under a raw key \
-                         of its own";
+     length, and ours of all lengths up to twice that; and each under its own raw key";
 
 /// Messages of a batch.
 const MESSAGES: usize = 1024;
 
-/// Bytes of a message, or half the most of it.
+/// Bytes of a message, or half the maximum.
 const LENGTHS: [usize; 5] = [16, 64, 128, 256, 512];
-/// The MACs.
+/// The number of MACs.
 const MACS: usize = 9;
 
-/// Makes the experiment.
+/// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let levels: Vec<Level> = harness.levels().rev().collect();
     let peers = harness.peers(Role::Any)?;
     let mut keyed = harness.best(Role::Any)?;
-    // Nobody fills a cache for one message, and the keys of 1999 would take most of the time.
+    // Nobody would fill a cache for one message, and UMAC 1999's keys would use most of the time.
     keyed.retain(|engine| engine.key_table == 0 && !engine.name.starts_with("UMAC99"));
     let series = levels.len() * MACS + peers.len() + keyed.len();
     harness.begin(NAME, series * LENGTHS.len(), budget);
@@ -44,7 +43,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     }
     for mut peer in peers {
         for length in LENGTHS {
-            assert!(harness.check(&mut peer, length)?, "no limit is as short as that");
+            assert!(harness.check(&mut peer, length)?, "no limit is that short");
         }
         let series = Series::of(&peer, None);
         add(harness, &mut record, series, &OneByOne(RefCell::new(peer)), &[SAME])?;
@@ -58,10 +57,10 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// Tags messages, each under a raw key of its own.
+/// Tags messages, each under its own raw key.
 type ManyKeys<'a> = Box<dyn Fn(&[&[u8]], &mut [Tag]) + 'a>;
 
-/// The call on messages and raw keys, for engines that have one.
+/// Returns the call on messages and raw keys, for engines that have one.
 fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
     let (level, light) = (engine.level?, RawKeys::<LightMacAes128>::with_level);
     Some(match &*engine.name {
@@ -78,17 +77,17 @@ fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
     })
 }
 
-/// The first bytes of each key.
+/// Returns the first bytes of each key.
 fn first_of_each<const N: usize>(keys: &[Key]) -> Vec<&[u8; N]> {
     keys.iter().map(|key| key.first_chunk().expect("keys have 64 bytes at most")).collect()
 }
 
-/// The two keys that a key begins with.
+/// Returns the two keys at the beginning of a key.
 fn two(key: &Key) -> &[[u8; 16]; 2] {
     key.as_chunks().0.first_chunk().expect("four of 16 bytes")
 }
 
-/// The MACs on a level.
+/// Measures tagmac's MACs on a level.
 fn ours(harness: &mut Harness, record: &mut Record, level: Level) -> Result<(), Failure> {
     let (k1, k2) = ([1; 16], [2; 16]);
     let light = LightMac::<Aes128>::with_level(&k1, &k2, 32, level)?;
@@ -124,22 +123,22 @@ fn own_series(name: &str, level: Level) -> Series {
     }
 }
 
-/// Messages of a batch, and their tags.
+/// The messages of a batch, and their tags.
 #[derive(Clone, Copy)]
 struct Messages<'a> {
     messages: &'a [&'a [u8]],
     tags: &'a [Vec<u8>],
 }
 
-/// What can be done with the messages of a batch.
+/// The operations on the messages of a batch.
 trait Batch {
-    /// The tags, one by one.
+    /// Returns the tags, one call per message.
     fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>>;
-    /// The ways to tag or to check them, by their cases, after a check of each.
+    /// Returns the ways to tag and to verify them, each with its case, after checking each way.
     fn ways<'a>(&'a self, batch: Messages<'a>) -> Result<Vec<(&'static str, Job<'a>)>, Failure>;
 }
 
-/// Measures the ways to tag and to check messages.
+/// Measures the ways to tag and to verify messages.
 fn add(
     harness: &mut Harness,
     record: &mut Record,
@@ -184,13 +183,13 @@ fn add(
     Ok(())
 }
 
-/// The lengths of the messages, by how a case begins.
+/// The beginnings of the cases' names: for one length, for mixed lengths.
 const SAME: &str = "";
 const MIXED: &str = "mixed lengths, ";
 
 type Verdict = Result<(), Mismatch>;
 
-/// The calls that a MAC of tagmac has.
+/// The calls of a MAC of tagmac.
 trait Calls {
     fn tag(&self, at: usize, message: &[u8]) -> Tag;
     fn verify(&self, at: usize, message: &[u8], tag: &Tag) -> Verdict;
@@ -300,7 +299,7 @@ fn job<'a>(mut batch: impl FnMut() + 'a) -> Job<'a> {
     Box::new(move |calls| (0..calls).for_each(|_| batch()))
 }
 
-/// Whether one call gives the tags that single calls give, and finds the one that is wrong.
+/// Checks that one call returns the same tags as single calls, and that it finds a wrong tag.
 fn check<C: Calls>(mac: &C, messages: &[&[u8]], right: &[Tag]) -> Result<(), Failure> {
     let mut tags = vec![Tag::default(); right.len()];
     mac.tag_many(messages, &mut tags);
@@ -319,7 +318,7 @@ fn check<C: Calls>(mac: &C, messages: &[&[u8]], right: &[Tag]) -> Result<(), Fai
     }
 }
 
-/// A library that takes messages one by one. Ways take turns, so that one at a time has it.
+/// A library without a batch call. The `RefCell` lets each way borrow it in turn.
 struct OneByOne(RefCell<Engine>);
 
 impl Batch for OneByOne {
@@ -341,7 +340,7 @@ impl Batch for OneByOne {
     }
 }
 
-/// An engine whose messages each have a key of their own.
+/// An engine that uses another key for each message.
 struct KeyEach<'k> {
     engine: Engine,
     keys: &'k [Key],

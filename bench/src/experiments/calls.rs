@@ -1,4 +1,4 @@
-//! Experiments that time calls in a loop: one table says which.
+//! Experiments that time calls in a loop. A table lists them.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,31 +11,32 @@ use crate::harness::{Harness, LONGEST, altered};
 use crate::measure::Job;
 use crate::record::{Record, Series};
 
-/// How the calls of a loop hang together.
+/// The relation between the calls of a loop.
 #[derive(Clone, Copy)]
 enum How {
     /// Independent messages of x bytes under one key.
     BackToBack,
-    /// Each message of x bytes begins with the tag before it, so that the whole latency shows.
+    /// Each message of x bytes begins with the previous tag, so the whole latency shows.
     Chained,
-    /// A key made ready for each message of x bytes, which lies so far off a line of cache.
+    /// A key is set up for each message of x bytes. The message is at this offset from a cache
+    /// line.
     Rekeyed(usize),
-    /// The tag of each message of x bytes is checked.
+    /// The tag of each message of x bytes is verified.
     Verified(From, Tags),
-    /// Messages of that many bytes, x bytes off a line of cache.
+    /// Messages of this length at an offset of x bytes from a cache line.
     Offset(usize),
-    /// Messages of that many bytes under x keys in turn, all ready.
+    /// Messages of this length under x keys in turn, all ready.
     Keys(usize),
 }
 
-/// From where a verification is timed, to the verdict.
+/// The start of a timed verification, which ends with the verdict.
 #[derive(Clone, Copy)]
 enum From {
     ReadyKey,
     RawKey,
 }
 
-/// Which tags are checked.
+/// The tags that are verified.
 #[derive(Clone, Copy)]
 enum Tags {
     Good,
@@ -45,23 +46,23 @@ enum Tags {
 /// An experiment.
 pub struct Calls {
     pub name: &'static str,
-    /// In one sentence.
+    /// A description in one sentence.
     pub about: &'static str,
     x: &'static str,
-    /// What is done with each MAC.
+    /// The way to use each MAC.
     role: Role,
     cases: &'static [(Option<&'static str>, How)],
-    /// The values of x, fewer for a quick run.
+    /// Returns the values of x; fewer for a quick run.
     xs: fn(quick: bool) -> Vec<usize>,
-    /// Whether every level is measured, not the best one only.
+    /// True to measure all levels, false for the best one.
     levels: bool,
-    /// Engines that are measured if none is named; all if there are none.
+    /// The engines to measure if the user names none. Empty means all.
     engines: &'static [&'static str],
-    /// Seconds, see [`Experiment`](super::Experiment).
+    /// The time in seconds; see [`Experiment`](super::Experiment).
     pub seconds: u64,
 }
 
-/// Those measured at every length: a few of each kind, because there are thousands of lengths.
+/// The engines of `lengths`: a few of each kind, because there are thousands of lengths.
 const AT_EVERY_LENGTH: [&str; 15] = [
     "PMAC-AES128",
     "LIGHTMAC-AES128-S32",
@@ -80,13 +81,13 @@ const AT_EVERY_LENGTH: [&str; 15] = [
     "AEGIS-128X4 MAC",
 ];
 
-/// Lengths that the Poly1305-AES slides have for unaligned messages.
+/// The unaligned lengths of the Poly1305-AES slides.
 const SLIDES_UNALIGNED: [usize; 3] = [43, 127, 1025];
 
-/// The most bytes that the tables of keys may take together.
+/// The maximum bytes of all keys' tables together.
 const MAX_KEY_TABLES: usize = 1 << 30;
 
-/// All of them.
+/// All experiments of this kind.
 pub const ALL: [Calls; 8] = [
     Calls {
         name: "lengths",
@@ -112,8 +113,8 @@ pub const ALL: [Calls; 8] = [
     },
     Calls {
         name: "short",
-        about: "short messages, key ready: chained, each beginning with the tag before it, and \
-                back to back, independent",
+        about: "short messages, key ready: chained, each beginning with the previous tag, and back \
+             to back, independent",
         x: "bytes",
         role: Role::Any,
         cases: &[(Some("chained"), How::Chained), (Some("back to back"), How::BackToBack)],
@@ -140,7 +141,7 @@ pub const ALL: [Calls; 8] = [
     Calls {
         name: "verify",
         about: "from message and tag to the verdict, with the key ready and from the raw key, of \
-                good tags and of bad ones",
+             good tags and of bad tags",
         x: "bytes",
         role: Role::Any,
         cases: &[
@@ -156,8 +157,8 @@ pub const ALL: [Calls; 8] = [
     },
     Calls {
         name: "session",
-        about: "a packet's sender under one key: the next nonce, where the MAC takes one, and the \
-                tag, in one call; ours keep to a budget as well",
+        about: "a packet's sender under one key: the next nonce, where the MAC needs one, and the \
+             tag, in one call; ours count a budget as well",
         x: "bytes",
         role: Role::Sender,
         cases: &[(Some("nonce and tag"), How::BackToBack)],
@@ -191,7 +192,7 @@ pub const ALL: [Calls; 8] = [
 ];
 
 fn lengths(quick: bool) -> Vec<usize> {
-    // Those of the papers' tables and one more or less.
+    // The lengths of the papers' tables, and their neighbours.
     const PAPERS: [usize; 12] = [43, 127, 128, 129, 1023, 1024, 1025, 1535, 1536, 1537, 2048, 4096];
     let mut all: Vec<usize> = match quick {
         true => (0..128).chain((128..1024).step_by(16)).chain((1024..=8192).step_by(128)).collect(),
@@ -208,14 +209,14 @@ fn sizes(_quick: bool) -> Vec<usize> {
 }
 
 impl Calls {
-    /// Makes the experiment.
+    /// Runs the experiment.
     pub fn run(&self, harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let mut record = harness.record(self.name, self.about, self.x, "cycles");
         let (xs, needed) = self.values(harness.quick);
         let mut levels: Vec<Option<Level>> = vec![None];
         if self.levels {
             levels = harness.levels().map(Some).collect();
-            // The best one comes with the peers.
+            // The best level runs together with the peers.
             *levels.last_mut().expect("a level") = None;
         }
         let is_by_engine = matches!(self.cases[0].1, How::Keys(_));
@@ -232,7 +233,7 @@ impl Calls {
             if !harness.has_names() && !self.engines.is_empty() {
                 engines.retain(|engine| self.engines.contains(&&*engine.name));
             }
-            // The lower levels' long messages take much time and tell nothing new.
+            // Long messages on the lower levels take long and show nothing new.
             let longest = if level.is_some() { 1 << 20 } else { usize::MAX };
             for &(case, how) in self.cases {
                 let is_taken = |x: &usize| how.takes(*x) && how.length(*x) <= longest;
@@ -249,7 +250,7 @@ impl Calls {
                     harness.sweep(&mut record, &mut engines, case, (&xs, needed), length, job)?;
                     continue;
                 }
-                // One by one: thousands of keys of one would drive the others' from the cache.
+                // One engine at a time: the keys of one would evict those of the others.
                 let first = record.series.len();
                 record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
                 for (at, &x) in xs.iter().enumerate() {
@@ -272,8 +273,9 @@ impl Calls {
         Ok(record)
     }
 
-    /// The values of x: first as many as a quick run has, which are needed, then the others, each
-    /// far from those before it, so that they are spread out wherever the time is up.
+    /// Returns the values of x and how many of them are required. The required ones, those of a
+    /// quick run, come first. The others follow in an order that keeps them spread out wherever the
+    /// time ends.
     fn values(&self, quick: bool) -> (Vec<usize>, usize) {
         let mut xs = (self.xs)(true);
         let needed = xs.len();
@@ -297,7 +299,7 @@ impl How {
         }
     }
 
-    /// Whether it is measured at x.
+    /// Returns true if an engine can be measured at x.
     fn takes(self, x: usize) -> bool {
         match self {
             How::Rekeyed(1..) => SLIDES_UNALIGNED.contains(&x),

@@ -1,4 +1,4 @@
-//! What the machine could do at most: instructions, and bytes from each cache.
+//! Measures the limits of the machine: the cost of instructions, and of reading from each cache.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::record::{Point, Record, Series};
 pub const NAME: &str = "ceilings";
 pub const ABOUT: &str = "reading memory, and what instructions cost for 16 bytes of vector";
 
-/// Makes the experiment.
+/// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let series = |name: &str, level: Option<&str>, case: &str| Series {
@@ -56,7 +56,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// Reads every byte with the widest loads of a level.
+/// Reads every byte with a level's widest loads.
 pub fn read(level: Level, bytes: &[u8]) {
     level.run(Read(bytes));
 }

@@ -1,4 +1,4 @@
-//! One call whose message, key, tables and code are in no cache.
+//! Times one call with message, key, tables and code in no cache.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ pub const ABOUT: &str = "one call with the message, the key, its tables and the 
 /// Bytes of the messages.
 pub const LENGTHS: [usize; 3] = [16, 64, 1536];
 
-/// Messages lie apart, so that none is fetched along with another.
+/// The distance of messages, so that fetching one does not fetch another.
 const APART: usize = 8192;
 
-/// Rounds without which there is no figure.
+/// The minimum of rounds for a figure.
 const MIN_ROUNDS: usize = 7;
 
-/// Makes the experiment.
+/// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let mut engines = harness.best(Role::Any)?;
@@ -32,7 +32,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// Measures the engines at all lengths, each of which is a step.
+/// Measures the engines at all lengths. Each length is a step.
 pub fn sweep(
     harness: &mut Harness,
     record: &mut Record,
@@ -57,13 +57,12 @@ pub fn sweep(
             }
             let clock = cycles_per_ns();
             for turn in 0..engines.len() {
-                // Another begins in each round, so that nobody always follows the same.
+                // Rotate the order, so that no engine always follows the same one.
                 let at = (turn + round) % engines.len();
                 let (engine, message) = (&mut engines[at], &messages[APART * at..][..length]);
-                // Each has the caches emptied for itself: one whose code the call before used
-                // would have it there.
+                // Evict before each call: the previous call may use the same code.
                 evict(&mut wall);
-                // What reads the time is no part of the call.
+                // Subtract the cost of reading the time.
                 let idle = clock * (0..9).map(|_| ns(|| ())).fold(f64::MAX, f64::min);
                 let mut call = || clock * ns(|| engine.timed.repeat(message, 1)) - idle;
                 samples[at].0.push(call().max(0.0));
@@ -80,14 +79,14 @@ pub fn sweep(
     Ok(())
 }
 
-/// Nanoseconds of one call.
+/// Returns the nanoseconds of one call.
 fn ns(call: impl FnOnce()) -> f64 {
     let start = Instant::now();
     call();
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// Fills the caches with something else: twice the bytes of the largest, written line by line.
+/// Evicts everything from the caches: writes twice the largest cache's size, line by line.
 fn evict(wall: &mut [u8]) {
     for line in wall.chunks_mut(64) {
         line[0] = line[0].wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The whole command, beside other commands that read files and print something short.
+//! Times the whole command next to other commands that read files and print something short.
 
 use std::fs;
 use std::io::Write;
@@ -15,10 +15,10 @@ pub const NAME: &str = "cli";
 pub const ABOUT: &str = "the whole command on a large file in the page cache, and on many small \
                          files";
 
-/// Rounds without which there is no figure, after the one that fills the page cache.
+/// The minimum of rounds for a figure. The round that fills the page cache is not counted.
 const MIN_ROUNDS: usize = 3;
 
-/// Makes the experiment. The files lie where temporary files do.
+/// Runs the experiment. Its files are in the directory for temporary files.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes of each file", "seconds");
     record.missing.clear();
@@ -28,7 +28,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     fs::write(folder.path().join("large"), vec![7u8; large])?;
     let many = folder.path().join("many");
     for number in 0..files {
-        // In folders of a thousand, as trees have them.
+        // A thousand files per folder, as in a real tree.
         let branch = many.join((number / 1000).to_string());
         if number % 1000 == 0 {
             fs::create_dir_all(&branch)?;
@@ -82,7 +82,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// What is compared: each gets the names of files.
+/// Returns the commands to compare; each gets file names as arguments.
 fn commands(tagmac: &str, key: &str) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(Into::into).collect();
     vec![
@@ -94,7 +94,7 @@ fn commands(tagmac: &str, key: &str) -> Vec<Vec<String>> {
     ]
 }
 
-/// The command built with this benchmark; it is built if it is not there.
+/// Returns the path of the command, and builds it first if it does not exist.
 fn tagmac_beside() -> Result<PathBuf, Failure> {
     let tagmac = std::env::current_exe()?.with_file_name("tagmac");
     if !tagmac.exists() {
@@ -104,14 +104,14 @@ fn tagmac_beside() -> Result<PathBuf, Failure> {
         build.args(["build", "--quiet", "--release", "--package", "tagmac-cli"]);
         if !build.status()?.success() || !tagmac.exists() {
             let name = tagmac.display();
-            return Err(format!("{name}: expected the command tagmac, found none").into());
+            return Err(format!("{name}: the command tagmac was not built").into());
         }
     }
     Ok(tagmac)
 }
 
 fn exists(command: &str) -> bool {
-    // OpenSSL dislikes the option, but runs.
+    // OpenSSL warns about the option, but runs.
     let mut quiet = Command::new(command);
     quiet.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
@@ -126,7 +126,7 @@ fn version(command: &str) -> String {
     text.and_then(|text| text.lines().next().map(str::to_string)).unwrap_or_default()
 }
 
-/// The name that the report shows.
+/// Returns the name in the report.
 fn shown(words: &[String]) -> String {
     match words[0].rsplit('/').next() {
         Some("openssl") => "openssl dgst -hmac".into(),
@@ -135,7 +135,8 @@ fn shown(words: &[String]) -> String {
     }
 }
 
-/// Seconds of one run on a file, or on all files of a tree by `xargs`, as users have it.
+/// Returns the seconds of one run on a file, or of `xargs` over all files of a tree, as users run
+/// it.
 fn time(words: &[String], target: &Path) -> Result<f64, Failure> {
     let start = Instant::now();
     let status = match target.is_dir() {

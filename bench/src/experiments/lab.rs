@@ -1,4 +1,4 @@
-//! What the papers compare with, for the tables of `tagmac-lab`.
+//! Measures the papers' comparators for the tables of `tagmac-lab`.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::record::{LAB, Record};
 pub const ABOUT: &str = "what the papers compare with, and our MACs, for the tables of tagmac-lab: \
                          the key ready, a new key, verification from the raw key, and in no cache";
 
-/// Lengths of the papers' tables, and what lies between them.
+/// The lengths of the papers' tables, and some between them.
 const LENGTHS: [usize; 13] =
     [16, 64, 128, 256, 512, 1024, 1536, 2048, 4096, 8192, 16 << 10, 32 << 10, 64 << 10];
-/// Where a key still counts.
+/// The lengths at which key set-up still matters.
 const KEYED: [usize; 6] = [16, 64, 128, 256, 1024, 1536];
 
-/// Makes the experiment.
+/// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(LAB, ABOUT, "bytes", "cycles");
     let mut engines = harness.lab();
@@ -41,5 +41,5 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// Makes what is timed.
+/// Makes the job to time.
 type Make = for<'a> fn(&'a mut Engine, &'a Harness, usize) -> Job<'a>;

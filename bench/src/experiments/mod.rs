@@ -1,4 +1,4 @@
-//! The experiments: each gives one record.
+//! The experiments. Each returns one record.
 
 pub mod batch;
 pub mod calls;
@@ -15,29 +15,29 @@ use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::record::{self, Record};
 
-/// Makes an experiment in about so much time.
+/// Runs an experiment in about the given time.
 pub type Run = Box<dyn Fn(&mut Harness, Duration) -> Result<Record, Failure>>;
 
-/// An experiment by its name.
+/// An experiment and its name.
 pub struct Experiment {
     pub name: &'static str,
     pub about: &'static str,
-    /// Seconds that it may take if those that are made together take [`MINUTES`].
+    /// Its time in seconds if `bench all` takes [`MINUTES`].
     pub seconds: u64,
     pub run: Run,
 }
 
 impl Experiment {
-    /// Whether it is one of those that are made together.
+    /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
         self.name != record::LAB
     }
 }
 
-/// What those that are made together may take.
+/// The time in minutes of `bench all`.
 pub const MINUTES: u64 = 30;
 
-/// All of them, in the order of the report.
+/// Returns all experiments in the order of the report.
 pub fn all() -> Vec<Experiment> {
     type Own = fn(&mut Harness, Duration) -> Result<Record, Failure>;
     let own =

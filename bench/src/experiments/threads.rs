@@ -1,4 +1,4 @@
-//! One message on several threads.
+//! Times one message on several threads.
 
 use std::hint::black_box;
 use std::thread;
@@ -16,14 +16,14 @@ use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "threads";
-pub const ABOUT: &str = "one message on one thread and on as many as there are cores, beside as \
-                         many threads that only read it";
+pub const ABOUT: &str = "one message on one thread and on one thread per core, next to threads \
+     that only read it";
 
-/// The MACs, and the lengths from 64 KiB up.
+/// The number of MACs, and of lengths from 64 KiB up.
 const MACS: usize = 5;
 const LENGTHS: usize = 11;
 
-/// Makes the experiment.
+/// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let Some(level) = harness.levels().next_back() else { return Ok(record) };
@@ -40,7 +40,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     Ok(record)
 }
 
-/// One MAC's: one thread, all, and all that read.
+/// Measures a MAC on one thread and on all cores, and threads that only read.
 fn series<M: Mac>(
     harness: &mut Harness,
     record: &mut Record,
@@ -92,7 +92,7 @@ fn series<M: Mac>(
     Ok(())
 }
 
-/// The bound that memory sets: threads that read a share each.
+/// The bound that memory sets: each thread reads a share.
 fn read_together(message: &[u8], threads: usize) -> Job<'_> {
     Box::new(move |calls| {
         for _ in 0..calls {

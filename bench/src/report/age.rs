@@ -1,21 +1,21 @@
-//! Figures of code that is gone. A record knows the day on which it was made; this file knows since
-//! which day the code of a call is what it is, as far as a later change made most figures differ.
+//! Leaves out the figures of replaced code. A record has the day on which it was made; this file
+//! has the day of the last change to each call that made most of its figures differ.
 
 use crate::record::Record;
 
-/// A call whose code changed after the first records were made.
+/// A call whose code changed after some records were made.
 struct Change {
     experiment: &'static str,
-    /// How its cases begin.
+    /// The beginning of its cases' names.
     case: &'static str,
-    /// The first day whose records are of the present code.
+    /// The first day with records of the present code.
     since: &'static str,
     /// The call in words.
     call: &'static str,
 }
 
 const CHANGES: [Change; 3] = [
-    // Key schedules by vectors, keys without tables that a short message does not need.
+    // Vectorised key schedules, and keys without the tables that short messages do not need.
     Change { experiment: "keys", case: "new key", since: "2026-11-23", call: "new keys" },
     Change {
         experiment: "verify",
@@ -23,11 +23,11 @@ const CHANGES: [Change; 3] = [
         since: "2026-11-23",
         call: "verification from the raw key",
     },
-    // A message to a lane.
+    // One message per lane.
     Change { experiment: "batch", case: "", since: "2026-11-23", call: "batches" },
 ];
 
-/// The records of one machine that are of the present code.
+/// The records of one machine, without figures of replaced code.
 pub struct Present {
     pub records: Vec<Record>,
     /// The calls that were left out, in words.
@@ -35,7 +35,7 @@ pub struct Present {
 }
 
 impl Present {
-    /// Leaves out what earlier code was measured with, others' figures beside it too.
+    /// Leaves out the figures of replaced code, and other libraries' figures next to them.
     pub fn new(records: &[Record]) -> Present {
         let mut present = Present { records: records.to_vec(), left_out: Vec::new() };
         for Change { experiment, case, since, call } in CHANGES {

@@ -1,5 +1,5 @@
-//! The tables of one machine that are about the calls of an application: all of them side by side,
-//! a packet's sender, and a batch.
+//! The tables of a machine for the calls of an application: an overview of all calls, a packet's
+//! sender, and a batch.
 
 use tagmac_figures::bytes;
 
@@ -10,7 +10,8 @@ use crate::record::Record;
 /// The case of a packet's sender.
 pub const SENDER: &str = "nonce and tag";
 
-/// The ways to tag or to check a batch: in words, in one call, and one by one.
+/// The ways to tag or to verify a batch: a name, the case in one call, and the case in single
+/// calls.
 pub const BATCHES: [(&str, &str, &str); 5] = [
     ("one length", "in one call", "one by one"),
     ("lengths up to twice that", "mixed lengths, in one call", "mixed lengths, one by one"),
@@ -23,11 +24,11 @@ pub const BATCHES: [(&str, &str, &str); 5] = [
     ("one length, a key each", "a key each, in one call", "a key each, one by one"),
 ];
 
-/// Bytes of the message of [`Machine::calls`].
+/// Bytes of the message in [`Machine::calls`].
 const LENGTH: u64 = 64;
 
-/// A column of [`Machine::calls`]: its heading, the experiment, and the cases of which an engine has
-/// one.
+/// A column of [`Machine::calls`]: its heading, the experiment, and the possible cases. An engine
+/// has one of them.
 const COLUMNS: [(&str, &str, &[&str]); 8] = [
     ("back to back", "short", &["back to back"]),
     ("chained", "short", &["chained"]),
@@ -40,8 +41,8 @@ const COLUMNS: [(&str, &str, &[&str]); 8] = [
 ];
 
 impl Machine<'_> {
-    /// A row for each engine, a column for each call. Records from before the sessions have no
-    /// such table.
+    /// Returns a row for each engine with a column for each call; empty for a record made before
+    /// the experiment `session` existed.
     pub(super) fn calls(&self) -> String {
         if self.record("session").is_none() {
             return String::new();
@@ -76,7 +77,8 @@ impl Machine<'_> {
         let Some(record) = self.record("batch") else { return NOT_RECORDED.into() };
         let xs = all_xs(record);
         let heads = xs.iter().map(|x| format!("{x} B"));
-        let mut rows = vec![head("cycles of one: in a batch / alone (ratio)", heads)];
+        let mut rows =
+            vec![head("cycles per message: in a batch / in single calls (ratio)", heads)];
         for name in names(record) {
             for (what, many, each) in BATCHES {
                 let (many, each) =
@@ -96,7 +98,7 @@ impl Machine<'_> {
         [table(&rows)].into_iter().chain(peers).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Messages of one length by the libraries that take them one by one, if the record has those.
+    /// Returns other libraries' single calls on messages of one length, if the record has them.
     fn batches_of_peers(&self, record: &Record, xs: &[u64]) -> Option<String> {
         let mut peers: Vec<&str> = Vec::new();
         for series in record.best().filter(|series| !series.is_ours()) {

@@ -1,5 +1,5 @@
-//! `docs/PERFORMANCE.md` and, for each machine, a page of all its tables, made from the records that
-//! are kept with the source.
+//! Makes `docs/PERFORMANCE.md`, and a page with all tables for each machine, from the records in
+//! `bench/record`.
 
 use tagmac_figures::{bytes, number};
 
@@ -9,21 +9,21 @@ use super::papers::{self, Printed};
 use super::{kinds, readme, summary, wins};
 use crate::failure::Failure;
 
-/// The text around the tables: a line `@name` stands for the table of that name, and a line
-/// `?experiment text` for the text if there is a record of the experiment.
+/// The template of `docs/PERFORMANCE.md`. A line `@name` stands for the table of that name. A line
+/// `?experiment text` is kept only if there is a record of the experiment.
 const PAGE: &str = include_str!("performance.md");
-/// That of each machine's section; `@title` and `@id` may stand within a line.
+/// The template of each machine's section; `@title` and `@id` may be within a line.
 const SECTION: &str = include_str!("machine.md");
-/// That of each machine's own page.
+/// The template of each machine's own page.
 const TABLES: &str = include_str!("tables.md");
 
-/// Pictures of the first machine that are shown, and those of the others.
+/// The pictures of the first machine, and of the others.
 pub const PICTURES: [&str; 4] = ["lengths", "short-64", "roofline", "agility"];
 pub const PICTURES_OF_OTHERS: [&str; 1] = ["lengths"];
-/// Where a machine's own page finds them.
+/// The path from a machine's own page to the pictures.
 const UP: &str = "../../../docs/pictures/";
 
-/// The page.
+/// Returns `docs/PERFORMANCE.md`.
 pub fn page(machines: &[Machine]) -> Result<String, Failure> {
     let has = |experiment: &str| machines.iter().any(|m| m.record(experiment).is_some());
     expand(PAGE, "performance.md", &has, &|name| {
@@ -40,7 +40,7 @@ pub fn page(machines: &[Machine]) -> Result<String, Failure> {
     })
 }
 
-/// A machine's section of the page.
+/// Returns a machine's section.
 fn section(machine: &Machine, is_first: bool) -> Result<String, Failure> {
     let has = |experiment: &str| machine.record(experiment).is_some();
     let text = expand(&of(SECTION, machine), "machine.md", &has, &|name| match name {
@@ -52,7 +52,7 @@ fn section(machine: &Machine, is_first: bool) -> Result<String, Failure> {
     Ok(text.trim_end().into())
 }
 
-/// All tables of a machine, for a page of its own.
+/// Returns the page with all tables of a machine.
 pub fn tables(machine: &Machine, is_first: bool) -> Result<String, Failure> {
     let has = |experiment: &str| machine.record(experiment).is_some();
     expand(&of(TABLES, machine), "tables.md", &has, &|name| match name {
@@ -88,12 +88,12 @@ pub fn tables(machine: &Machine, is_first: bool) -> Result<String, Failure> {
     })
 }
 
-/// A text with the machine's names.
+/// Replaces the machine's names in a text.
 fn of(text: &str, machine: &Machine) -> String {
     text.replace("@title", &machine.title()).replace("@id", machine.id)
 }
 
-/// The names of the pictures of a machine, and of their files.
+/// Returns the pictures of a machine, each with the name of its file.
 pub fn pictures_of(machine: &Machine, is_first: bool) -> Vec<(&'static str, String)> {
     match is_first {
         true => PICTURES.map(|name| (name, name.to_string())).to_vec(),
@@ -101,7 +101,8 @@ pub fn pictures_of(machine: &Machine, is_first: bool) -> Vec<(&'static str, Stri
     }
 }
 
-/// A picture, if there is one of this machine. The way to it from the page is `up`.
+/// Returns the Markdown of a picture if the machine has it. `up` is the path from the page to the
+/// pictures.
 fn shown(machine: &Machine, picture: &str, is_first: bool, up: &str) -> String {
     let about = match picture {
         "lengths" => "Cycles per byte by length",
@@ -109,7 +110,7 @@ fn shown(machine: &Machine, picture: &str, is_first: bool, up: &str) -> String {
         "roofline" => "The roofline",
         _ => "Many keys",
     };
-    // A picture comes with its record.
+    // A picture needs its record.
     let experiment = match picture {
         "lengths" => "lengths",
         "short-64" => "short",
@@ -125,7 +126,8 @@ fn shown(machine: &Machine, picture: &str, is_first: bool, up: &str) -> String {
     }
 }
 
-/// A text with its tables. A table that is empty takes the empty line after it along.
+/// Replaces the lines `@name` by tables. If a table is empty, the next line goes too when it is
+/// blank.
 fn expand(
     text: &str,
     file: &str,
@@ -153,7 +155,7 @@ fn expand(
     Ok(page)
 }
 
-/// A paper's figures, and ours under them.
+/// Returns a table of a paper's figures, followed by ours.
 fn printed(machine: &Machine, printed: &[Printed], lengths: [u64; 3], names: &[&str]) -> String {
     let mut rows = vec![head("cycles per byte", lengths.map(|n| bytes(n as f64)))];
     for Printed { name, cpu, figures } in printed {
@@ -173,7 +175,7 @@ fn printed(machine: &Machine, printed: &[Printed], lengths: [u64; 3], names: &[&
     table(&rows)
 }
 
-/// Cycles of a message whose key is new, which is what the slides give.
+/// Returns a table of cycles per message with a new key, as on the slides.
 fn slides(machine: &Machine, printed: &[Printed], lengths: [u64; 3], case: &str) -> String {
     let mut rows = vec![head("cycles", lengths.map(|n| bytes(n as f64)))];
     for Printed { cpu, figures, .. } in printed {

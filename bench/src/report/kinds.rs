@@ -1,8 +1,8 @@
-//! Each of tagmac's engines beside all peers of its kind, call by call.
+//! Compares each of tagmac's engines with all peers of its kind, call by call.
 //!
-//! Kinds are what an application chooses between: MACs that need no nonce, MACs that need one, and
-//! those of one message a key. AEGIS may take one nonce for all messages, and is of both of the
-//! first.
+//! An application chooses between kinds: MACs without a nonce, MACs with a nonce, and MACs with one
+//! message per key. AEGIS may use one nonce for all messages, so it counts as both of the first
+//! two.
 
 use super::call_tables::{BATCHES, SENDER};
 use super::machine_tables::{Machine, filled};
@@ -11,7 +11,7 @@ use super::wins::times;
 use crate::measure::Figure;
 use crate::record::Series;
 
-/// A call: its heading, and in which experiments, cases of ours and of theirs, and x it is timed.
+/// A call: its heading, and the experiments, the cases of ours and of theirs, and the values of x.
 struct Call {
     name: &'static str,
     at: Vec<(&'static str, [&'static str; 2], &'static [u64])>,
@@ -63,8 +63,8 @@ fn is_of_kind(ours: &Series, peer: &Series) -> bool {
     ours == peer || peer == Kind::Both && ours != Kind::OneMessage
 }
 
-/// How many peers of its kind are faster than each of ours, and above all which. Empty for a record
-/// from before the sessions.
+/// Counts, for each of ours, the peers of its kind that are faster, and names the fastest. Empty
+/// for a record made before the experiment `session` existed.
 pub fn of_machine(machine: &Machine) -> String {
     let Some(sessions) = machine.record("session") else { return String::new() };
     let calls = calls();
@@ -102,15 +102,15 @@ pub fn of_machine(machine: &Machine) -> String {
     table(&rows)
 }
 
-/// A peer beside one of ours.
+/// A peer compared with one of ours.
 struct Compared<'a> {
-    /// How many times as fast.
+    /// The ratio of our cycles to the peer's.
     ratio: f64,
     peer: &'a str,
     x: u64,
 }
 
-/// One of ours in a call beside all peers of its kind.
+/// Compares one of ours with all peers of its kind in one call.
 fn compared<'a>(machine: &Machine<'a>, name: &str, call: &Call) -> Vec<Compared<'a>> {
     let mut all = Vec::new();
     for (experiment, [our_case, their_case], xs) in &call.at {

@@ -1,4 +1,4 @@
-//! The tables of one machine, from its records. What is not there is said to be not recorded.
+//! The tables of one machine, made from its records.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::memory;
 use crate::measure::Figure;
 use crate::record::{Record, Series};
 
-/// What a table is that has no record.
+/// The text in place of a table without a record.
 pub const NOT_RECORDED: &str = "This machine has no record of the present code.";
 
-/// Lengths of the tables.
+/// The lengths in the tables.
 pub const LENGTHS: [u64; 8] = [16, 64, 256, 1024, 1536, 4096, 16 << 10, 1 << 20];
 
-/// Engines of the tables that have one row each.
+/// The engines that have one row each.
 pub const MAIN: [&str; 12] = [
     "PMAC-AES128",
     "PMAC-AES256",
@@ -34,7 +34,7 @@ pub const MAIN: [&str; 12] = [
 
 /// The records of one machine.
 pub struct Machine<'a> {
-    /// The folder's name: `amd-epyc-zen4`.
+    /// The name of the folder: `amd-epyc-zen4`.
     pub id: &'a str,
     records: BTreeMap<&'a str, &'a Record>,
     /// The calls whose figures were left out because their code is newer.
@@ -42,18 +42,18 @@ pub struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// The records in a folder of that name.
+    /// Wraps the records of the folder `id`.
     pub fn new(id: &'a str, records: &'a [Record]) -> Machine<'a> {
         let by_name = |record: &'a Record| (record.experiment.as_str(), record);
         Machine { id, records: records.iter().map(by_name).collect(), left_out: &[] }
     }
 
-    /// The records of the present code in a folder of that name.
+    /// Wraps the records of the present code of the folder `id`.
     pub fn present(id: &'a str, present: &'a Present) -> Machine<'a> {
         Machine { left_out: &present.left_out, ..Machine::new(id, &present.records) }
     }
 
-    /// The name for a heading: `AMD EPYC Zen 4`.
+    /// Returns the name for a heading: `AMD EPYC Zen 4`.
     pub fn title(&self) -> String {
         let word = |word: &str| match word.strip_prefix("zen") {
             Some(number) if !number.is_empty() => format!("Zen {number}"),
@@ -63,23 +63,23 @@ impl<'a> Machine<'a> {
         self.id.split('-').map(word).collect::<Vec<_>>().join(" ")
     }
 
-    /// An experiment's record.
+    /// Returns the record of an experiment.
     pub fn record(&self, experiment: &str) -> Option<&'a Record> {
         self.records.get(experiment).copied()
     }
 
-    /// All records.
+    /// Returns all records.
     pub fn records(&self) -> impl Iterator<Item = &'a Record> {
         self.records.values().copied()
     }
 
-    /// An engine on the best level, or a peer.
+    /// Returns the series of an engine on the best level, or of a peer.
     pub fn best(&self, experiment: &str, name: &str, case: Option<&str>) -> Option<&'a Series> {
         let mut best = self.record(experiment)?.best();
         best.find(|series| series.name == name && series.case.as_deref() == case)
     }
 
-    /// The table of a name.
+    /// Returns the table called `name`.
     pub fn table(&self, name: &str) -> Option<String> {
         Some(match name {
             "about" => self.about(),
@@ -126,7 +126,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// What the machine is, how much was recorded, and how steady it was.
+    /// Describes the machine, the extent of its records, and the share of noisy figures.
     fn about(&self) -> String {
         let Some(first) = self.record("sizes").or(self.records().next()) else {
             return NOT_RECORDED.into();
@@ -135,14 +135,14 @@ impl<'a> Machine<'a> {
         let figures = || all().flat_map(|series| &series.points).map(|point| point.figure());
         let noisy = figures().filter(Figure::is_noisy).count() * 100 / figures().count().max(1);
         let mut text = format!(
-            "Measured on {}. The quartiles of {noisy} % of its figures lie more than 6 % apart.",
+            "Measured on {}. In {noisy} % of the figures the quartiles are more than 6 % apart.",
             first.machine.line()
         );
         let count = |experiment: &str| self.record(experiment).map_or(0, |r| all_xs(r).len());
         let keys = self.record("agility").and_then(|record| all_xs(record).last().copied());
         text += &format!(
-            " The record has {} lengths from 0 to 8192 bytes of {} engines, {} offsets of 64, and up \
-             to {} keys in turn.",
+            " The record has {} lengths from 0 to 8192 bytes of {} engines, {} offsets of 64, and \
+             up to {} keys in turn.",
             count("lengths"),
             self.record("lengths").map_or(0, |record| record.series.len()),
             count("unaligned"),
@@ -159,7 +159,7 @@ impl<'a> Machine<'a> {
         text
     }
 
-    /// Where and when it was measured, and what is not shown.
+    /// Describes where and when it was measured, and which calls are left out.
     pub fn measured(&self) -> String {
         let Some(first) = self.record("sizes").or(self.records().next()) else {
             return NOT_RECORDED.into();
@@ -245,13 +245,13 @@ impl<'a> Machine<'a> {
     fn ceilings(&self) -> String {
         let Some(record) = self.record("ceilings") else { return NOT_RECORDED.into() };
         let mut names = vec!["AES round", "32-bit products", "52-bit half products"];
-        // Records from before CMAC do not have it.
+        // Records made before CMAC do not have it.
         let chained = "AES round, chained";
         if record.series.iter().any(|series| series.name == chained) {
             names.insert(1, chained);
         }
         let mut rows =
-            vec![head("cycles for 16 bytes of vector", names.iter().map(ToString::to_string))];
+            vec![head("cycles per 16 bytes of vector", names.iter().map(ToString::to_string))];
         for level in &record.machine.levels {
             let mut row = vec![level.clone()];
             row.extend(names.iter().map(|name| {
@@ -269,7 +269,7 @@ impl<'a> Machine<'a> {
         format!("{}\n\nIn cycles per byte, {memory}.", table(&rows))
     }
 
-    /// A row for each engine, but the UMAC of 1999; a column for each case and x, with its heading.
+    /// Returns a row for each engine except UMAC 1999's, with a column for each case and x.
     pub(super) fn engines(
         &self,
         experiment: &str,
@@ -380,7 +380,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// All values of x of a record.
+/// Returns all values of x in a record.
 pub fn all_xs(record: &Record) -> Vec<u64> {
     let mut xs: Vec<u64> =
         record.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
@@ -389,18 +389,18 @@ pub fn all_xs(record: &Record) -> Vec<u64> {
     xs
 }
 
-/// The x with the highest figure.
+/// Returns the x with the highest figure.
 pub fn worst(series: &Series) -> Option<(u64, Figure)> {
     let points = series.points.iter().map(|point| (point.0, point.figure()));
     points.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
 }
 
-/// A row, unless all that it has is its name: an engine that is younger than the record.
+/// Returns the row unless it has only a name, as for an engine that is newer than the record.
 pub fn filled(row: Vec<String>) -> Option<Vec<String>> {
     row[1..].iter().any(|cell| !cell.is_empty()).then_some(row)
 }
 
-/// The names of a record's engines on the best level and of the peers, without the UMAC of 1999.
+/// Returns the names of a record's engines on the best level and of the peers, without UMAC 1999's.
 pub fn names(record: &Record) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in record.best() {
@@ -411,7 +411,7 @@ pub fn names(record: &Record) -> Vec<&str> {
     names
 }
 
-/// A cell of cycles.
+/// Returns a cell of cycles.
 pub fn cycles(figure: Figure) -> String {
     flagged(format!("{:.0}", figure.median), figure)
 }

@@ -1,20 +1,20 @@
-//! Tables in Markdown.
+//! Makes tables in Markdown.
 
 use crate::measure::Figure;
 
-/// A cell, with a mark if its figure is noisy.
+/// Returns a cell, with a mark if its figure is noisy.
 pub fn flagged(cell: String, figure: Figure) -> String {
     if figure.is_noisy() { cell + "~" } else { cell }
 }
 
-/// The head of a table.
+/// Returns the head of a table.
 pub fn head(first: &str, columns: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut row = vec![first.to_string()];
     row.extend(columns);
     row
 }
 
-/// The rows without the columns that have nothing but their head.
+/// Removes the columns that have nothing below their heading.
 pub fn filled_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     let is_filled = |at: usize| {
         at == 0 || rows[1..].iter().any(|row| row.get(at).is_some_and(|cell| !cell.is_empty()))
@@ -26,7 +26,7 @@ pub fn filled_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     rows.iter().map(of_row).collect()
 }
 
-/// The rows as a table, the first one its head.
+/// Returns rows as a table. The first row is the head.
 pub fn table(rows: &[Vec<String>]) -> String {
     let mut lines = Vec::new();
     for row in rows {

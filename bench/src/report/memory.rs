@@ -1,18 +1,18 @@
-//! What reading costs, by the record of the ceilings.
+//! The cost of reading, from the record of the ceilings.
 
 use crate::record::Record;
 
-/// What reading a byte costs, if there is a record of it.
+/// Returns the cost of reading a byte; empty if it was not recorded.
 pub fn costs(records: &[Record]) -> Vec<(String, f64)> {
     let record = records.iter().find(|record| record.experiment == "ceilings");
     record.map(record_costs).unwrap_or_default()
 }
 
-/// What reading a byte costs, from each cache and from memory.
+/// Returns the cost of reading a byte from each cache and from memory.
 pub fn record_costs(record: &Record) -> Vec<(String, f64)> {
     let points = record.series.first().map_or(&[][..], |series| &series.points);
     let caches = &record.machine.caches;
-    // Within a cache, and far from its edge.
+    // A size well within the cache.
     let cost = |bytes: usize| {
         let within = points.iter().rev().find(|point| point.0 <= bytes as u64);
         within.map(|point| point.1 / point.0 as f64)

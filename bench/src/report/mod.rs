@@ -1,4 +1,4 @@
-//! The report: one page with all records of a folder, and its pictures as files beside it.
+//! The report: one page with all records of a folder, and its pictures as files in the same folder.
 
 mod age;
 mod call_tables;
@@ -42,10 +42,10 @@ pub fn write(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The records that are kept with the source, a folder for each machine, and what is made of them.
+/// The folder of the records that the documentation is made from; each machine has a folder in it.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/record");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// The machine that the documentation begins with.
+/// The first machine of the documentation.
 const FIRST: &str = "amd-epyc-zen4";
 
 /// Writes `docs/PERFORMANCE.md`, its pictures, each machine's tables, and README's figures.
@@ -57,11 +57,11 @@ pub fn write_docs() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps the records of a folder as those of a machine, and makes the documentation anew.
+/// Copies the records of a folder to those of a machine, and makes the documentation again.
 pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if machine.is_empty() || !machine.chars().all(is_plain) {
-        return Err(format!("{machine}: expected letters, digits and '-', as in {FIRST}").into());
+        return Err(format!("{machine}: use only letters, digits and '-', as in {FIRST}").into());
     }
     let records = read(folder)?;
     of_one_machine(machine, &records)?;
@@ -74,11 +74,16 @@ pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
     write_docs()
 }
 
-/// The kept records, machine by machine, without the lab's: nobody chooses among what it measures.
+/// Reads the kept records, machine by machine, except the lab's: its MACs are not a choice for
+/// users.
 fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut ids = Vec::new();
     for folder in fs::read_dir(KEPT).map_err(|error| format!("{KEPT}: {error}"))? {
-        ids.push(folder?.file_name().to_string_lossy().into_owned());
+        let folder = folder?;
+        // `papers.md`, which the lab makes, is a file.
+        if folder.file_type()?.is_dir() {
+            ids.push(folder.file_name().to_string_lossy().into_owned());
+        }
     }
     ids.sort_by_key(|id| (id != FIRST, id.clone()));
     let mut all = Vec::new();
@@ -93,7 +98,7 @@ fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     Ok(all)
 }
 
-/// Refuses records of several machines.
+/// Rejects records of several machines.
 fn of_one_machine(id: &str, records: &[Record]) -> Result<(), Failure> {
     let first = &records[0].machine;
     let other = records.iter().find(|record| {
@@ -102,14 +107,14 @@ fn of_one_machine(id: &str, records: &[Record]) -> Result<(), Failure> {
     match other {
         None => Ok(()),
         Some(other) => Err(format!(
-            "{id}: expected records of one machine, found {} in {} and {} in {}",
+            "{id}: the records are of two machines: {} in {} and {} in {}",
             first.cpu, records[0].experiment, other.machine.cpu, other.experiment
         )
         .into()),
     }
 }
 
-/// The names and contents of the files that the documentation gets from records.
+/// Returns the names and contents of the documentation's generated files.
 fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Failure> {
     let all: Vec<(&str, Present)> =
         all.iter().map(|(id, records)| (&**id, Present::new(records))).collect();
@@ -141,7 +146,7 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
     Ok(files)
 }
 
-/// The records of a folder, in the order of the experiments.
+/// Reads the records of a folder, in the order of the experiments.
 fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
     let mut records = Vec::new();
     let all = experiments::all();
@@ -152,7 +157,7 @@ fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
         records.extend(record.map_err(|error| format!("{}.json: {error}", file.display()))?);
     }
     match records.is_empty() {
-        true => Err(format!("{}: expected records, found none", folder.display()).into()),
+        true => Err(format!("{}: no records; run 'bench all' first", folder.display()).into()),
         false => Ok(records),
     }
 }
@@ -163,10 +168,10 @@ mod sample {
     use super::*;
     use crate::record::{Point, Series};
 
-    /// A series: its name, what it computes, its case, and its median at 64.
+    /// A series: its name, its function, its case, and its median at 64.
     pub type One = (&'static str, &'static str, &'static str, f64);
 
-    /// A record of the first machine with some of ours, and some of others.
+    /// Makes a record of the first machine with some engines of ours and some of others.
     pub fn record(experiment: &str, ours: &[One], theirs: &[One]) -> Record {
         let series = |library: &'static str| {
             move |&(name, function, case, at): &One| Series {
@@ -214,7 +219,7 @@ mod tests {
         let mut mixed = all[0].1.clone();
         mixed[1].machine.cpu = "another".into();
         let error = of_one_machine("here", &mixed).expect_err("two CPUs").to_string();
-        assert!(error.starts_with("here: expected records of one machine"), "{error}");
+        assert!(error.starts_with("here: the records are of two machines"), "{error}");
     }
 
     #[test]
@@ -236,7 +241,7 @@ mod tests {
             assert_eq!(lines, 1 + points, "{}", record.experiment);
         }
         assert!(page.matches("<svg").count() >= 15, "pictures");
-        // What was left out is there once, in one table.
+        // The page lists each omission once, in one table.
         let missing: Vec<_> = records.iter().flat_map(|record| &record.missing).collect();
         assert!(!missing.is_empty(), "the first machine's record lacks something");
         let (_, rest) = page.split_once("id=\"left-out\"").expect("a table");

@@ -1,4 +1,5 @@
-//! README's picture: the speed of seven MACs by length, from the record `sizes` of the first machine.
+//! README's picture: the speed of seven MACs by length, from the record `sizes` of the first
+//! machine.
 
 use tagmac_figures::{DARK, LIGHT, Speed, Speeds, escaped, number};
 
@@ -7,7 +8,7 @@ use super::wins::DEFAULT;
 use crate::failure::Failure;
 use crate::record::{Record, Series};
 
-/// Two of tagmac, and the MACs that most people use, with the names that the picture gives them.
+/// Two MACs of tagmac and the most common other MACs, with their labels in the picture.
 const SHOWN: [(&str, &str); 7] = [
     (DEFAULT, "tagmac PMAC"),
     ("UMAC-64", "tagmac UMAC-64"),
@@ -18,35 +19,35 @@ const SHOWN: [(&str, &str); 7] = [
     (HMAC, "OpenSSL HMAC-SHA256"),
 ];
 const HMAC: &str = "OpenSSL HMAC-SHA256";
-/// The length that the title speaks of.
+/// The length in the picture's title.
 const LENGTH: u64 = 16 << 10;
-/// Longer messages are no faster.
+/// The longest length in the picture; longer messages are no faster.
 const LONGEST: u64 = 1 << 20;
 
 /// The names of the two files, light and dark.
 pub const FILES: [&str; 2] = ["speed", "speed-dark"];
 
-/// The series that are shown, of those in the record.
+/// Returns the series of the picture, with their labels.
 fn shown(record: &Record) -> impl Iterator<Item = (&Series, &'static str)> {
     SHOWN.iter().filter_map(|(name, label)| {
         record.best().find(|series| series.name == *name).map(|series| (series, *label))
     })
 }
 
-/// GB/s at a length.
+/// Returns the speed in GB/s at a length.
 fn speed(record: &Record, name: &str, x: u64) -> Option<f64> {
     let series = record.best().find(|series| series.name == name)?;
     Some(record.machine.clock * x as f64 / series.at(x)?.median)
 }
 
-/// The conclusion that the picture supports.
+/// Returns the title: the conclusion that the picture supports.
 fn title(record: &Record) -> Option<String> {
     let [ours, hmac] = [DEFAULT, HMAC].map(|name| speed(record, name, LENGTH));
     let (ours, hmac) = (ours?, hmac?);
     Some(format!("PMAC: {} GB/s on one core, {:.0} times HMAC-SHA256", number(ours), ours / hmac))
 }
 
-/// The peers that are faster than the default for long messages, in words.
+/// Names the peers that are faster than the default for long messages.
 fn exception(record: &Record) -> String {
     let Some(ours) = speed(record, DEFAULT, LENGTH) else { return String::new() };
     let faster =
@@ -57,9 +58,9 @@ fn exception(record: &Record) -> String {
     faster.collect::<Vec<_>>().join(", ")
 }
 
-/// The two versions of the picture, light and dark.
+/// Returns the two versions of the picture, light and dark.
 pub fn pictures(machine: &Machine) -> Result<[String; 2], Failure> {
-    let record = machine.record("sizes").ok_or("README's picture needs the record 'sizes'")?;
+    let record = machine.record("sizes").ok_or("README's picture needs the record of 'sizes'")?;
     let speeds = shown(record).map(|(series, label)| Speed {
         label: label.into(),
         ours: series.is_ours(),
@@ -87,7 +88,7 @@ pub fn pictures(machine: &Machine) -> Result<[String; 2], Failure> {
     Ok([picture.svg(&LIGHT, &words)?, picture.svg(&DARK, &words)?])
 }
 
-/// The picture in words.
+/// Returns the alternative text of the picture.
 fn words(record: &Record) -> String {
     let each = shown(record).filter_map(|(series, label)| {
         Some(format!("{label} {}", number(speed(record, &series.name, LENGTH)?)))
@@ -95,7 +96,7 @@ fn words(record: &Record) -> String {
     format!("Speed by message length; in GB/s at 16 KiB: {}", each.collect::<Vec<_>>().join(", "))
 }
 
-/// The block of README that shows it.
+/// Returns README's block with the picture.
 pub fn block(machines: &[Machine]) -> String {
     let Some(record) = machines.first().and_then(|machine| machine.record("sizes")) else {
         return "not recorded".into();

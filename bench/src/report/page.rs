@@ -1,4 +1,4 @@
-//! The page: everything in one file, readable without a network.
+//! The report's page: one file that needs no network.
 
 use std::fmt::Write;
 
@@ -20,19 +20,19 @@ tr:hover td { background: #f2f7fb } .noisy { color: #b04a00 }
 details > div, .picture { overflow-x: auto } nav a { display: inline-block; margin-right: 1em } .peer { color: #777 }
 .picture svg { max-width: none } @media (min-width: 1010px) { .picture svg { max-width: 100% } }";
 
-/// The page of some records and their pictures.
+/// Makes the page from records and their pictures.
 pub fn of(records: &[Record], pictures: &[Vec<Picture>]) -> String {
     let mut page = String::new();
     let machine = records.first().map(|record| record.machine.line()).unwrap_or_default();
     let _ = write!(
         page,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\">\
-         <title>tagmac: what it costs</title>\n<style>\n{STYLE}\n</style></head><body>\n\
-         <h1>tagmac: what it costs</h1>\n<p>{}</p>\n<p>Medians in core cycles, contenders taking \
-         turns; bands and whiskers are quartiles. <span class=\"noisy\">~</span> marks figures \
-         whose quartiles lie more than 6 % of the median apart. Peers are dashed or pale. The tag \
-         of each timed call is checked first.</p>\n<nav>",
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><title>tagmac: \
+         speed</title>\n<style>\n{STYLE}\n</style></head><body>\n<h1>tagmac: \
+         speed</h1>\n<p>{}</p>\n<p>Figures are medians in core cycles. Contenders take turns; \
+         bands and whiskers are quartiles. <span class=\"noisy\">~</span> marks figures whose \
+         quartiles are more than 6 % of the median apart. Peers are dashed or pale. The tag of \
+         each timed call is checked first.</p>\n<nav>",
         escaped(&machine)
     );
     for record in records {
@@ -44,7 +44,7 @@ pub fn of(records: &[Record], pictures: &[Vec<Picture>]) -> String {
         let name = &record.experiment;
         let _ = writeln!(page, "<h2 id=\"{name}\">{name}</h2>\n<p>{}</p>", escaped(&record.about));
         for picture in pictures {
-            // On a narrow screen a picture is moved, not shrunk until nobody can read it.
+            // On a narrow screen a picture scrolls, because a shrunk one would be unreadable.
             let _ = writeln!(page, "<div class=\"picture\">{}</div>", picture.svg);
         }
         table(&mut page, record);
@@ -53,7 +53,7 @@ pub fn of(records: &[Record], pictures: &[Vec<Picture>]) -> String {
     page
 }
 
-/// What was not measured, in one table: once where several experiments say the same.
+/// Writes one table of all omissions. An omission of several experiments appears once.
 fn left_out(page: &mut String, records: &[Record]) {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in records {
@@ -75,13 +75,13 @@ fn left_out(page: &mut String, records: &[Record]) {
     page.push_str("</table>\n");
 }
 
-/// All figures of a record, cycles per byte where messages have some.
+/// Writes all figures of a record, in cycles per byte if x is the length of a message.
 fn table(page: &mut String, record: &Record) {
     let mut xs: Vec<u64> =
         record.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
     xs.sort_unstable();
     xs.dedup();
-    // Every length would make a page that nobody can load; the CSV has them.
+    // The thousands of lengths would make the page too large to load; the CSV file has them.
     if xs.len() > 64 {
         xs.retain(|x| x.is_power_of_two() || x % 512 == 0 || *x == 1536);
     }

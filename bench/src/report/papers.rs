@@ -1,12 +1,12 @@
-//! The papers' own figures, where our copies hold them.
+//! The papers' own figures, as far as our copies contain them.
 
-/// A figure of a paper beside which one of a record stands.
+/// A paper's figures, to be shown next to a record's.
 pub struct Printed {
     /// The paper's name of the algorithm.
     pub name: &'static str,
-    /// What it ran on.
+    /// The paper's machine.
     pub cpu: &'static str,
-    /// In the order of the lengths.
+    /// The figures in the order of the lengths.
     pub figures: [f64; 3],
 }
 
@@ -14,14 +14,14 @@ const fn printed(name: &'static str, cpu: &'static str, figures: [f64; 3]) -> Pr
     Printed { name, cpu, figures }
 }
 
-/// Cycles per byte: PMAC 2001, figure 5.
+/// Cycles per byte; PMAC 2001, figure 5.
 pub const PMAC_LENGTHS: [u64; 3] = [16, 128, 2048];
 pub const PMAC: [Printed; 2] = [
     printed("PMAC", "Pentium 3", [22.1, 18.7, 18.4]),
     printed("CBC MAC, no padding", "Pentium 3", [18.9, 17.4, 17.1]),
 ];
 
-/// Cycles per byte: EliMAC 2023, table 2.
+/// Cycles per byte; EliMAC 2023, table 2.
 pub const ELIMAC_LENGTHS: [u64; 3] = [64, 1536, 4096];
 pub const ELIMAC: [Printed; 20] = [
     printed("LightMAC", "Ivy Bridge", [3.43, 1.13, 1.11]),
@@ -46,7 +46,7 @@ pub const ELIMAC: [Printed; 20] = [
     printed("ZMAC", "Zen 2", [4.34, 0.88, 0.81]),
 ];
 
-/// Cycles per message, with all that is made of the key: Poly1305-AES slides, aligned in cache.
+/// Cycles per message with key set-up; Poly1305-AES slides, aligned and in cache.
 pub const POLY1305_LENGTHS: [u64; 3] = [16, 128, 1024];
 pub const POLY1305: [Printed; 4] = [
     printed("Poly1305-AES", "Athlon", [712.0, 1055.0, 3843.0]),

@@ -1,4 +1,4 @@
-//! Which pictures a record gives.
+//! The pictures of a record.
 
 use tagmac_figures::{Bars, Dot, Line, Lines, Quartiles, Roofline, Row, bytes};
 
@@ -13,15 +13,15 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// Engines that are shown together.
+/// Engines that share a picture: the end of its file name, and its title.
 const FAMILIES: [(&str, &str); 4] = [
     ("block-ciphers", "MACs of block ciphers"),
     ("universal", "MACs of universal hashes, with nonces"),
-    ("others", "Other MACs, beside three of tagmac"),
+    ("others", "Other MACs, next to three of tagmac"),
     ("small-and-old", "Small blocks, RC6 and the UMAC of 1999"),
 ];
 
-/// Those of the overview.
+/// The engines of the overview.
 const OVERVIEW: [&str; 12] = [
     "PMAC-AES128",
     "LIGHTMAC-AES128-S32",
@@ -37,10 +37,10 @@ const OVERVIEW: [&str; 12] = [
     "AEGIS-128X4 MAC",
 ];
 
-/// The length at which the roofline is drawn.
+/// The length of the roofline's messages.
 const ROOFLINE: u64 = 16 << 10;
 
-/// The families of an engine.
+/// Returns true if an engine belongs to a family.
 fn is_of(series: &Series, family: &str) -> bool {
     let function = series.function.as_str();
     let begins = |names: &[&str]| names.iter().any(|name| function.starts_with(name));
@@ -59,7 +59,7 @@ fn is_of(series: &Series, family: &str) -> bool {
 }
 
 impl Record {
-    /// Tagmac's engines on the best level, and the peers.
+    /// Returns tagmac's engines on the best level, and the peers.
     pub fn best(&self) -> impl Iterator<Item = &Series> {
         let best = self.machine.levels.last();
         self.series.iter().filter(move |series| match &series.level {
@@ -69,7 +69,8 @@ impl Record {
     }
 }
 
-/// The pictures of a record. `memory` is what reading a byte costs, from the record of ceilings.
+/// Makes the pictures of a record. `memory` has the costs of reading a byte, from the record of
+/// ceilings.
 pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Failure> {
     let mut all = Vec::new();
     let mut add = |name: &str, svg: String| all.push(Picture { name: name.into(), svg });
@@ -177,9 +178,9 @@ fn lines(record: &Record, about: &str, shown: &dyn Fn(&Series) -> bool) -> Resul
     .svg()
 }
 
-/// Those of the points that a picture can show: its width is logarithmic, so that thousands of
-/// lengths lie in the same places. One in a 64th of each doubling stays, and lengths that differ by
-/// one from a power of two.
+/// Keeps the points that a picture can show. Its width is logarithmic, so thousands of lengths
+/// would coincide: keeps one in each 64th of a doubling, and lengths that differ by one from a
+/// power of two.
 fn thinned(points: &[Point]) -> impl Iterator<Item = &Point> {
     let place = |x: u64| ((x.max(1) as f64).log2() * 64.0) as u64;
     let mut last = None;
@@ -193,20 +194,19 @@ fn thinned(points: &[Point]) -> impl Iterator<Item = &Point> {
     })
 }
 
-/// Bars of the best level and the peers at x, shortest first.
+/// Draws bars of the best level and the peers at x, shortest first.
 fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
     let mut cases: Vec<&str> = Vec::new();
     for series in record.series.iter().filter(|series| series.at(x).is_some()) {
         let Some(case) = &series.case else { continue };
-        // What a bad tag costs is in the table.
+        // Bad tags are in the table only.
         if !cases.contains(&case.as_str()) && !case.ends_with("bad tag") {
             cases.push(case);
         }
     }
     let mut rows: Vec<Row> = Vec::new();
     for series in record.best() {
-        // PRESENT and the UMAC of 1999 would press the others together, as would a cache that is
-        // filled for each key.
+        // PRESENT, UMAC 1999 and a cache filled for each key would press the other bars together.
         let figure = series.at(x).filter(|_| !is_of(series, "small-and-old"));
         let (Some(figure), Some(case)) = (figure, &series.case) else { continue };
         let Some(at) = cases.iter().position(|known| known == case) else { continue };

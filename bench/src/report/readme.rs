@@ -1,4 +1,4 @@
-//! What README says about speed: typical figures from the tables of all machines.
+//! README's figures about speed, from the tables of all machines.
 
 use tagmac_figures::number;
 
@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::Series;
 
-/// README with its blocks made anew. A block stands between `<!-- bench docs: NAME -->` and
-/// `<!-- end -->`, each on a line of its own.
+/// Replaces README's generated blocks. A block is between `<!-- bench docs: NAME -->` and `<!-- end
+/// -->`, each on its own line.
 pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure> {
     const END: &str = "<!-- end -->";
     let mut text = String::new();
@@ -42,7 +42,7 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
     }
 }
 
-/// The speed of long messages on the first machine that has it.
+/// Returns the speed of long messages on the first machine that has it.
 pub fn headline(machines: &[Machine]) -> String {
     let found = machines.iter().find_map(|machine| {
         let clock = machine.record("sizes")?.machine.clock;
@@ -58,7 +58,7 @@ pub fn headline(machines: &[Machine]) -> String {
     )
 }
 
-/// How much of the speed of the cipher's rounds alone long messages reach, in percent.
+/// Returns the share of the AES rounds' speed that long messages reach, in percent.
 fn share_of_limit(machine: &Machine) -> Option<f64> {
     let ceiling = machine.best("sizes", DEFAULT, None)?.ceiling?;
     let figure = pair(machine, "sizes", [None; 2], 16384).0?;
@@ -71,12 +71,12 @@ const CALLS: [(&str, &str, [&str; 2]); 3] = [
     ("new key", "keys", ["new key"; 2]),
     ("in a batch", "batch", ["in one call", "one by one"]),
 ];
-const ABOUT_CALLS: &str = "\
-*Chained* messages each begin with the tag before them, so none overlap. *In a batch* is one of 1024 in\n\
-one call; other libraries take them one by one.";
+const ABOUT_CALLS: &str = "*Chained*: each message begins with the previous tag, so calls cannot \
+     overlap. *In a batch*: 1024 messages\nin one call; other libraries are called once per \
+     message.";
 
-/// A row for each machine: long messages, then a short one in some ways to call, and below each
-/// figure the fastest of the others.
+/// Returns two rows for each machine: our figures for a long message and for a short one in several
+/// ways to call, and the fastest other library for each.
 fn speed(machines: &[Machine]) -> String {
     let columns = ["16 KiB, GB/s", "% of the AES limit", "16 B, cycles"];
     let mut columns: Vec<String> = columns.map(Into::into).into();
@@ -113,7 +113,7 @@ fn named(found: Option<(&Series, Figure)>, cell: impl Fn(Figure) -> String) -> S
 
 type Fastest<'a> = Option<(&'a Series, Figure)>;
 
-/// The figure of the MAC that is shown, and the fastest of the peers.
+/// Returns the default's figure and the fastest peer.
 fn pair<'a>(
     machine: &Machine<'a>,
     experiment: &str,

@@ -1,4 +1,4 @@
-//! The tables of the page itself: one for each machine, and one of what each could do at most.
+//! The tables of `docs/PERFORMANCE.md`: one for each machine, and one of all machines' ceilings.
 
 use tagmac_figures::number;
 
@@ -14,8 +14,8 @@ use crate::record::Series;
 const LONG: u64 = 16 << 10;
 const SHORT: u64 = 64;
 
-/// A column of [`of_machine`]: its heading, the experiment, the cases of which an engine has one,
-/// and bytes of the message.
+/// A column of [`of_machine`]: its heading, the experiment, the possible cases, and bytes of the
+/// message.
 type Column = (&'static str, &'static str, &'static [Option<&'static str>], u64);
 
 const COLUMNS: [Column; 7] = [
@@ -28,7 +28,7 @@ const COLUMNS: [Column; 7] = [
     ("cold", "cold", &[Some("cold")], SHORT),
 ];
 
-/// Peers that are shown even where none of their figures is lower than ours.
+/// Peers that are shown even if none of their figures is lower than ours.
 const PEERS: [&str; 6] = [
     "OpenSSL HMAC-SHA256",
     "OpenSSL CMAC-AES128",
@@ -38,7 +38,8 @@ const PEERS: [&str; 6] = [
     "BLAKE3, keyed",
 ];
 
-/// A row for each engine, one for each peer of [`PEERS`] or faster than [`DEFAULT`] in some column.
+/// Returns a row for each engine of ours, for each peer of [`PEERS`], and for each peer that is
+/// faster than [`DEFAULT`] in some column.
 pub fn of_machine(machine: &Machine) -> String {
     let mut heads: Vec<String> = COLUMNS.iter().map(|column| column.0.into()).collect();
     heads.insert(1, "% of ceiling".into());
@@ -81,14 +82,14 @@ fn cell((.., x): &Column, figure: Option<Figure>) -> String {
         .map_or(String::new(), |figure| if *x == LONG { per_byte(figure) } else { cycles(figure) })
 }
 
-/// How much of the speed of its rounds or products alone a long message reaches, in percent.
+/// Returns the share of the ceiling that a long message reaches, in percent.
 fn share(machine: &Machine, name: &str) -> Option<String> {
     let series = machine.best("sizes", name, None)?;
     let reached = series.ceiling? * LONG as f64 / series.at(LONG)?.median;
     Some(format!("{:.0}", 100.0 * reached))
 }
 
-/// The peers of the columns, in the order of the records.
+/// Returns the peers of the columns, in the order of the records.
 fn peers<'a>(machine: &Machine<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for record in COLUMNS.iter().filter_map(|column| machine.record(column.1)) {
@@ -101,7 +102,7 @@ fn peers<'a>(machine: &Machine<'a>) -> Vec<&'a str> {
     names
 }
 
-/// A row for each machine: instructions on its best level, and reading.
+/// Returns a row for each machine with the ceilings of its best level and the costs of reading.
 pub fn ceilings(machines: &[Machine]) -> String {
     const INSTRUCTIONS: [&str; 4] =
         ["AES round", "AES round, chained", "32-bit products", "52-bit half products"];

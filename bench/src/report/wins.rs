@@ -1,11 +1,11 @@
-//! Where others are faster: every column of every table in which a contender was measured beside
-//! an engine of tagmac.
+//! Finds the comparisons that others win. There is one contest for each column of a table in which
+//! a contender was measured together with an engine of tagmac.
 //!
-//! A peer is held against tagmac's engine of the same function. One without such, AEGIS or BLAKE3,
-//! is held against the fastest of tagmac's that has tags of 128 bits and takes any number of
-//! messages under a key. In a batch that is its call on one message after the other against ours on
-//! all. Several threads, a batch and the command are also held against one thread, single calls and
-//! other commands.
+//! A peer is compared with tagmac's engine of the same function. A peer without a counterpart, as
+//! AEGIS or BLAKE3, is compared with the fastest of tagmac's engines that have tags of 128 bits and
+//! no limit on the messages under a key. In a batch, the peer's single calls are compared with our
+//! one call. Several threads, a batch and the command are also compared with one thread, single
+//! calls and other commands.
 
 use tagmac_figures::bytes;
 
@@ -15,34 +15,34 @@ use super::markdown::{filled_columns, head, table};
 use crate::measure::Figure;
 use crate::record::{Record, Series};
 
-/// Those that a peer without a counterpart is held against.
+/// The engines that a peer without a counterpart is compared with.
 const RIVALS: [&str; 4] = ["PMAC-AES128", "ELIMAC-AES128", "UMAC-128", "POLY1305-AES"];
 
-/// The MAC that README advises: what is faster than this one is counted too.
+/// The MAC that README recommends. Contenders that are faster than it are counted too.
 pub const DEFAULT: &str = "PMAC-AES128";
 
-/// Names that are spelled out for a situation.
+/// The maximum of names in a cell.
 const MAX_NAMES: usize = 4;
 
 /// A contender that was faster.
 pub struct Win {
     pub name: String,
-    /// How many times as fast.
+    /// The ratio of our cycles to the contender's.
     pub ratio: f64,
-    /// Whether the quartiles of both overlap, so that another run may turn it round.
+    /// True if the quartiles of the two overlap, so that another run may give the opposite result.
     pub is_close: bool,
 }
 
 /// One column of a table.
 pub struct Contest {
-    /// What is compared, for all columns of a kind: "a new key for each message".
+    /// The name of the situation, which several columns share: "a new key for each message".
     pub group: &'static str,
     /// The column: "64 B".
     pub column: String,
     pub compared: usize,
-    /// Contenders that are faster than [`DEFAULT`], where that was measured.
+    /// The number of contenders that are faster than [`DEFAULT`], if that was measured.
     pub beat_default: Option<usize>,
-    /// The fastest first.
+    /// The faster contenders, fastest first.
     pub wins: Vec<Win>,
 }
 
@@ -51,7 +51,7 @@ impl Contest {
         Contest { group, column, compared: 0, beat_default: None, wins: Vec::new() }
     }
 
-    /// A contender beside one of ours.
+    /// Compares a contender with one of ours.
     fn compare(&mut self, name: &str, theirs: Figure, ours: Figure) {
         self.compared += 1;
         if theirs.median < ours.median {
@@ -65,7 +65,7 @@ impl Contest {
     }
 }
 
-/// Which figure of a series.
+/// The figure of a series: at an x, or at its worst offset.
 #[derive(Clone, Copy)]
 enum At {
     X(u64),
@@ -81,7 +81,7 @@ impl At {
     }
 }
 
-/// All contests of a machine, in the order of its tables.
+/// Returns all contests of a machine, in the order of its tables.
 pub fn contests(machine: &Machine) -> Vec<Contest> {
     let mut all = Vec::new();
     let mut add = |group, experiment: &str, case: Option<&str>, xs: &[u64]| {
@@ -99,7 +99,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     let agility = machine.record("agility").map(all_xs).unwrap_or_default();
     add("key ready, one message after the other", "sizes", None, &LENGTHS);
     add("key ready, short messages", "short", Some("back to back"), &[16, 64]);
-    add("each message waits for the tag before it", "short", Some("chained"), &[16, 64]);
+    add("each message waits for the previous tag", "short", Some("chained"), &[16, 64]);
     add("a new key for each message", "keys", Some("new key"), &[16, 64, 256, 1536]);
     let off = Some("new key, message off a line of cache");
     add("a new key for each message, unaligned", "keys", off, &[43, 127, 1025]);
@@ -136,13 +136,15 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     if let Some(record) = machine.record("batch") {
         for (what, many, each) in BATCHES {
             for x in all_xs(record) {
-                let contest =
-                    Contest::new("a batch beside their single calls", format!("{x} B, {what}"));
+                let contest = Contest::new(
+                    "other libraries' single calls, compared with tagmac's batch",
+                    format!("{x} B, {what}"),
+                );
                 all.push(calls(record, [Some(many), Some(each)], At::X(x), contest));
             }
         }
         let contest =
-            Contest::new("tagmac's batch, beside its own single calls", "all lengths".into());
+            Contest::new("tagmac's single calls, compared with its batch", "all lengths".into());
         all.push(pairs(record, contest, &|case| {
             let each = case.replace("in one call", "one by one");
             (each != case).then_some(each)
@@ -150,7 +152,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     }
     if let Some(record) = machine.record("threads") {
         let column = format!("{} threads", record.machine.cores);
-        let contest = Contest::new("tagmac on several threads, beside itself on one", column);
+        let contest = Contest::new("tagmac on one thread, compared with several", column);
         let many = format!("{} threads", record.machine.cores);
         all.push(pairs(record, contest, &|case| (case == many).then(|| "1 thread".into())));
     }
@@ -172,7 +174,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     all
 }
 
-/// The peers of a column beside ours, each in its case.
+/// Compares the peers of a column with ours, each in its case.
 fn calls(
     record: &Record,
     [our_case, their_case]: [Option<&str>; 2],
@@ -199,7 +201,7 @@ fn calls(
     contest
 }
 
-/// Whether ours computes a peer's function, counting nonces if the peer does.
+/// Returns true if both compute the same function, and both count nonces or neither does.
 pub fn is_same(ours: &Series, peer: &Series) -> bool {
     ours.is_ours()
         && ours.function == peer.function
@@ -207,7 +209,7 @@ pub fn is_same(ours: &Series, peer: &Series) -> bool {
         && !ours.name.ends_with(", cached")
 }
 
-/// How many times as fast as each peer of the same function.
+/// Returns a table of how many times as fast ours are as the peers of the same function.
 pub fn ratios(machine: &Machine) -> String {
     let Some(record) = machine.record("sizes") else { return NOT_RECORDED.into() };
     let mut columns: Vec<(&str, Option<&str>, u64, String)> =
@@ -222,7 +224,7 @@ pub fn ratios(machine: &Machine) -> String {
     let mut rows = vec![head("times as fast", columns.iter().map(|column| column.3.clone()))];
     for peer in record.best().filter(|series| !series.is_ours()) {
         let Some(ours) = record.best().find(|ours| is_same(ours, peer)) else { continue };
-        let mut row = vec![format!("{}, beside {}", ours.name, peer.name)];
+        let mut row = vec![format!("{}, compared with {}", ours.name, peer.name)];
         row.extend(columns.iter().map(|(experiment, case, x, _)| {
             let figure = |name| machine.best(experiment, name, *case).and_then(|s| s.at(*x));
             match (figure(&ours.name), figure(&peer.name)) {
@@ -238,7 +240,7 @@ pub fn ratios(machine: &Machine) -> String {
     table(&filled_columns(&rows))
 }
 
-/// What contests add up to.
+/// The totals of some contests.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     columns: usize,
@@ -262,28 +264,28 @@ impl Counts {
         all
     }
 
-    /// The part of the comparisons that others win.
+    /// Returns the share of the comparisons that others win.
     fn share(&self) -> f64 {
         self.wins as f64 / self.compared as f64
     }
 
-    /// In a sentence, without its full stop; `of` says which columns.
+    /// Returns a sentence without its full stop; `of` says which columns.
     fn sentence(&self, of: &str) -> String {
         let Counts { columns, lost, compared, wins, close } = self;
         format!(
-            "In {lost} of {columns} columns{of} something else is faster, another library or another way \
-             to call tagmac:\nin {wins} of {compared} comparisons, in {close} of them by no more than the \
-             quartiles spread"
+            "Something else, another library or another way to call tagmac, is faster in {lost} of \
+             {columns} columns{of}:\nin {wins} of {compared} comparisons, {close} of them within \
+             the spread of the quartiles"
         )
     }
 }
 
-/// A sentence that counts a machine's contests.
+/// Returns a sentence with the totals of a machine's contests.
 pub fn counted(machine: &Machine) -> String {
     format!("{}.", Counts::new(&contests(machine)).sentence(""))
 }
 
-/// A table of a machine's contests.
+/// Returns a table of a machine's contests.
 pub fn of_machine(machine: &Machine) -> String {
     let contests = contests(machine);
     let than_default = format!("faster than {DEFAULT}");
@@ -292,8 +294,8 @@ pub fn of_machine(machine: &Machine) -> String {
         "compared",
         &than_default,
         "faster than ours",
-        "of these close",
-        "who, times as fast",
+        "of these within the spread",
+        "the fastest, times as fast",
     ];
     let mut rows = vec![head("situation", columns.map(Into::into))];
     for contest in contests.iter().filter(|contest| contest.compared > 0) {
@@ -314,7 +316,8 @@ pub fn of_machine(machine: &Machine) -> String {
     table(&rows)
 }
 
-/// How often others win on some machine, and a row for each kind of comparison, the most lost first.
+/// Returns the totals of all machines and a row for each situation that others win somewhere, the
+/// largest share of lost comparisons first.
 pub fn of_all(machines: &[Machine]) -> String {
     let (counts, losses) = losses(machines);
     let columns = ["columns lost", "comparisons lost", "the most", "times as fast", "where"];
@@ -329,26 +332,23 @@ pub fn of_all(machines: &[Machine]) -> String {
     format!("{counts}:\n\n{}", table(&rows))
 }
 
-/// The kinds of comparison with the largest shares, for README.
+/// Returns the largest lead of others and the counts, for README.
 pub fn in_short(machines: &[Machine]) -> String {
-    const SHOWN: usize = 5;
     let (counts, losses) = losses(machines);
-    let line = |Loss { group, counts, name, ratio, column, machine }: &Loss| {
-        let Counts { columns, lost, compared, wins, .. } = counts;
+    let worst = losses.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let worst = worst.map_or(String::new(), |Loss { group, name, ratio, column, machine, .. }| {
         format!(
-            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons, above all {name} \
-             ({} times as fast, {column}, {machine})",
+            "With {group}, {name} is {} times as fast as tagmac ({column}, {machine}). This is the \
+             largest lead.\n",
             times(*ratio)
         )
-    };
-    let shown: Vec<String> = losses.iter().take(SHOWN).map(line).collect();
+    });
     format!(
-        "{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)). The largest shares:\n\n{}\n",
-        shown.join("\n")
+        "{worst}{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)).\n"
     )
 }
 
-/// A kind of comparison in which others win, and by how much at most.
+/// A situation that others win, and their largest lead in it.
 struct Loss {
     group: &'static str,
     counts: Counts,
@@ -358,7 +358,7 @@ struct Loss {
     machine: String,
 }
 
-/// How many comparisons others win, and in which kinds, the largest share first.
+/// Returns the totals, and the situations that others win, the largest share first.
 fn losses(machines: &[Machine]) -> (String, Vec<Loss>) {
     let contests: Vec<(String, Vec<Contest>)> =
         machines.iter().map(|machine| (machine.title(), contests(machine))).collect();
@@ -391,7 +391,7 @@ fn losses(machines: &[Machine]) -> (String, Vec<Loss>) {
     (counts, losses)
 }
 
-/// How many times as fast, with as many digits as tell it from 1.
+/// Formats how many times as fast, with enough digits to distinguish it from 1.
 pub fn times(ratio: f64) -> String {
     match ratio {
         _ if ratio >= 10.0 => format!("{ratio:.0}"),
@@ -427,7 +427,7 @@ mod tests {
         let ours = [
             of(DEFAULT, "PMAC-AES128", 100.0),
             of("UMAC-128", "UMAC-128", 50.0),
-            // Too short a tag to be a rival.
+            // Its tag is too short for a rival.
             of("UMAC-32", "UMAC-32", 10.0),
         ];
         let theirs = [
@@ -461,7 +461,7 @@ mod tests {
         let contests = contests(&Machine::new("some-machine", &records));
         let [contest, own] = &contests.iter().filter(|c| c.compared > 0).collect::<Vec<_>>()[..]
         else {
-            panic!("one column beside peers, and one beside our single calls")
+            panic!("a column with peers, and one with our single calls")
         };
         assert_eq!((contest.compared, contest.wins.len()), (2, 1));
         assert_eq!(contest.wins[0].name, "a fast hash");

@@ -1,4 +1,4 @@
-//! Pictures of bars: one row for each engine, one bar for each case, quartiles as whiskers.
+//! Bar charts: a row for each engine, a bar for each case, and quartiles as whiskers.
 
 use plotters::prelude::*;
 
@@ -7,38 +7,39 @@ use crate::numbers::{number, plain};
 use crate::palette::{FAINT, GREY, INK, nth};
 use crate::{Failure, Quartiles};
 
-/// A row.
+/// A row of bars.
 pub struct Row {
-    /// Its name.
+    /// The row's name.
     pub label: String,
-    /// Of tagmac; the bars of others are paler.
+    /// True for tagmac; the bars of others are paler.
     pub ours: bool,
-    /// In the order of the cases.
+    /// The figures, in the order of the cases.
     pub figures: Vec<Option<Quartiles>>,
 }
 
-/// A picture.
+/// A bar chart.
 pub struct Bars {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// What a bar's length is, and in what unit.
+    /// The quantity that a bar's length shows, and its unit.
     pub unit: String,
     /// The names of the cases.
     pub cases: Vec<String>,
-    /// From top to bottom.
+    /// The rows from top to bottom.
     pub rows: Vec<Row>,
 }
 
 const WIDTH: i32 = 960;
 const NAMES: i32 = 250;
 const NUMBERS: i32 = 70;
-/// Where the cases are named, and what a row of their names and of bars takes.
+/// The height of the first case name, and the height that a row of names and a bar need.
 const CASES: i32 = 49;
 const CASE: i32 = 18;
 const BAR: i32 = 11;
 
 impl Bars {
-    /// The picture as SVG. The scale begins at zero, or is logarithmic where bars are too different.
+    /// Draws the chart as SVG. The scale begins at zero, or is logarithmic if the bars differ too
+    /// much.
     pub fn svg(&self) -> Result<String, Failure> {
         let step = self.cases.len() as i32 * BAR + 8;
         let places = self.places_of_cases();
@@ -90,12 +91,12 @@ impl Bars {
         })
     }
 
-    /// Where the names of the cases begin: one after the other, in as many rows as they need.
+    /// Returns where the names of the cases begin, in as many rows as they need.
     fn places_of_cases(&self) -> Vec<(i32, i32)> {
         let (mut x, mut y) = (NAMES, CASES);
         let mut places = Vec::new();
         for case in &self.cases {
-            // What a letter of that size takes at most, on average.
+            // The widest average letter of this size.
             let width = 18 + 8 * case.chars().count() as i32 + 14;
             if x > NAMES && x + width > WIDTH {
                 (x, y) = (NAMES, y + CASE);
@@ -106,13 +107,13 @@ impl Bars {
         places
     }
 
-    /// Peers' bars are paler.
+    /// Returns the colour of a case; paler for peers.
     fn colour(&self, case: usize, ours: bool) -> RGBAColor {
         nth(case).mix(if ours { 1.0 } else { 0.45 })
     }
 }
 
-/// What a bar's length says.
+/// The relation between a value and the length of its bar.
 #[derive(Clone, Copy)]
 enum Scale {
     Even { most: f64 },
@@ -120,7 +121,8 @@ enum Scale {
 }
 
 impl Scale {
-    /// Bars that differ by more cannot be told from zero beside each other.
+    /// The greatest ratio of two bars for a linear scale: a shorter bar could not be distinguished
+    /// from zero.
     const EVEN: f64 = 100.0;
 
     fn of<'a>(figures: impl Iterator<Item = &'a Quartiles>) -> Scale {
@@ -130,13 +132,13 @@ impl Scale {
             most = most.max(figure.high.min(2.0 * figure.median));
         }
         match least > 0.0 && most >= Scale::EVEN * least {
-            // The shortest bar is seen too.
+            // Leave some length for the shortest bar.
             true => Scale::Logarithmic { least: least / 1.5, most },
             false => Scale::Even { most },
         }
     }
 
-    /// Where a figure is, between 0 and 1.
+    /// Returns the position of a figure, between 0 and 1.
     fn share(self, y: f64) -> f64 {
         match self {
             Scale::Even { most } => y / most,
@@ -152,7 +154,8 @@ impl Scale {
             }
             Scale::Logarithmic { least, most } => {
                 let decades = least.log10().floor() as i32..=most.log10().ceil() as i32;
-                // Of many decades, their ends alone: numbers would cover each other.
+                // Label only powers of ten if there are many decades, because the numbers would
+                // overlap.
                 let within: &[f64] = if most / least > 1e4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let all =
                     decades.flat_map(|decade| within.iter().map(move |n| n * 10f64.powi(decade)));
@@ -162,7 +165,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least `step`.
+/// Returns 1, 2 or 5 times a power of ten, at least `step`.
 fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.max(1e-9).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|nice| nice * power);
@@ -188,7 +191,8 @@ mod tests {
         }
     }
 
-    /// The widths of the bars, which are all rectangles but the background and the case's colour.
+    /// Returns the widths of the bars: of all rectangles except the background and the case's
+    /// colour.
     fn widths(bars: &Bars) -> Vec<f64> {
         let svg = bars.svg().expect("a picture");
         let rectangles = svg.lines().filter(|line| line.starts_with("<rect"));

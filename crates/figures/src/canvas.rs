@@ -1,4 +1,4 @@
-//! What all pictures share: the file, text, and labels that do not cover each other.
+//! The parts that all pictures share: the file, text, and labels that do not overlap.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -6,13 +6,13 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Failure;
 
-/// Where pictures are drawn.
+/// The drawing area of a picture.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The viewer's own.
+/// The viewer's default.
 pub const FONT: &str = "sans-serif";
 
-/// Draws on white into the text of an SVG file. `alternative` says in words what the picture shows.
+/// Draws on white and returns the text of an SVG file. `alternative` describes the picture.
 pub fn svg(
     size: (u32, u32),
     alternative: Option<&str>,
@@ -44,12 +44,12 @@ pub fn svg_on(
     })
 }
 
-/// Text within HTML.
+/// Escapes text for HTML.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Which end of a text is at its point.
+/// The end of a text that is at its point.
 #[derive(Clone, Copy)]
 pub enum Hang {
     Left,
@@ -58,7 +58,7 @@ pub enum Hang {
 }
 
 impl Hang {
-    /// For text that is centred in height.
+    /// Returns the anchor for text that is vertically centred.
     pub fn pos(self) -> Pos {
         let hang = match self {
             Hang::Left => HPos::Left,
@@ -69,7 +69,7 @@ impl Hang {
     }
 }
 
-/// A text at a place.
+/// Draws a text at a point.
 pub fn text(
     area: &Area,
     (text, size, colour): (&str, i32, RGBColor),
@@ -81,7 +81,7 @@ pub fn text(
     Ok(())
 }
 
-/// The rows of labels that belong to these heights, which rise: pushed apart to `step` where they are close,
+/// Returns the heights of labels that belong to rising heights. Labels are pushed apart to `step`,
 /// from `start` on and, if there is room, before `end`.
 pub fn rows(heights: &[i32], (start, end): (i32, i32), step: i32) -> Vec<i32> {
     let mut free = start;

@@ -1,4 +1,4 @@
-//! Pictures of curves and measured points on two logarithmic axes.
+//! Charts of curves and measured points on two logarithmic axes.
 
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
@@ -7,54 +7,54 @@ use crate::Failure;
 use crate::canvas::{Hang, rows, svg, text};
 use crate::palette::{COLOURS, FAINT, INK};
 
-/// A curve, or points.
+/// A curve, or measured points.
 pub struct Curve {
-    /// Its name.
+    /// The curve's name.
     pub label: String,
-    /// By rising x.
+    /// The points by rising x.
     pub points: Vec<(f64, f64)>,
-    /// The ends of an interval around each point, for measured ones: they get no line.
+    /// The interval around each point, for measured points, which get no line.
     pub intervals: Vec<(f64, f64)>,
-    /// Whether the line is dashed.
+    /// True for a dashed line.
     pub dashed: bool,
 }
 
 impl Curve {
-    /// A line.
+    /// Makes a line.
     pub fn line(label: &str, points: Vec<(f64, f64)>, dashed: bool) -> Curve {
         Curve { label: label.into(), points, intervals: Vec::new(), dashed }
     }
 }
 
-/// A picture of curves. Both axes are logarithms to base 2.
+/// A chart of curves. Both axes are logarithms to base 2.
 pub struct Chart {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// What x is.
+    /// The quantity on the x axis.
     pub x: String,
-    /// What y is.
+    /// The quantity on the y axis.
     pub y: String,
-    /// How a value of an axis is written.
+    /// Formats the values of the axes.
     pub ticks: [fn(f64) -> String; 2],
-    /// In the order of their colours.
+    /// The curves in the order of their colours.
     pub curves: Vec<Curve>,
 }
 
 const WIDTH: i32 = 960;
 const HEIGHT: i32 = 520;
-/// Room for the names at the right.
+/// Room for the names on the right.
 const NAMES: i32 = 230;
 const LEFT: i32 = 80;
 const TOP: i32 = 46;
-/// Names below one another need this much.
+/// The height of a name.
 const NAME_HEIGHT: i32 = 18;
 
 impl Chart {
-    /// The picture as SVG, with words for those who do not see it.
+    /// Draws the chart as SVG; `alternative` describes it for readers who cannot see it.
     ///
     /// # Errors
     ///
-    /// Those of drawing.
+    /// Fails if the drawing fails.
     pub fn svg(&self, alternative: &str) -> Result<String, Failure> {
         let all = || self.curves.iter().flat_map(|curve| &curve.points);
         let (left, right) = ends(all().map(|(x, _)| x.log2()));
@@ -106,7 +106,7 @@ impl Chart {
                     area.draw(&PathElement::new(points, style))?;
                 }
             }
-            // Names are at the ends of their lines, pushed apart where those are close.
+            // Names are at the ends of their lines, and are pushed apart where those are close.
             names.sort_by_key(|((_, y), ..)| *y);
             let heights: Vec<i32> = names.iter().map(|((_, y), ..)| *y).collect();
             let rows = rows(&heights, (TOP, floor + 8), NAME_HEIGHT);
@@ -122,12 +122,12 @@ impl Chart {
     }
 }
 
-/// The least and the greatest.
+/// Returns the least and the greatest value.
 pub fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// At most ten whole numbers, evenly spaced.
+/// Returns at most ten whole numbers, evenly spaced.
 fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let step = ((high - low) / 9.0).ceil().max(1.0);
     let first = (low / step).ceil() as i32;

@@ -1,8 +1,9 @@
-//! Pictures as SVG. The lab and the bench bring the data; how it is drawn is here alone.
+//! Draws pictures as SVG. The lab and the bench supply the data; this crate draws.
 //!
-//! [`Bars`], [`Lines`] and [`Roofline`] show measurements with their quartiles. [`Chart`] has curves and
-//! measured points, [`Spans`] bars on a logarithmic scale, and [`Panels`] the borders of regions, in several
-//! panels with one legend. A new kind of picture is a file that draws on the canvas, with the palette's colours.
+//! [`Bars`], [`Lines`] and [`Roofline`] show measurements with their quartiles. [`Chart`] shows
+//! curves and measured points, [`Spans`] bars on a logarithmic scale, and [`Panels`] the borders of
+//! regions in several panels with one legend. For a new kind of picture, add a file that draws on
+//! the canvas with the palette's colours.
 
 #![forbid(unsafe_code)]
 
@@ -29,13 +30,13 @@ pub use roofline::{Dot, Roofline};
 pub use spans::{Span, Spans};
 pub use speeds::{DARK, LIGHT, Speed, Speeds, Theme};
 
-/// What can go wrong: the drawing itself.
+/// An error of drawing.
 pub type Failure = Box<dyn Error>;
 
-/// A measured value.
+/// The quartiles of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
-    /// The second quartile.
+    /// The median.
     pub median: f64,
     /// The first quartile.
     pub low: f64,

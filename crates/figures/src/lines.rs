@@ -1,4 +1,4 @@
-//! Pictures of lines: a figure against x, with its quartiles as a band.
+//! Line charts: a figure against x, with its quartiles as a band.
 
 use plotters::prelude::*;
 
@@ -7,38 +7,38 @@ use crate::numbers::{bytes, plain};
 use crate::palette::{FAINT, INK, nth};
 use crate::{Failure, Quartiles};
 
-/// A line and its name.
+/// A line.
 pub struct Line {
-    /// Its name.
+    /// The line's name.
     pub label: String,
-    /// Of tagmac; others are dashed.
+    /// True for tagmac; other lines are dashed.
     pub ours: bool,
-    /// By rising x.
+    /// The points by rising x.
     pub points: Vec<(f64, Quartiles)>,
 }
 
-/// A picture.
+/// A line chart.
 pub struct Lines {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// What x is.
+    /// The quantity on the x axis.
     pub x: String,
-    /// What y is.
+    /// The quantity on the y axis.
     pub y: String,
-    /// Whether x grows by doubling, and is shown in bytes.
+    /// True if x grows by doubling and is a number of bytes.
     pub doubling: bool,
-    /// In the order of their colours.
+    /// The lines in the order of their colours.
     pub lines: Vec<Line>,
 }
 
 const WIDTH: u32 = 960;
-/// Room for the names at the right.
+/// Room for the names on the right.
 const NAMES: u32 = 250;
-/// Names below one another need so much.
+/// The height of a name.
 const NAME_HEIGHT: i32 = 15;
 
 impl Lines {
-    /// The picture as SVG. Both scales are logarithmic, but for an x that does not double.
+    /// Draws the chart as SVG. The y axis is logarithmic; so is the x axis if x doubles.
     pub fn svg(&self) -> Result<String, Failure> {
         let height = 560.max(120 + self.lines.len() as u32 * NAME_HEIGHT as u32);
         let across = |x: f64| if self.doubling { x.log2() } else { x };
@@ -94,7 +94,7 @@ impl Lines {
                     names.push((at, &line.label, colour));
                 }
             }
-            // Names are at the ends of their lines, pushed apart where those are close.
+            // Names are at the ends of their lines, and are pushed apart where those are close.
             names.sort_by_key(|name| name.0);
             let heights: Vec<i32> = names.iter().map(|name| name.0).collect();
             let rows = rows(&heights, (50, height as i32 - 60), NAME_HEIGHT);
@@ -109,7 +109,7 @@ impl Lines {
     }
 }
 
-/// The least and the most, which differ.
+/// Returns the least and the greatest value, widened if they are equal.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| value.is_finite())

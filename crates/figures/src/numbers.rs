@@ -1,6 +1,6 @@
-//! Numbers as axes and labels show them.
+//! Formats numbers for axes and labels.
 
-/// Bytes in words.
+/// Formats a number of bytes with its unit.
 pub fn bytes(count: f64) -> String {
     match count {
         _ if count * 2.0 % 1024.0 != 0.0 => format!("{count}"),
@@ -11,7 +11,7 @@ pub fn bytes(count: f64) -> String {
     }
 }
 
-/// A measured number, in three digits.
+/// Formats a measured number with three digits.
 pub fn number(y: f64) -> String {
     match y {
         _ if y >= 100.0 => format!("{y:.0}"),
@@ -21,7 +21,7 @@ pub fn number(y: f64) -> String {
     }
 }
 
-/// A number of an axis.
+/// Formats a number of an axis.
 pub fn plain(y: f64) -> String {
     match y {
         _ if y >= 1e6 => format!("{:.0} M", y / 1e6),
@@ -32,12 +32,12 @@ pub fn plain(y: f64) -> String {
     }
 }
 
-/// A power of 2 with its exponent raised; other values are rounded to one.
+/// Formats a power of 2 with a raised exponent; rounds other values to a power.
 pub fn power(value: f64) -> String {
     exponent(value.log2().round() as i32)
 }
 
-/// 2 to an exponent, which is raised.
+/// Formats 2 with a raised exponent.
 pub fn exponent(exponent: i32) -> String {
     let raise = |c: char| match c {
         '-' => '⁻',

@@ -1,8 +1,9 @@
-//! The colours.
+//! The colours of the pictures.
 
 use plotters::style::RGBColor;
 
-/// Okabe and Ito's colours, which colour-blind people tell apart, without yellow; then two more.
+/// Okabe and Ito's colours, which colour-blind readers can distinguish, without yellow; then two
+/// more.
 pub const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -13,14 +14,14 @@ pub const COLOURS: [RGBColor; 8] = [
     RGBColor(120, 120, 120),
     RGBColor(130, 90, 200),
 ];
-/// Text.
+/// The colour of text.
 pub const INK: RGBColor = RGBColor(60, 60, 60);
-/// What others made, beside tagmac.
+/// The colour of other libraries.
 pub const GREY: RGBColor = RGBColor(130, 130, 130);
-/// Grids.
+/// The colour of grids.
 pub const FAINT: RGBColor = RGBColor(225, 225, 225);
 
-/// The colour of one of many: Okabe and Ito's, then that of text, and again from the start.
+/// Returns the colour of item `at`: Okabe and Ito's, then that of text, then from the start again.
 pub fn nth(at: usize) -> RGBColor {
     match at % 7 {
         6 => INK,

@@ -1,4 +1,4 @@
-//! Pictures of regions under borders, in panels beside each other whose axes are powers of 2 from 1 on.
+//! Charts of regions under borders, in panels side by side. The axes are powers of 2 from 1 on.
 
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
@@ -8,40 +8,41 @@ use crate::canvas::{Area, FONT, Hang, svg};
 use crate::numbers::exponent;
 use crate::palette::{COLOURS, FAINT};
 
-/// A picture.
+/// A chart of panels.
 pub struct Panels {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// What x is, in each panel.
+    /// The quantity on the x axis of each panel.
     pub x: String,
-    /// What y is.
+    /// The quantity on the y axis.
     pub y: String,
-    /// Width and height of a panel.
+    /// The width and height of a panel.
     pub size: (u32, u32),
-    /// From left to right.
+    /// The panels from left to right.
     pub panels: Vec<Panel>,
-    /// The names of the borders, which have one look in all panels; at most [`Panels::MAX_BORDERS`].
+    /// The names of the borders, which look the same in all panels; at most
+    /// [`Panels::MAX_BORDERS`].
     pub names: Vec<String>,
-    /// Names beside each other.
+    /// The columns of the legend.
     pub columns: usize,
-    /// The last lines.
+    /// The last lines of the picture.
     pub notes: Vec<&'static str>,
 }
 
-/// Axes with borders.
+/// A panel: axes and borders.
 pub struct Panel {
-    /// What is above it.
+    /// The title above the panel.
     pub title: String,
     /// The exponents at the ends of the axes.
     pub ends: (i32, i32),
     /// The exponents between two ticks.
     pub steps: (usize, usize),
-    /// The borders in the order of the names, as logarithms to base 2; one may have no point.
+    /// The borders in the order of the names, as logarithms to base 2. A border may have no points.
     pub borders: Vec<Vec<(f64, f64)>>,
 }
 
-/// How the borders look: the lengths of dashes and gaps, none for a whole line. All differ, so that borders in one
-/// place can all be seen.
+/// The dashes and gaps of the borders; `None` is a solid line. All differ, so that borders that
+/// coincide can still be seen.
 const DASHES: [Option<(u32, u32)>; COLOURS.len()] = [
     None,
     Some((9, 5)),
@@ -53,23 +54,24 @@ const DASHES: [Option<(u32, u32)>; COLOURS.len()] = [
     Some((2, 5)),
 ];
 
-/// plotters has whole pixels alone, so it draws this many times as large; the picture is shown small.
+/// plotters only has whole pixels, so pictures are drawn this many times as large and shown scaled
+/// down.
 const SCALE: u32 = 4;
 const TOP: f64 = 90.0;
-/// Left of the first panel, and between two.
+/// The room left of the first panel, and between two panels.
 const LEFT: f64 = 85.0;
 const GAP: f64 = 70.0;
 const RIGHT: f64 = 40.0;
 
 impl Panels {
-    /// More borders than this nobody can tell apart.
+    /// The maximum of borders that a reader can distinguish.
     pub const MAX_BORDERS: usize = COLOURS.len();
 
-    /// The picture as SVG, with words for those who do not see it.
+    /// Draws the chart as SVG; `alternative` describes it for readers who cannot see it.
     ///
     /// # Errors
     ///
-    /// Those of drawing.
+    /// Fails if the drawing fails.
     pub fn svg(&self, alternative: &str) -> Result<String, Failure> {
         let (panel, count) = (f64::from(self.size.0), self.panels.len() as f64);
         let width = LEFT + count * panel + (count - 1.0) * GAP + RIGHT;
@@ -103,14 +105,14 @@ impl Panels {
             }
             Ok(())
         })?;
-        // How plotters writes a size.
+        // The size in plotters' format.
         let shown =
             |scale: u32| format!("width=\"{}\" height=\"{}\"", size.0 * scale, size.1 * scale);
         Ok(drawn.replacen(&shown(SCALE), &shown(1), 1))
     }
 }
 
-/// Places in pixels as the picture is shown.
+/// An area in the pixels of the shown picture.
 struct Canvas<'a, 's>(&'a Area<'s>);
 
 impl Canvas<'_, '_> {
@@ -123,7 +125,7 @@ impl Canvas<'_, '_> {
         Ok(self.0.draw_text(text, &style, self.pixel(at))?)
     }
 
-    /// Text that is read from below.
+    /// Draws text that reads upwards.
     fn text_upwards(&self, text: &str, size: u32, at: (f64, f64)) -> Result<(), Failure> {
         let font = (FONT, f64::from(size * SCALE)).into_font();
         let style = font.transform(FontTransform::Rotate270).color(&BLACK).pos(Hang::Middle.pos());
@@ -135,7 +137,7 @@ impl Canvas<'_, '_> {
         Ok(self.0.draw(&PathElement::new(points, colour.stroke_width(SCALE)))?)
     }
 
-    /// A line in the look of a border.
+    /// Draws a line in the style of a border.
     fn border(&self, points: &[(f64, f64)], at: usize) -> Result<(), Failure> {
         let points: Vec<_> = points.iter().map(|point| self.pixel(*point)).collect();
         let style = COLOURS[at].stroke_width(2 * SCALE);
@@ -149,7 +151,7 @@ impl Canvas<'_, '_> {
     }
 }
 
-/// A panel at its place: the lower left corner, width and height.
+/// A panel's place: the lower left corner, the width and the height.
 struct Axes<'a> {
     corner: (f64, f64),
     size: (f64, f64),
@@ -157,7 +159,7 @@ struct Axes<'a> {
 }
 
 impl Axes<'_> {
-    /// The place of a point that is given as logarithms.
+    /// Returns the place of a point given as logarithms.
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let ((left, floor), ends) = (self.corner, self.panel.ends);
         let (x, y) = (x / f64::from(ends.0), y / f64::from(ends.1));
@@ -180,7 +182,7 @@ impl Axes<'_> {
             canvas.line(&[(left - 5.0, at), (left, at)], BLACK)?;
             canvas.text(&exponent(exp), 16, (left - 9.0, at), Hang::Right)?;
         }
-        // The first one last, on top of the others.
+        // The first border is drawn last, on top of the others.
         for (at, border) in borders.iter().enumerate().rev() {
             if !border.is_empty() {
                 let places: Vec<_> = border.iter().map(|point| self.place(*point)).collect();
@@ -216,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Its border turns at 2^4 of 2^16 messages and 2^8 of 2^10 bytes.
+    /// The border turns at 2^4 of 2^16 messages and 2^8 of 2^10 bytes.
     #[test]
     fn a_border_is_where_its_logarithms_are() {
         let svg = panels().svg("words").expect("a picture");
@@ -224,7 +226,7 @@ mod tests {
         let points = line.expect("a border").split_once("points=\"").expect("points").1;
         let points = points.split_once('"').expect("their end").0.trim_end();
         assert_eq!(points, "340,608 660,608 660,1600");
-        // The border without a point has its line in the legend alone.
+        // The border without points has a line in the legend only.
         let dashes = svg.lines().filter(|line| line.contains("#D55E00")).count();
         assert!((1..=5).contains(&dashes), "{dashes}");
         assert!(svg.contains("width=\"445\" height=\"526\" viewBox=\"0 0 1780 2104\""), "{svg}");

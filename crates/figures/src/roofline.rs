@@ -1,4 +1,4 @@
-//! The roofline: a dot for each MAC and level, under what instructions and memory allow.
+//! The roofline: a dot for each MAC and level, under the limits of instructions and memory.
 
 use plotters::prelude::*;
 
@@ -9,32 +9,32 @@ use crate::palette::{FAINT, GREY, INK, nth};
 
 /// A MAC on a level.
 pub struct Dot {
-    /// Its name; without one the dot has none.
+    /// The dot's name; may be empty.
     pub label: String,
     /// The level of the CPU.
     pub level: String,
-    /// Cycles per byte that its instructions cost at least.
+    /// The least cycles per byte that the instructions cost.
     pub ceiling: f64,
-    /// Cycles per byte, measured.
+    /// The measured cycles per byte.
     pub found: f64,
 }
 
-/// A picture.
+/// A roofline.
 pub struct Roofline {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// In any order.
+    /// The dots in any order.
     pub dots: Vec<Dot>,
-    /// In the order of their colours.
+    /// The levels in the order of their colours.
     pub levels: Vec<String>,
-    /// What reading a byte costs: from where, and how many cycles.
+    /// The cost of reading a byte: its source, and cycles.
     pub memory: Vec<(String, f64)>,
 }
 
 const SIZE: (u32, u32) = (960, 640);
 
 impl Roofline {
-    /// The picture as SVG.
+    /// Draws the roofline as SVG.
     pub fn svg(&self) -> Result<String, Failure> {
         let across = |ceiling: f64| (1.0 / ceiling).log2();
         let (mut left, mut right) = (f64::MAX, f64::MIN);
@@ -94,13 +94,13 @@ impl Roofline {
             };
             for (x, y, label, colour) in dots {
                 let beside = Place::beside((x, y), label).into_iter().find(|place| {
-                    // The roof rises: under it is what is under its left end.
+                    // The roof rises, so everything under its left end is under the roof.
                     let [left, right] = [place.left, place.right].map(on_roof);
                     let crossed = place.top < left && place.bottom > right;
                     let inside = place.left > 70 && place.right < SIZE.0 as i32 - 4;
                     inside && !crossed && !taken.iter().any(|other| place.covers(other))
                 });
-                // A name without a place is left to the table.
+                // A name without a free place is left out; the table has it.
                 let Some(place) = beside.filter(|_| !label.is_empty()) else { continue };
                 let middle = (place.top + place.bottom) / 2;
                 text(area, (label, 11, colour), (place.left, middle), Hang::Left)?;
@@ -117,7 +117,7 @@ impl Roofline {
     }
 }
 
-/// A rectangle that something is in.
+/// A rectangle that is occupied.
 struct Place {
     left: i32,
     right: i32,
@@ -126,9 +126,9 @@ struct Place {
 }
 
 impl Place {
-    /// Where the name of a dot may be: right of it, left, below and above.
+    /// Returns the possible places of a dot's name: right, left, below and above.
     fn beside((x, y): (i32, i32), name: &str) -> [Place; 4] {
-        // What a letter of that size takes at most, on average.
+        // The widest average letter of this size.
         let width = 7 * name.chars().count() as i32;
         let at =
             |left, middle| Place { left, right: left + width, top: middle - 6, bottom: middle + 6 };

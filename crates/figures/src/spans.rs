@@ -1,4 +1,4 @@
-//! Pictures of bars from a common start, on a logarithmic axis to base 10.
+//! Bars from a common start, on a logarithmic axis to base 10.
 
 use plotters::prelude::*;
 
@@ -9,26 +9,26 @@ use crate::palette::{COLOURS, FAINT, INK};
 
 /// A bar.
 pub struct Span {
-    /// Its name, at its left.
+    /// The name left of the bar.
     pub name: String,
-    /// Where it ends.
+    /// The end of the bar.
     pub value: f64,
-    /// The text at its end.
+    /// The text at the bar's end.
     pub label: String,
 }
 
-/// A picture.
+/// A chart of spans.
 pub struct Spans {
-    /// Its first line.
+    /// The first line of the picture.
     pub title: String,
-    /// From top to bottom.
+    /// The bars from top to bottom.
     pub spans: Vec<Span>,
-    /// The lines of the grid and their names.
+    /// The values and names of the grid lines.
     pub marks: Vec<(f64, &'static str)>,
 }
 
 const WIDTH: i32 = 960;
-/// Room for the names at the left and for the labels at the right.
+/// Room for the names on the left and the labels on the right.
 const NAMES: i32 = 250;
 const LABELS: i32 = 130;
 const TOP: i32 = 46;
@@ -36,11 +36,11 @@ const STEP: i32 = 30;
 const THICKNESS: i32 = 20;
 
 impl Spans {
-    /// The picture as SVG, with words for those who do not see it.
+    /// Draws the chart as SVG; `alternative` describes it for readers who cannot see it.
     ///
     /// # Errors
     ///
-    /// Those of drawing.
+    /// Fails if the drawing fails.
     pub fn svg(&self, alternative: &str) -> Result<String, Failure> {
         let height = TOP + 20 + self.spans.len() as i32 * STEP + 40;
         let values = self.spans.iter().map(|span| span.value);

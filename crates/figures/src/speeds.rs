@@ -1,4 +1,4 @@
-//! The picture of README: speed by length, for a reader who looks at it for five seconds.
+//! README's picture: speed by length, for a reader who looks at it for five seconds.
 
 use plotters::prelude::*;
 
@@ -8,25 +8,25 @@ use crate::numbers::{bytes, plain};
 
 /// The speed of one MAC.
 pub struct Speed {
-    /// Its name, which is written at the right end of its line.
+    /// The name at the right end of the line.
     pub label: String,
-    /// True for a MAC of tagmac, whose line has a colour. Other lines are grey.
+    /// True for tagmac, whose lines have colours. Other lines are grey.
     pub ours: bool,
     /// Bytes of a message and bytes per second, by rising length.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A picture of speeds on two logarithmic axes.
+/// A chart of speeds on two logarithmic axes.
 pub struct Speeds {
     /// The conclusion that the picture supports.
     pub title: String,
-    /// A second line: the conditions, and the exception.
+    /// The second line: the conditions, and the exception.
     pub about: String,
-    /// At most seven.
+    /// The speeds; at most seven.
     pub speeds: Vec<Speed>,
 }
 
-/// The colours of one version of a picture.
+/// The colours of one version of the picture.
 pub struct Theme {
     background: RGBColor,
     ink: RGBColor,
@@ -35,7 +35,7 @@ pub struct Theme {
     ours: [RGBColor; 3],
 }
 
-/// On white paper.
+/// The colours for a light page.
 pub const LIGHT: Theme = Theme {
     background: RGBColor(255, 255, 255),
     ink: RGBColor(40, 44, 52),
@@ -43,7 +43,7 @@ pub const LIGHT: Theme = Theme {
     others: RGBColor(118, 124, 134),
     ours: [RGBColor(0, 98, 171), RGBColor(190, 76, 0), RGBColor(0, 128, 92)],
 };
-/// On a page that is dark.
+/// The colours for a dark page.
 pub const DARK: Theme = Theme {
     background: RGBColor(13, 17, 23),
     ink: RGBColor(222, 226, 232),
@@ -58,17 +58,17 @@ const LEFT: i32 = 64;
 const TOP: i32 = 96;
 const FLOOR: i32 = HEIGHT - 62;
 const EDGE: i32 = WIDTH - 200;
-/// Sizes of text in points: the SVG has 4/5 of them as pixels.
+/// Sizes of text in points; the SVG has 4/5 of them as pixels.
 const LARGE: i32 = 24;
 const SMALL: i32 = 17;
 const NAME_HEIGHT: i32 = 19;
 
 impl Speeds {
-    /// The picture as SVG. `alternative` says in words what it shows.
+    /// Draws the chart as SVG; `alternative` describes it.
     ///
     /// # Errors
     ///
-    /// Those of drawing.
+    /// Fails if the drawing fails.
     pub fn svg(&self, theme: &Theme, alternative: &str) -> Result<String, Failure> {
         let all = || self.speeds.iter().flat_map(|speed| &speed.points);
         let (left, right) = crate::chart::ends(all().map(|(x, _)| x.log2()));
@@ -104,7 +104,7 @@ impl Speeds {
             }
             let mut names = Vec::new();
             let mut colours = theme.ours.iter().cycle();
-            // Ours last, so that they are above the others.
+            // Ours are drawn last, on top of the others.
             let (ours, others): (Vec<_>, Vec<_>) = self.speeds.iter().partition(|one| one.ours);
             for speed in others.into_iter().chain(ours) {
                 let colour =

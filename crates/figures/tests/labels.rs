@@ -1,18 +1,18 @@
-//! The labels of the pictures in `docs/pictures`: none covers another, and those of README's picture
-//! can be read.
+//! The labels of the pictures in `docs/pictures` do not overlap, and those of README's picture are
+//! large enough to read.
 
 use std::fs;
 use std::path::Path;
 
-/// A label, with its box: left, top, right and bottom.
+/// A label and its box: left, top, right and bottom.
 struct Label {
     text: String,
     size: f64,
     sides: [f64; 4],
 }
 
-/// The labels of an SVG file. A letter is counted as 0.56 of the size wide, which is the mean of
-/// common fonts without serifs.
+/// Returns the labels of an SVG file. Counts a letter as 0.56 of the size wide, the mean of common
+/// sans-serif fonts.
 fn labels(svg: &str) -> Vec<Label> {
     svg.split("<text ").skip(1).map(label).collect()
 }
@@ -47,7 +47,7 @@ fn label(part: &str) -> Label {
     Label { text, size, sides }
 }
 
-/// Pairs of labels that cover each other by more than a pixel.
+/// Returns the pairs of labels that overlap by more than a pixel.
 fn overlaps(labels: &[Label]) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for (at, one) in labels.iter().enumerate() {
@@ -63,7 +63,7 @@ fn overlaps(labels: &[Label]) -> Vec<(&str, &str)> {
     found
 }
 
-/// The names and texts of all pictures.
+/// Returns the names and texts of all pictures.
 fn pictures() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! Blocks that are multiplied by powers of x side by side: masks x^i L, and sums whose terms have weights.
+//! Multiplies blocks by powers of x, many at a time: masks x^i L, and sums with weighted terms.
 //!
-//! One after the other, each block costs a shift of its n bits, which takes longer than the cipher. Here
-//! word w of all blocks is a row, and compilers make vectors of loops along rows:
+//! Processed one after the other, each block would cost a shift of its n bits, which takes longer
+//! than the cipher. Here word w of all blocks is a row, and compilers vectorise loops along rows:
 //!
 //! ```text
 //! x^32 (w_0, w_1, .., w_k) = (w_1, .., w_k, 0) ^ w_0 c      x^n = c, of degree below 16
@@ -13,14 +13,14 @@ use std::marker::PhantomData;
 
 use tagmac::cipher::Field;
 
-/// Blocks of a batch: as many as x^32 takes past each other.
+/// The blocks of a batch; x^32 takes each block to the one after the batch.
 pub const BATCH: usize = 32;
-/// Blocks that are multiplied one by one: rows of fewer words make no vector.
+/// Up to this many blocks are multiplied one by one: shorter rows make no vector.
 pub const FEW: usize = 4;
-/// The most words of a block.
+/// The maximum of words in a block.
 const MAX_WORDS: usize = 4;
 
-/// At the start of a line of cache: a vector across two lines waits long for the store before it.
+/// Aligned to a cache line: a vector load across two lines waits long for the previous store.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
@@ -39,7 +39,7 @@ impl<B: Field> Batch<B> {
         B::BYTES / 4
     };
 
-    /// Block j is x^(j step) `first`; the step is 1 or 2.
+    /// Returns a batch in which block j is x^(j step) `first`; the step is 1 or 2.
     #[inline(always)]
     pub fn powers(first: &B, step: u32) -> Self {
         let (mut blocks, mut power) = ([B::ZERO; BATCH], *first);
@@ -56,7 +56,7 @@ impl<B: Field> Batch<B> {
         batch
     }
 
-    /// Makes N powers of the N before them.
+    /// Computes N more powers from the N that exist.
     #[inline(always)]
     fn double<const N: usize>(&mut self, step: u32) {
         for j in 0..N {
@@ -71,7 +71,7 @@ impl<B: Field> Batch<B> {
         batch
     }
 
-    /// The words of block j.
+    /// Returns the words of block j.
     #[inline(always)]
     fn column(&self, j: usize) -> [u32; MAX_WORDS] {
         let mut words = [0; MAX_WORDS];
@@ -107,7 +107,7 @@ impl<B: Field> Batch<B> {
         }
     }
 
-    /// Block j.
+    /// Returns block j.
     #[inline(always)]
     pub fn block(&self, j: usize) -> B {
         let mut block = B::ZERO;
@@ -117,7 +117,7 @@ impl<B: Field> Batch<B> {
         block
     }
 
-    /// The blocks.
+    /// Writes the blocks.
     #[inline(always)]
     pub fn write(&self, blocks: &mut [B; BATCH]) {
         for (j, block) in blocks.iter_mut().enumerate() {
@@ -125,7 +125,7 @@ impl<B: Field> Batch<B> {
         }
     }
 
-    /// The sum of all blocks, in which block j has the weight x^(31 - j).
+    /// Returns the sum of all blocks, in which block j has the weight x^(31 - j).
     #[inline(always)]
     pub fn horner(&self) -> B {
         let mut batch = *self;
@@ -139,7 +139,7 @@ impl<B: Field> Batch<B> {
         sum
     }
 
-    /// The same sum of N blocks as of 2 N.
+    /// Reduces the sum of 2 N blocks to one of N.
     #[inline(always)]
     fn halve<const N: usize>(&mut self) {
         for j in 0..N {
@@ -152,7 +152,7 @@ impl<B: Field> Batch<B> {
     }
 }
 
-/// The words of a block times x^s, for s from 1 to 32.
+/// Returns the words of a block times x^s, for s from 1 to 32.
 #[inline(always)]
 fn times_x_to<B: Field>(s: u32, words: [u32; MAX_WORDS]) -> [u32; MAX_WORDS] {
     let shifted = |word: u32, next: u32| if s == 32 { next } else { word << s | next >> (32 - s) };
@@ -172,21 +172,21 @@ fn times_x_to<B: Field>(s: u32, words: [u32; MAX_WORDS]) -> [u32; MAX_WORDS] {
     product
 }
 
-/// A sum whose terms have weights, in the making: each term multiplies those before it by x.
+/// A weighted sum under construction: each new term multiplies the previous terms by x.
 pub struct Weighted<B> {
     sum: B,
-    /// What is to be added to the sum: block j has x^(31 - j) more.
+    /// The terms that are not in the sum yet: block j has x^(31 - j) more.
     batch: Option<Batch<B>>,
 }
 
 impl<B: Field> Weighted<B> {
-    /// Goes on from a sum.
+    /// Continues from a sum.
     #[inline(always)]
     pub fn new(sum: B) -> Self {
         Weighted { sum, batch: None }
     }
 
-    /// Adds terms, a batch or less.
+    /// Adds terms, at most a batch.
     #[inline(always)]
     pub fn add(&mut self, terms: &[B]) {
         if terms.is_empty() {
@@ -215,7 +215,7 @@ impl<B: Field> Weighted<B> {
         batch.add(whole);
     }
 
-    /// The sum.
+    /// Returns the sum.
     #[inline(always)]
     pub fn sum(&self) -> B {
         self.batch.as_ref().map_or(self.sum, Batch::horner)

@@ -1,13 +1,13 @@
-//! What modes do with a block cipher: many blocks at once, one block, a chain.
+//! The ways in which modes use a block cipher: many blocks at once, one block, or a chain.
 
 use tagmac::cipher::{Cipher, Encrypt, V};
 use tagmac::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 
-/// Vectors in flight where a loop is unrolled.
+/// Vectors per step of an unrolled loop.
 const UNROLL: usize = 8;
 
-/// Adds E_K of `count` blocks to a sum: `input(j, n)` gives blocks j to j + n - 1 as a vector. Runs
-/// inside a kernel.
+/// Adds E_K of `count` blocks to a sum: `input(j, n)` returns blocks j to j + n - 1 as a vector.
+/// Runs inside a kernel.
 #[inline(always)]
 pub fn add_vectors<'a, I: Isa, C: Cipher + 'a>(
     isa: I,
@@ -39,7 +39,7 @@ pub fn add_vectors<'a, I: Isa, C: Cipher + 'a>(
     }
 }
 
-/// Puts E_K of blocks into `out`: `input` is that of [`add_vectors`]. Runs inside a kernel.
+/// Writes E_K of blocks to `out`; `input` is as in [`add_vectors`]. Runs inside a kernel.
 #[inline(always)]
 pub fn encrypt_vectors<I: Isa, C: Cipher>(
     isa: I,
@@ -73,7 +73,7 @@ pub fn encrypt_vectors<I: Isa, C: Cipher>(
     C::encrypt_blocks(isa, keys, left);
 }
 
-/// For [`add_vectors`] and [`encrypt_vectors`]: block ^ mask.
+/// An `input` for [`add_vectors`] and [`encrypt_vectors`]: block ^ mask.
 #[inline(always)]
 pub fn masked<L: Lanes>(lanes: L, blocks: &[u8], masks: &[L::Block], j: usize, n: usize) -> L::V {
     let bytes = L::Block::BYTES * j..L::Block::BYTES * (j + n);
@@ -81,7 +81,7 @@ pub fn masked<L: Lanes>(lanes: L, blocks: &[u8], masks: &[L::Block], j: usize, n
     lanes.xor(load(lanes, &blocks[bytes]), masks)
 }
 
-/// A vector of blocks, or fewer than that.
+/// Loads a vector of blocks, or of fewer.
 #[inline(always)]
 pub fn load<L: Lanes>(lanes: L, blocks: &[u8]) -> L::V {
     if blocks.len() == L::Block::BYTES * L::LANES {
@@ -91,7 +91,7 @@ pub fn load<L: Lanes>(lanes: L, blocks: &[u8]) -> L::V {
     }
 }
 
-/// The xor of blocks.
+/// Returns the xor of blocks.
 #[inline(always)]
 pub fn xor_of<L: Lanes>(lanes: L, blocks: &[L::Block]) -> L::Block {
     let mut sum = lanes.splat(&L::Block::ZERO);
@@ -101,7 +101,7 @@ pub fn xor_of<L: Lanes>(lanes: L, blocks: &[L::Block]) -> L::Block {
     lanes.narrow().lane0(lanes.xor_lanes(sum))
 }
 
-/// The whole blocks in some bytes.
+/// Returns the whole blocks of some bytes.
 #[inline(always)]
 pub fn blocks<B: CipherBlock>(bytes: &[u8]) -> impl Iterator<Item = B> {
     bytes.chunks_exact(B::BYTES).map(
@@ -110,19 +110,19 @@ pub fn blocks<B: CipherBlock>(bytes: &[u8]) -> impl Iterator<Item = B> {
     )
 }
 
-/// Less than a block of bytes with `10*` after it.
+/// Returns less than a block of bytes with `10*` after it.
 #[inline(always)]
 pub fn padded<B: CipherBlock>(last: &[u8]) -> B {
     B::zero_filled(last).xor(&B::one_at(8 * last.len()))
 }
 
-/// E_K of one block.
+/// Returns E_K of one block.
 pub fn encrypt<C: Cipher>(cipher: &C, block: &C::Block, level: Level) -> C::Block {
     level.run(Encrypt(cipher, block))
 }
 
-/// The end of a chain over X_1 .. X_m, and the xor of all that it gave:
-/// Y_i = E_K(X_i ^ Y_{i-1}), Y_0 = 0.
+/// The end of a chain over X_1 .. X_m, and the xor of all its values: Y_i = E_K(X_i ^ Y_{i-1}), Y_0
+/// = 0.
 #[derive(Clone, Copy)]
 pub struct Chained<B> {
     /// Y_m.
@@ -131,7 +131,7 @@ pub struct Chained<B> {
     pub xor: B,
 }
 
-/// Takes chains under several ciphers, side by side, over whole blocks and then a last one.
+/// Computes chains under several ciphers, side by side, over whole blocks and then a last one.
 pub fn chains<C: Cipher, const N: usize>(
     ciphers: [&C; N],
     blocks: &[u8],
@@ -172,7 +172,8 @@ impl<C: Cipher, const N: usize> Kernel for Chains<'_, C, N> {
         }
         for block in blocks.chain(last) {
             for ((x, xor), keys) in x.iter_mut().zip(&mut xor).zip(&keys) {
-                // The next block goes into the last round's key: only the rounds wait.
+                // The next block is xored into the last round key, so only the rounds wait for each
+                // other.
                 let next = C::whiten(isa, keys, lanes.splat(&block));
                 [*x] = C::encrypt_chained(isa, keys, [*x], [next]);
                 *xor = lanes.xor3(*xor, *x, next);

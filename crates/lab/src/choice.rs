@@ -17,7 +17,8 @@ pub struct Choice {
 
 /// [`Choice::nonce`] of a MAC without nonces.
 pub const NONE: &str = "needs no nonce";
-const HASH: &str = "with one more tag, forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
+const HASH: &str =
+    "one more tag allows forgeries ([attack](../design/lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [
@@ -32,7 +33,7 @@ pub const CHOICES: [Choice; 10] = [
         name: "ELIMAC-AES128",
         block: 128,
         nonce: NONE,
-        advice: "without a nonce, the shortest wait for one message of 32 to 256 bytes; assumes more of AES",
+        advice: "without a nonce, the lowest latency for messages of 32 to 256 bytes; assumes more of AES",
     },
     Choice {
         name: "POLY1305-AES",

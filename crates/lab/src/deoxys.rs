@@ -1,8 +1,8 @@
-//! Deoxys-BC-256, which its designers now call Deoxys-TBC-256: a block cipher with a tweak (Jean,
+//! Deoxys-BC-256, now called Deoxys-TBC-256 by its designers: a tweakable block cipher (Jean,
 //! Nikolić, Peyrin, Seurin, Deoxys v1.41).
 //!
-//! Fourteen AES rounds, the last with MixColumns too. With TK1_0 the tweak, TK2_0 the key, the byte
-//! permutation h and a step of an LFSR on every byte:
+//! It has fourteen AES rounds; the last one has MixColumns too. With the tweak as TK1_0, the key as
+//! TK2_0, the byte permutation h, and a step of an LFSR on every byte:
 //!
 //! ```text
 //! STK_i = TK1_i ^ TK2_i ^ RC_i      TK1_{i+1} = h(TK1_i)      TK2_{i+1} = LFSR(h(TK2_i))
@@ -17,11 +17,11 @@ use crate::blocks::load;
 const ROUNDS: usize = 14;
 /// Byte i of h(x) is byte `H[i]` of x.
 const H: [usize; 16] = [1, 6, 11, 12, 5, 10, 15, 0, 9, 14, 3, 4, 13, 2, 7, 8];
-/// What the second row of RC_i holds.
+/// The second row of RC_i.
 const ROUND_CONSTANTS: [u8; ROUNDS + 1] =
     [0x2f, 0x5e, 0xbc, 0x63, 0xc6, 0x97, 0x35, 0x6a, 0xd4, 0xb3, 0x7d, 0xfa, 0xef, 0xc5, 0x91];
 
-/// h applied so often is nothing.
+/// The order of h: this many applications are the identity.
 const PERIOD: usize = 8;
 
 /// Deoxys-BC-256 under a key of 16 bytes.
@@ -39,14 +39,14 @@ fn h(x: &Block) -> Block {
     )
 }
 
-/// The halves of a block exchanged.
+/// Returns a block with its halves exchanged.
 #[inline(always)]
 fn exchanged(x: &Block) -> Block {
     u128::from_ne_bytes(*x).rotate_left(64).to_ne_bytes()
 }
 
 impl Deoxys {
-    /// The key schedule.
+    /// Computes the key schedule.
     pub fn new(key: &Block) -> Self {
         let mut tk2 = *key;
         let keys = ROUND_CONSTANTS.map(|c| {
@@ -57,10 +57,10 @@ impl Deoxys {
         Deoxys { keys }
     }
 
-    /// Encrypts up to [`BATCH`] blocks, each under the tweak of its place.
+    /// Encrypts up to [`BATCH`] blocks, each under the tweak at its index.
     #[inline(always)]
     pub fn encrypt<I: Isa>(&self, isa: I, tweaks: &[Block], blocks: &mut [Block]) {
-        // h^4 exchanges the halves of a block, so h^8 is nothing.
+        // h^4 exchanges the halves of a block, so h^8 is the identity.
         let mut turned = Aligned([[[0; 16]; BATCH]; PERIOD]);
         let turned = &mut turned.0;
         turned[0][..tweaks.len()].copy_from_slice(tweaks);

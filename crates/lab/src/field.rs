@@ -1,8 +1,8 @@
-//! GF(2^n) beyond doubling: products and powers of x, for sums whose terms have weights.
+//! Arithmetic in GF(2^n) besides doubling: products and powers of x, for weighted sums.
 
 use tagmac::cipher::Field;
 
-/// `a` times `b`: Horner's rule over the bits of `b`, the highest power of x first.
+/// Returns `a` times `b`, by Horner's rule over the bits of `b`, the highest power of x first.
 pub fn times<B: Field>(a: &B, b: &B) -> B {
     let mut product = B::ZERO;
     for byte in b.as_ref() {
@@ -16,7 +16,7 @@ pub fn times<B: Field>(a: &B, b: &B) -> B {
     product
 }
 
-/// x to the power of `exponent`.
+/// Returns x to the power of `exponent`.
 pub fn power_of_x<B: Field>(exponent: u64) -> B {
     let mut power: B = number(1);
     for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
@@ -28,7 +28,7 @@ pub fn power_of_x<B: Field>(exponent: u64) -> B {
     power
 }
 
-/// A number as a block, big-endian: the low bits of it that the block holds.
+/// Returns the low bits of a number as a big-endian block.
 #[inline(always)]
 pub fn number<B: Field>(number: u128) -> B {
     let (mut block, bytes) = (B::ZERO, number.to_be_bytes());

@@ -1,6 +1,6 @@
-//! The lab: what the five papers compare with, and what they attack.
+//! The lab: MACs that the five papers compare with or attack.
 //!
-//! For cryptographers, teachers and reviewers. Nothing here is for real keys: the lab takes them as
+//! It is for cryptographers, teachers and reviewers, not for real keys: the lab accepts them as
 //! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
 
 #![forbid(unsafe_code)]

@@ -10,8 +10,8 @@ use clap::{Parser, Subcommand};
 /// The lab of tagmac: the MACs that the papers compare with, and the attacks on their weaker
 /// relatives.
 ///
-/// This is no tool for secrets. Keys are arguments here on purpose: every user of the machine can
-/// read them, and some of these MACs are broken. Use `tagmac` to authenticate anything.
+/// Not for secrets. Keys are arguments here on purpose, so every user of the machine can read them,
+/// and some of these MACs are broken. Use `tagmac` to authenticate anything.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Args {
@@ -29,11 +29,11 @@ enum Command {
     Report(commands::report::Report),
 }
 
-/// Exit status where the command line or an input is wrong.
+/// The exit status for a wrong command line or input.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // Rust ignores SIGPIPE; a filter should end by it, and `list | head` without a word.
+    // Rust ignores SIGPIPE, but a filter should end silently, as in `list | head`.
     sigpipe::reset();
     let result = match Args::try_parse() {
         Ok(Args { command: Command::List(list) }) => list.run(),
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help is printed as it is. What is wrong with a command line is said on one line.
+/// Prints help unchanged, and an error in the command line on one line.
 fn usage(error: &clap::Error) -> ExitCode {
     if matches!(
         error.kind(),

@@ -1,6 +1,6 @@
-//! What a mistyped name was probably meant to be.
+//! Suggestions for a mistyped name.
 
-/// The names nearest to one that is not among them, nearest first: at most three.
+/// Returns the at most three known names that are nearest to an unknown one, nearest first.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
@@ -12,7 +12,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a 
     by_distance.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// One line for a name that is not among these.
+/// Returns a line about an unknown name.
 pub fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    format!("{what} '{name}': not known; nearest: {}", nearest(name, names).join(", "))
+    format!("{what} '{name}': unknown; nearest: {}", nearest(name, names).join(", "))
 }

@@ -1,5 +1,5 @@
-//! MACs whose hash is a sum over the blocks of a message, as values of the library's own traits: with
-//! [`Parallel`] they have streams, parts and threads, and run on every level.
+//! MACs whose hash is a sum over the blocks of a message, as types of the library's own traits.
+//! With [`Parallel`] they have streams, parts and threads, and run on every level.
 
 use tagmac::cipher::{CipherBlock, Field};
 use tagmac::hazmat::{Construction, Hash, Plan};
@@ -10,19 +10,20 @@ use zeroize::Zeroize;
 use crate::batch::{Aligned, BATCH, Batch, FEW};
 use crate::field::{power_of_x, times};
 
-/// The most masks that a mode has.
+/// The maximum of masks in a mode.
 pub const MASKS: usize = 3;
 
-/// What a mode sums up over a range of blocks.
+/// The sums of a mode over a range of blocks.
 #[derive(Clone, Copy)]
 pub struct Sums<B> {
-    /// The xor of terms.
+    /// The xor of the terms.
     pub xor: B,
-    /// The sum of terms with weights: those of blocks further back have one x more.
+    /// The weighted sum of the terms: a term has one x more for each block after it.
     pub weighted: B,
-    /// How many blocks have a weight in it.
+    /// The number of blocks with a weight in it.
     pub blocks: u64,
-    /// The masks of some block, mostly of the one after the range: whoever needs others seeks them.
+    /// The masks of some block, usually of the one after the range. A caller that needs others
+    /// seeks to them.
     pub masks: Masks<B>,
 }
 
@@ -30,12 +31,12 @@ pub struct Sums<B> {
 #[derive(Clone, Copy)]
 pub struct Masks<B> {
     block: u64,
-    /// The masks of that block.
+    /// The masks of the current block.
     pub now: [B; MASKS],
 }
 
 impl<B: Field> Masks<B> {
-    /// Goes to a block, counted from 0, if it is another.
+    /// Goes to a block, counted from 0.
     #[inline(always)]
     fn seek<M: Mode<Word = B>>(&mut self, mode: &M, block: u64) {
         if self.block == block {
@@ -48,7 +49,7 @@ impl<B: Field> Masks<B> {
         }
     }
 
-    /// Goes to the next block; the masks of the one before.
+    /// Goes to the next block and returns the masks of the current one.
     #[inline(always)]
     pub fn advance<M: Mode<Word = B>>(&mut self) -> [B; MASKS] {
         let now = self.now;
@@ -61,7 +62,7 @@ impl<B: Field> Masks<B> {
         now
     }
 
-    /// Gives `f` whole blocks, a batch or less at a time, and their masks.
+    /// Calls `f` with whole blocks, at most a batch at a time, and their masks.
     #[inline(always)]
     pub fn with_each_batch<M: Mode<Word = B>>(
         &mut self,
@@ -109,7 +110,7 @@ impl<B: Field> Masks<B> {
 }
 
 impl<B: Field> Sums<B> {
-    /// The sums of no blocks.
+    /// Returns the sums of no blocks.
     fn empty(first: [B; MASKS]) -> Self {
         let masks = Masks { block: 0, now: first };
         Sums { xor: B::ZERO, weighted: B::ZERO, blocks: 0, masks }
@@ -130,49 +131,49 @@ impl<B: Field> Zeroize for Sums<B> {
     }
 }
 
-/// A mode that sums up terms of blocks. The methods that take an [`Isa`] run inside a kernel and need
+/// A mode that sums terms of blocks. The methods with an [`Isa`] run inside a kernel and need
 /// `#[inline(always)]`.
 pub trait Mode: Send + Sync {
-    /// What sums are made of.
+    /// The type of the sums' values.
     type Word: Field + PartialEq;
     /// The hash of a whole message.
     type Digest;
     /// The nonce, or `()`.
     type Nonce: Nonce;
-    /// The levels that have kernels of their own.
+    /// The levels that have their own kernels.
     const LEVELS: Levels;
     /// Bytes of a block of the message.
     const BLOCK_BYTES: usize;
     /// Bytes of a tag.
     const TAG_BYTES: usize;
-    /// Whether the last block is treated apart even when it is full.
+    /// True if the last block is treated differently even when it is full.
     const LAST_BLOCK_DISTINCT: bool = false;
-    /// The most bits of a message.
+    /// The maximum of bits in a message.
     const LIMIT_BITS: u64 = u64::MAX;
 
-    /// The power of x by which each mask moves from block to block.
+    /// The power of x that takes each mask to the next block's.
     const MASK_STEPS: &'static [u32] = &[];
 
-    /// The masks of the first block.
+    /// Returns the masks of the first block.
     fn first_masks(&self) -> [Self::Word; MASKS] {
         [CipherBlock::ZERO; MASKS]
     }
-    /// Adds whole blocks, of which the first is number `at`, counted from 0. The masks are those of
+    /// Adds whole blocks; the first of them is number `at`, counted from 0. The masks are those of
     /// that block.
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Self::Word>, at: u64, blocks: &[u8]);
     /// Adds the rest of the message after `at` blocks. The masks are those of the block after them.
     fn finish<I: Isa>(&self, isa: I, sums: Sums<Self::Word>, at: u64, last: &[u8]) -> Self::Digest;
-    /// The tag of a digest.
+    /// Returns the tag of a digest.
     fn tag<I: Isa>(&self, isa: I, nonce: &Self::Nonce, digest: Self::Digest) -> Tag;
 }
 
-/// A tag of all bytes of a block.
+/// Returns a tag with all bytes of a block.
 #[inline(always)]
 pub fn whole<B: CipherBlock>(block: &B) -> Tag {
     Tag::try_from(block.as_ref()).expect("at most 32 bytes")
 }
 
-/// A mode under its keys on a level: a MAC of the library's traits.
+/// A mode under its keys on a level, as a MAC of the library's traits.
 #[derive(Clone)]
 pub struct Parallel<M> {
     mode: M,
@@ -180,7 +181,7 @@ pub struct Parallel<M> {
 }
 
 impl<M: Mode> Parallel<M> {
-    /// The mode on a level, that of its ciphers.
+    /// Wraps a mode on the level of its ciphers.
     pub fn new(mode: M, level: Level) -> Self {
         Parallel { mode, level }
     }

@@ -1,4 +1,4 @@
-//! Speeds, from a record of `bench`: the lab measures none itself.
+//! Speeds from a record of `bench`; the lab does not measure.
 //!
 //! A record is a folder of `bench/record`, with a JSON file for each experiment.
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// The records of the repository, and the one that counts first.
+/// The repository's records, and the preferred one.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/record");
 const FIRST: &str = "amd-epyc-zen4";
 
@@ -27,7 +27,7 @@ struct Record {
     series: Vec<Series>,
 }
 
-/// Where and with what it was measured.
+/// The machine and the tools of a measurement.
 #[derive(Deserialize)]
 struct Machine {
     cpu: String,
@@ -43,23 +43,23 @@ struct Series {
     level: Option<String>,
     #[serde(default)]
     case: Option<String>,
-    /// Cycles per byte that the cipher's rounds or the multiplications take at least.
+    /// The least cycles per byte that the cipher's rounds or the multiplications cost.
     #[serde(default)]
     ceiling: Option<f64>,
     /// x, median, first quartile, third quartile.
     points: Vec<(u64, f64, f64, f64)>,
 }
 
-/// What a call does.
+/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A tag, the key ready.
     Ready,
-    /// The same in the experiment that has each length, and no other.
+    /// A tag with the key ready, only from the experiment with each length.
     EachLength,
-    /// All that is made of the key, and a tag.
+    /// Key set-up and a tag.
     NewKey,
-    /// The same, the message off a line of cache.
+    /// Key set-up and a tag, with the message off a cache line.
     NewKeyUnaligned,
     /// From the raw key, message and tag to the verdict.
     Verify,
@@ -68,8 +68,8 @@ pub enum Call {
 }
 
 impl Call {
-    /// Experiments and cases that time it. The first one that has a figure counts: `lab`, where it is
-    /// there, because it has comparators and ours in one process.
+    /// Returns the experiments and cases that time the call. The first one with a figure counts.
+    /// `lab` comes first because it has comparators and ours in one process.
     fn places(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Call::Ready => &[
@@ -87,7 +87,7 @@ impl Call {
         }
     }
 
-    /// The command that measures it.
+    /// Returns the command that measures it.
     pub fn command(self) -> &'static str {
         match self {
             Call::Ready => "bench lab",
@@ -99,27 +99,31 @@ impl Call {
     }
 }
 
-/// The repository's records, a machine each.
+/// Reads the repository's records, one for each machine.
 ///
 /// # Errors
 ///
-/// One line: what could not be read.
+/// Returns one line about a record that could not be read.
 pub fn kept() -> Result<Vec<Speeds>, String> {
     let named = |error| format!("{KEPT}: {error}; name a record with --speeds");
     let mut folders = Vec::new();
     for entry in fs::read_dir(KEPT).map_err(named)? {
-        folders.push(entry.map_err(named)?.path());
+        let path = entry.map_err(named)?.path();
+        // The papers' tables are a file next to the records.
+        if path.is_dir() {
+            folders.push(path);
+        }
     }
     folders.sort_by_key(|folder| (!folder.ends_with(FIRST), folder.clone()));
     folders.iter().map(|folder| Speeds::read(folder)).collect()
 }
 
 impl Speeds {
-    /// The record in a folder.
+    /// Reads the record in a folder.
     ///
     /// # Errors
     ///
-    /// One line: what could not be read.
+    /// Returns one line about a record that could not be read.
     pub fn read(folder: &Path) -> Result<Speeds, String> {
         let name = folder.display();
         let mut records = Vec::new();
@@ -131,24 +135,27 @@ impl Speeds {
                 Err(error) => return Err(format!("{}: {error}", path.display())),
             };
             let record: Record = serde_json::from_str(&text)
-                .map_err(|error| format!("{}: no record of bench: {error}", path.display()))?;
+                .map_err(|error| format!("{}: not a record of bench: {error}", path.display()))?;
             records.push(record);
         }
         if records.is_empty() {
-            return Err(format!("{name}: expected a folder of bench/record, found no record"));
+            return Err(format!(
+                "{name}: no record in this folder; name one like \
+                 bench/record/amd-epyc-zen4"
+            ));
         }
         Ok(Speeds { records })
     }
 
-    /// CPU, clock, compiler and date.
+    /// Returns CPU, clock, compiler and date.
     pub fn about(&self) -> String {
         let Machine { cpu, clock, compiler, date, .. } = self.machine();
         format!("{cpu}, {clock} GHz, one core; {compiler}; {date}")
     }
 
-    /// The CPU in short.
+    /// Returns the CPU's short name.
     pub fn cpu(&self) -> &str {
-        // What a cloud shows of its CPUs.
+        // The model names for the family and model that a cloud shows.
         const NAMES: [(&str, &str); 4] = [
             ("(family 25, model 1)", "Zen 3"),
             ("(family 25, model 17)", "Zen 4"),
@@ -164,13 +171,14 @@ impl Speeds {
         &self.records[0].machine
     }
 
-    /// Median core cycles of a call, by the name of a MAC or a comparator and the message's bytes.
+    /// Returns the median core cycles of a call, by the name of a MAC or comparator and the
+    /// message's bytes.
     pub fn cycles(&self, call: Call, name: &str, bytes: u64) -> Option<f64> {
         let mut places = call.places().iter();
         places.find_map(|(experiment, case)| self.at(experiment, case, name, bytes))
     }
 
-    /// The figure of an experiment on the machine's best level.
+    /// Returns the figure of an experiment on the machine's best level.
     pub fn at(&self, experiment: &str, case: &str, name: &str, x: u64) -> Option<f64> {
         let record = self.records.iter().find(|record| record.experiment == experiment)?;
         let best = record.machine.levels.last();
@@ -183,13 +191,13 @@ impl Speeds {
         points.into_iter().find(|point| point.0 == x).map(|point| point.1)
     }
 
-    /// The least cycles per byte that the machine could need for a comparator, where that is known.
+    /// Returns the least cycles per byte that the machine could need for a comparator, if known.
     pub fn ceiling(&self, name: &str) -> Option<f64> {
         let record = self.records.iter().find(|record| record.experiment == "lab")?;
         record.series.iter().find(|series| series.name == name)?.ceiling
     }
 
-    /// The bytes for which a call has figures in the quick experiments, and the cycles.
+    /// Returns the lengths with figures of a call in the quick experiments, and the cycles.
     pub fn curve(&self, name: &str) -> Vec<(u64, f64)> {
         let lengths = [16, 32, 64, 128, 256, 1024, 1536, 4096, 16384, 65536, 262_144];
         let found = |bytes| Some((bytes, self.cycles(Call::Ready, name, bytes)?));
@@ -197,7 +205,7 @@ impl Speeds {
     }
 }
 
-/// Three digits, as the papers have.
+/// Formats a value with three digits, as in the papers.
 pub fn digits(value: f64) -> String {
     match value {
         _ if value < 0.0995 => format!("{value:.3}"),

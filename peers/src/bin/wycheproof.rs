@@ -4,8 +4,8 @@
 //! cargo run -p peers --bin wycheproof -- [FILE ..]
 //! ```
 //!
-//! A line for each library, file and way to ask; below it the tests that the library answers in
-//! another way than the file wants, by their flags, and the reasons why others could not be asked.
+//! Prints a line for each library, file and way to ask. Below it are the wrong answers by their
+//! flags, and the reasons for tests that a library cannot express.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -59,17 +59,17 @@ fn report(subject: &Subject, asked: &str, tests: &[Test], answer: impl Fn(&Test)
         }
     }
     println!(
-        "{library} {version}, {algorithm}, {call}, {asked}: {passed} passed, {} wrong, {} unasked",
+        "{library} {version}, {algorithm}, {call}, {asked}: {passed} passed, {} wrong, {} not asked",
         wrong.values().map(Vec::len).sum::<usize>(),
         unasked.values().sum::<usize>()
     );
     if lenient + strict > 0 {
-        println!("    of the acceptable ones {lenient} accepted, {strict} refused");
+        println!("    of the acceptable ones {lenient} accepted, {strict} rejected");
     }
     for ((did, flags), ids) in wrong {
         println!("    {did} {} with {flags}: {}", ids.len(), ids.join(" "));
     }
     for (reason, count) in unasked {
-        println!("    {count} unasked: {reason}");
+        println!("    {count} not asked: {reason}");
     }
 }

@@ -1,4 +1,5 @@
-//! `vectors/wycheproof` through the libraries: `docs/formats/vectors.md` says what is known of them.
+//! Runs `vectors/wycheproof` through the libraries. `docs/formats/vectors.md` describes their known
+//! answers.
 
 use std::fs;
 
@@ -6,8 +7,8 @@ use peers::adversarial::{Answer, is_wrong, tests};
 use peers::subjects;
 use serde_json::Value;
 
-/// No library refuses a right tag, or accepts a wrong one of the right length; and those that make
-/// tags of any length accept the first bytes of a tag. An answer that changes is news for the page.
+/// No library rejects a right tag, or accepts a wrong one of the right length. Libraries that make
+/// tags of any length accept the first bytes of a tag. If an answer changes, update the page.
 #[test]
 fn libraries_do_what_the_page_says() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/wycheproof");

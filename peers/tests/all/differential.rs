@@ -1,5 +1,5 @@
-//! tagmac against nettle and OpenSSL on random messages, and on long ones in every way there is to
-//! tag them. Seeds are fixed.
+//! Compares tagmac with nettle and OpenSSL on random messages, and on long ones through every call.
+//! Seeds are fixed.
 
 use peers::{NettlePoly1305Aes, NettleUmac, OpensslPoly1305, OpensslPoly1305Aes};
 use tagmac::hazmat::{Hash, Part};
@@ -31,7 +31,7 @@ impl Random {
         self.bytes(N).try_into().expect("as many as asked for")
     }
 
-    /// A length up to 5000 bytes: any, or at most two bytes from an edge.
+    /// Returns a length up to 5000 bytes: any, or at most two bytes from an edge.
     fn length(&mut self) -> usize {
         match self.below(4) {
             0 => self.below(5001),
@@ -43,7 +43,8 @@ impl Random {
         }
     }
 
-    /// Mostly random; else of one byte, or the greatest words among random ones.
+    /// Returns a message: mostly random, else a repeated byte, or random words mixed with the
+    /// greatest ones.
     fn message(&mut self, length: usize) -> Vec<u8> {
         let mut message = self.bytes(length);
         match self.below(8) {
@@ -64,7 +65,7 @@ impl Random {
 
 const NAMES: [&str; 5] = ["UMAC-32", "UMAC-64", "UMAC-96", "UMAC-128", "POLY1305-AES"];
 
-/// nettle's tag.
+/// Returns nettle's tag.
 fn nettle(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Vec<u8> {
     if name == "POLY1305-AES" {
         let mut tag = [0; 16];
@@ -78,7 +79,7 @@ fn nettle(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Vec<u8> {
     tag
 }
 
-/// Ten thousand messages, each with a key and a nonce of its own, on every level.
+/// Tags ten thousand messages, each under its own key and nonce, on every level.
 #[test]
 fn random_messages() {
     const MESSAGES: usize = 10_000;
@@ -110,7 +111,7 @@ fn random_messages() {
     }
 }
 
-/// The parts of a message, cut at `cuts` random places, joined in random grouping.
+/// Cuts a message at `cuts` random places and joins the parts in random grouping.
 fn joined<M: Mac>(
     mac: &M,
     nonce: &M::Nonce,
@@ -139,7 +140,7 @@ fn joined<M: Mac>(
     tag.as_bytes().into()
 }
 
-/// A long message by all the calls there are.
+/// Tags a long message through every call.
 fn every_way<M: Mac>(mac: &M, nonce: &[u8], message: &[u8], expected: &[u8], at: &str) {
     let nonce = M::Nonce::from_slice(nonce).expect("its nonce");
     let mut random = Random(message.len() as u64);
@@ -162,13 +163,13 @@ fn every_way<M: Mac>(mac: &M, nonce: &[u8], message: &[u8], expected: &[u8], at:
     }
 }
 
-/// Past byte 2^24, where UMAC goes on with POLY-128.
+/// Goes past byte 2^24, where UMAC changes to POLY-128.
 #[test]
 fn long_messages() {
     let mut random = Random(2);
     let others: Vec<Level> = Level::all().filter(|level| *level != Level::best()).collect();
     for (i, length) in [17 << 20, (17 << 20) + 1, 40 << 20].into_iter().enumerate() {
-        // An odd length, so that the last chunk is no whole one.
+        // An odd length, so that the last chunk is not whole.
         let message = random.bytes(length - 777 * (i % 2));
         for (j, name) in NAMES.into_iter().enumerate() {
             let key: [u8; 32] = random.array();
@@ -199,7 +200,7 @@ fn long_messages() {
     }
 }
 
-/// OpenSSL as a second oracle: random keys and messages, and those that make numbers large.
+/// Compares with OpenSSL: random keys and messages, and those that make numbers large.
 #[test]
 fn poly1305_of_openssl() {
     let mut random = Random(3);
@@ -222,7 +223,7 @@ fn poly1305_of_openssl() {
             let tag = Poly1305::with_level(&key, level).tag(&message).expect("no limit");
             assert!(tag.as_bytes() == expected, "message {i} on {level}, {length} bytes");
         }
-        // Poly1305-AES: r as the second half, and its s from AES.
+        // For Poly1305-AES, r is the second half, and s comes from AES.
         let (r, s) = key.split_first_chunk::<16>().expect("32 bytes");
         let key: [u8; 32] = [s, r].concat().try_into().expect("32 bytes");
         let nonce = random.array();
@@ -235,8 +236,8 @@ fn poly1305_of_openssl() {
     }
 }
 
-/// Residues near 0, 2^128 and 2^130 - 5: r = 1 makes the hash a sum of blocks, which random
-/// messages do not bring there.
+/// Residues near 0, 2^128 and 2^130 - 5. With r = 1 the hash is a sum of blocks, which can reach
+/// values that random messages do not.
 #[test]
 fn poly1305_at_the_edges_of_the_field() {
     let mut openssl = OpensslPoly1305::new();

@@ -1,4 +1,4 @@
-//! The wrappers give published tags, and two libraries one answer.
+//! The wrappers return published tags, and libraries agree with each other.
 
 use peers::{NettlePoly1305Aes, NettleUmac, OpensslPoly1305, OpensslPoly1305Aes};
 
@@ -13,7 +13,7 @@ fn block<const N: usize>(hex: &str) -> [u8; N] {
     bytes(hex).try_into().expect("the length of a block")
 }
 
-/// Bytes that look random: the high halves of a linear congruence (Knuth's MMIX).
+/// Bytes that look random: the high halves of a linear congruential generator (Knuth's MMIX).
 struct Random(u64);
 
 impl Random {
@@ -48,8 +48,8 @@ fn nettle_poly1305_aes(mac: &mut NettlePoly1305Aes, nonce: &[u8; 16], message: &
     tag
 }
 
-/// RFC 4418, appendix; the long row as its erratum has it. The RFC has no column of 128 bits:
-/// those tags are from nettle's own tests, and begin with those of 96.
+/// RFC 4418, appendix; the long row is as in its erratum. The RFC has no column of 128 bits: those
+/// tags are from nettle's tests, and begin with those of 96 bits.
 #[test]
 fn umac_rfc_4418() {
     let rows = [
@@ -77,7 +77,7 @@ fn umac_rfc_4418() {
     }
 }
 
-/// `next` is `tag` under nonces that count up, carry included.
+/// `next` equals `tag` under nonces that count up, with carries.
 #[test]
 fn umac_next_counts() {
     let mut random = Random(1);
@@ -94,7 +94,7 @@ fn umac_next_counts() {
     }
 }
 
-/// Any cut gives the tag of the whole.
+/// Every cut of a message has the whole message's tag.
 #[test]
 fn nettle_streams() {
     let mut random = Random(2);
@@ -137,7 +137,7 @@ fn poly1305_rfc_8439() {
     let key = block("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
     let tag = block("a8061dc1305136c6c22b8baf0c0127a9");
     let mut mac = OpensslPoly1305::new();
-    // Twice, because the context is used again.
+    // Twice, because the context is reused.
     for _ in 0..2 {
         assert_eq!(mac.tag(&key, b"Cryptographic Forum Research Group"), tag);
     }

@@ -1,4 +1,4 @@
-//! Other libraries' MACs against their vectors, each other and tagmac.
+//! Compares other libraries' MACs with their vectors, each other and tagmac.
 
 #[cfg(all(linked = "nettle", linked = "openssl"))]
 mod adversarial;

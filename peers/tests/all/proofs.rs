@@ -1,9 +1,9 @@
-//! Every peer proves its tags, and a proof catches a wrong one.
+//! Every peer passes its check, and a check catches a wrong tag.
 
 use peers::{Info, Visit, Wrong, prove};
 use tagmac_any::{Algorithm, AnyMac};
 
-/// Proves what it sees, and what it spoils.
+/// Checks each peer that it visits, and a spoilt copy of it.
 #[derive(Default)]
 struct Proofs {
     names: Vec<&'static str>,
@@ -21,7 +21,7 @@ impl Visit for Proofs {
         self.names.push(info.name);
         prove(&info, &make).unwrap_or_else(|wrong| panic!("{wrong}"));
 
-        // One bit of the last byte, in the third call and later: only the last check sees it.
+        // One bit of the last byte, from some call on: only a check of that call sees it.
         let spoilt = |bit_from: usize| {
             let make = &make;
             move |key: &[u8], nonce: &[u8]| {
@@ -58,7 +58,8 @@ fn all_peers_prove_themselves() {
     peers::all(&mut proofs);
 }
 
-/// With TAGMAC_ALL_PEERS=1, as scripts/test sets it with TAGMAC_EVIDENCE=1, no library may be missing.
+/// With TAGMAC_ALL_PEERS=1, which scripts/test sets under TAGMAC_EVIDENCE=1, no library may be
+/// missing.
 #[test]
 fn none_is_missing() {
     let missing = peers::missing();
@@ -68,10 +69,10 @@ fn none_is_missing() {
     missing.iter().for_each(|library| println!("missing: {library}"));
 }
 
-/// A peer's tag of a message under a key and a nonce.
+/// Returns a peer's tag of a message under a key and a nonce.
 type Tag = Box<dyn Fn(&[u8], &[u8], &[u8]) -> Vec<u8>>;
 
-/// Collects peers with what they compute.
+/// Collects peers and their functions.
 #[derive(Default)]
 struct Tags(Vec<(Info, Tag)>);
 
@@ -88,7 +89,8 @@ impl Visit for Tags {
     }
 }
 
-/// Libraries that compute one function give the same tags, and those of tagmac where it has it.
+/// Libraries that compute one function return the same tags, and tagmac's where it has the
+/// function.
 #[test]
 fn peers_agree() {
     let mut tags = Tags::default();

@@ -1,4 +1,4 @@
-//! What an attack is.
+//! The description of an attack.
 
 use super::finding::Finding;
 
@@ -6,22 +6,22 @@ use super::finding::Finding;
 pub struct Attack {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it shows, in one line.
+    /// The result in one line.
     pub about: &'static str,
     /// Paper and section, or page of the documentation.
     pub source: &'static str,
-    /// How it works, for readers who do not know the field.
+    /// An explanation for readers who do not know the field.
     pub how: &'static str,
     /// Runs it.
     pub run: fn(&AttackOptions) -> Vec<Finding>,
 }
 
-/// What an attack may be asked for.
+/// The options of an attack.
 #[derive(Clone, Copy)]
 pub struct AttackOptions {
-    /// Whether to take minutes where the paper's full size takes them.
+    /// True to run the paper's full size where that takes minutes.
     pub long: bool,
-    /// Called with per cents of what takes minutes.
+    /// Called with the percentage done of an attack that takes minutes.
     pub progress: fn(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Raw CBC-MAC: the tag of a message is the state that a longer message goes on from.
+//! Raw CBC-MAC: the tag of a message is a state that a longer message can continue.
 
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
@@ -13,15 +13,15 @@ use crate::comparators::CbcMac;
 /// The row of the table.
 pub const EXTENSION: Attack = Attack {
     name: "cbc-mac-extension",
-    about: "raw CBC-MAC: two tags give the tag of a third message",
+    about: "raw CBC-MAC: two tags reveal the tag of a third message",
     source: "PMAC, on performance: the basic CBC MAC has to be modified for messages of several \
              lengths",
-    how: "t1 is the tag of m1, t2 that of m2 = (b, rest). CBC-MAC of m1 || (b ^ t1, rest) goes \
-          through t1, xors it away again and goes on as for m2: its tag is t2.",
+    how: "t1 is the tag of m1, t2 that of m2 = (b, rest). CBC-MAC of m1 || (b ^ t1, rest) reaches \
+         t1, xors it away again and continues as for m2: its tag is t2.",
     run,
 };
 
-/// Two queries, and a forgery of both messages in a row.
+/// Makes two queries and forges the concatenation of both messages.
 fn extend(game: &mut Game, random: &mut Random) -> bool {
     let (blocks, more) = (1 + random.below(4), random.below(4));
     let (first, mut second) = (random.bytes(16 * blocks), random.bytes(16 * (1 + more)));
@@ -30,7 +30,7 @@ fn extend(game: &mut Game, random: &mut Random) -> bool {
     game.forges(&[first, second].concat(), &t2)
 }
 
-/// The lab's CBC-MAC.
+/// Returns the lab's CBC-MAC.
 fn raw(random: &mut Random) -> Tags {
     let mac = CbcMac::<Aes128>::with_level(&random.array(), Level::best());
     Box::new(move |_, message| mac.tag(message).expect("whole blocks").to_vec())

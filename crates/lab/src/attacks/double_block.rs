@@ -1,5 +1,6 @@
-//! SUM-ECBC beyond its 2^(3n/4): quadruples of messages (Leurent, Nandi and Sibleyras, "Generic Attacks
-//! against Beyond-Birthday-Bound MACs", CRYPTO 2018), on blocks of 16 bits.
+//! Breaks SUM-ECBC after 2^(3n/4) queries with quadruples of messages (Leurent, Nandi and
+//! Sibleyras, "Generic Attacks against Beyond-Birthday-Bound MACs", CRYPTO 2018), on blocks of 16
+//! bits.
 
 use tagmac::cipher::{Aes128, Cipher, CipherKey};
 use tagmac::isa::Level;
@@ -16,29 +17,30 @@ pub const QUADRUPLES: Attack = Attack {
     name: "sum-ecbc-quadruples",
     about: "SUM-ECBC on blocks of 16 bits: four messages whose tags sum to zero, after 2^(3n/4) queries",
     source: "Leurent, Nandi and Sibleyras, CRYPTO 2018; the sum of CBCs of LightMAC, table 2",
-    how: "Messages (0, x) and (1, y) collide in the first chain if x ^ y = a, and in the second if x ^ y \
-          = b: secret constants. So (0, x), (1, x ^ a), (0, x ^ a ^ b), (1, x ^ b) collide in both chains, \
-          in pairs, and their tags sum to zero; with the same block after each they do so again. Of 2^12 \
-          messages of either kind about every second set has such a four. Three tags of each message, \
-          with two blocks after it, tell it from chance. Then a and b are known, and three tags give the \
-          fourth. The work is more than 2^n; the queries are not.",
+    how: "Messages (0, x) and (1, y) collide in the first chain if x ^ y = a, and in the second if \
+         x ^ y = b; a and b are secret constants. So (0, x), (1, x ^ a), (0, x ^ a ^ b), (1, x ^ \
+         b) collide in both chains, in pairs, and their tags sum to zero. With the same suffix on \
+         each, the tags sum to zero again. Among 2^12 messages of each kind, about every second \
+         set contains such a quadruple. Three tags of each message, two of them with suffixes, \
+         distinguish it from chance. That reveals a and b, and then three tags determine the \
+         fourth. The work is more than 2^n; the queries are not.",
     run: quadruples,
 };
 
 /// Messages of each kind: 2^(3n/4).
 const LIST: usize = 1 << 12;
 
-/// What comes after a message.
+/// The suffixes of a message.
 pub const SUFFIXES: [Option<u16>; 3] = [None, Some(1), Some(2)];
 
-/// A block of `bytes` bytes with a number at its end.
+/// Returns a block of `bytes` bytes with a number at its end.
 fn block(number: u16, bytes: usize) -> Vec<u8> {
     let mut block = vec![0; bytes];
     block[bytes - 2..].copy_from_slice(&number.to_be_bytes());
     block
 }
 
-/// The message of kind 0 or 1.
+/// Returns the message of kind 0 or 1.
 pub fn message(kind: u16, x: u16, suffix: Option<u16>, bytes: usize) -> Vec<u8> {
     let blocks = [Some(kind), Some(x), suffix];
     blocks.into_iter().flatten().flat_map(|number| block(number, bytes)).collect()
@@ -55,11 +57,12 @@ impl Bits {
     }
 }
 
-/// Two pairs (x, x ^ a) of messages of both kinds that have the same sum of tags: x, the other x and a.
-/// `lists` has the messages of each kind, `tags` their tags by number.
+/// Finds two pairs (x, x ^ a) of messages of both kinds with the same sum of tags. Returns x, the
+/// other x, and a. `lists` has the messages of each kind, `tags` their tags by number.
 pub fn find(lists: &[Vec<u16>; 2], tags: &[Vec<u64>; 2]) -> Option<[u16; 3]> {
     let first = Bits::new(lists[0].iter().copied());
-    // A xor of numbers is one of places of words, and one of places in a word, which has a set each.
+    // A xor of numbers permutes words, and the bits within each word. There is a set for each xor
+    // within a word.
     let second: Vec<Bits> =
         (0..64).map(|low| Bits::new(lists[1].iter().map(|y| y ^ low))).collect();
     let mut seen = vec![(0u16, 0u16); N];
@@ -83,7 +86,8 @@ pub fn find(lists: &[Vec<u16>; 2], tags: &[Vec<u64>; 2]) -> Option<[u16; 3]> {
     None
 }
 
-/// Six queries for each of 2^12 numbers, three more, and a forgery. Blocks have `bytes` bytes.
+/// Makes six queries for each of 2^12 numbers and three more, and forges a tag. Blocks have `bytes`
+/// bytes.
 fn attack(bytes: usize) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, random| {
         let mut tags = [vec![0; N], vec![0; N]];
@@ -105,7 +109,7 @@ fn attack(bytes: usize) -> impl FnMut(&mut Game, &mut Random) -> bool {
         });
         let Some([x, other, a]) = find(&lists, &tags) else { return false };
         let (b, new) = (x ^ other ^ a, random.next_u64() as u16);
-        // A block that no query had after its message.
+        // A suffix that no query had.
         let of = |kind, x| message(kind, x, Some(3), bytes);
         let mut tag = game.ask(&of(0, new));
         for other in [of(1, new ^ a), of(0, new ^ a ^ b)] {
@@ -115,7 +119,7 @@ fn attack(bytes: usize) -> impl FnMut(&mut Game, &mut Random) -> bool {
     }
 }
 
-/// SUM-ECBC under four keys.
+/// Returns SUM-ECBC under four keys.
 pub fn sum_ecbc<C: Cipher<Key: CipherKey> + 'static>(keys: [C::Key; 4]) -> Tags {
     let mac = SumEcbc::<C>::with_level(keys.each_ref(), Level::best());
     Box::new(move |_, message| mac.tag(message).as_ref().to_vec())
@@ -129,7 +133,8 @@ fn quadruples(_: &AttackOptions) -> Vec<Finding> {
         expected,
         formula: "1 - exp(-q^4 / 2^(3n + 1)), q messages of each kind",
     };
-    // x and x ^ a ^ b of one list, x ^ a and x ^ b of the other: 2^(n - 1) fours.
+    // A quadruple is x and x ^ a ^ b from one list and x ^ a and x ^ b from the other; there are
+    // 2^(n - 1).
     let fours = (LIST as f64 / N as f64).powi(4) * N as f64 / 2.0;
     let expected = Expected::About(1.0 - (-fours).exp());
     vec![

@@ -1,5 +1,5 @@
-//! EliMAC's proposition 1 as printed: messages of different numbers of blocks. And its remark 1: blocks
-//! without numbers.
+//! EliMAC's proposition 1 as printed, for messages of different numbers of blocks; and its remark
+//! 1, on blocks without numbers.
 
 use tagmac::EliMac;
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
@@ -17,12 +17,12 @@ use crate::blocks::{encrypt, padded};
 /// The row of the table.
 pub const MIXED_LENGTHS: Attack = Attack {
     name: "elihash-mixed-lengths",
-    about: "EliMAC over I(S, M) = S M: zero blocks in front of a short message change no tag",
+    about: "EliMAC over I(S, M) = S M: zero blocks in front of a short message keep its tag",
     source: "EliMAC, proposition 1 and section 4.3; docs/design/errata.md",
-    how: "Multiplication is XOR-universal, all that the proposition asks of I, and has I(S, 0) = \
-          0. So one to three blocks of zeros in front of m add nothing to the hash, and the tag \
-          of m, shorter than a block, is theirs. The library's families have no likely value I(S, \
-          M), and resist.",
+    how: "Multiplication is XOR-universal, which is all that the proposition requires of I, and \
+         I(S, 0) = 0. So one to three blocks of zeros in front of m add nothing to the hash: m, if \
+         shorter than a block, keeps its tag. The library's families have no likely value I(S, M), \
+         and resist.",
     run,
 };
 
@@ -31,12 +31,15 @@ pub const REMARK_1: Attack = Attack {
     name: "elihash-remark-1",
     about: "EliHash over pairs, I(H(K, X), X') without a number: swap two pairs, or add one twice",
     source: "EliMAC, section 3, remark 1; docs/design/errata.md",
-    how: "The remark puts any value X in the place of the number i, with a more complex proof. But a           xor does not see the order of its terms, and a term that is there twice is gone. With AES of           7 and 4 rounds for H and I, messages of pairs and a last block: two pairs change places, or           the same pair comes twice, and the tag stays. Only sets of different pairs could be hashed so.",
+    how: "The remark replaces the number i by any value X, with a more complex proof. But a xor \
+         ignores the order of its terms, and equal terms cancel. The attack uses AES of 7 and 4 \
+         rounds for H and I, and messages of pairs and a last block: swap two pairs, or add a pair \
+         twice, and the tag stays. Only sets of different pairs could be hashed this way.",
     run: remark_1,
 };
 
-/// EliMAC over pairs (X, X') of blocks before the last block, which has 10* always: the remark's hash,
-/// with EliMAC-AES's rounds for H and I.
+/// Returns EliMAC over pairs (X, X') of blocks and a last block, which always has 10*: the remark's
+/// hash, with EliMAC-AES's rounds for H and I.
 fn of_pairs(random: &mut Random) -> Tags {
     let (aes, level) = (SmallAes::aes(), Level::best());
     let (h, i) = (aes.expand(&random.array(), 7), aes.expand(&[0; 16], 4));
@@ -54,7 +57,7 @@ fn of_pairs(random: &mut Random) -> Tags {
     })
 }
 
-/// One query: two of four pairs change places.
+/// Makes one query, then swaps two of four pairs.
 fn swap_pairs(game: &mut Game, random: &mut Random) -> bool {
     let mut pairs: [[u8; 32]; 4] = core::array::from_fn(|_| random.array());
     let tag = game.ask(pairs.as_flattened());
@@ -63,7 +66,7 @@ fn swap_pairs(game: &mut Game, random: &mut Random) -> bool {
     game.forges(pairs.as_flattened(), &tag)
 }
 
-/// One query: a pair comes twice before the others.
+/// Makes one query, then puts a pair twice before the others.
 fn add_pair_twice(game: &mut Game, random: &mut Random) -> bool {
     let (pair, message) = (random.array::<32>(), random.bytes(40));
     let tag = game.ask(&message);
@@ -81,16 +84,16 @@ fn remark_1(_: &AttackOptions) -> Vec<Finding> {
     use Expected::{Always, Never};
     use Role::{Attack, Control};
     vec![
-        trial("EliHash over pairs, two change places", Attack, Always).play(of_pairs, swap_pairs),
-        trial("EliHash over pairs, one comes twice", Attack, Always).play(of_pairs, add_pair_twice),
-        trial("EliMAC-AES128, pairs change places", Control, Never)
+        trial("EliHash over pairs, two swapped", Attack, Always).play(of_pairs, swap_pairs),
+        trial("EliHash over pairs, one added twice", Attack, Always).play(of_pairs, add_pair_twice),
+        trial("EliMAC-AES128, pairs swapped", Control, Never)
             .play(real("ELIMAC-AES128"), swap_pairs),
-        trial("EliMAC-AES128, a pair comes twice", Control, Never)
+        trial("EliMAC-AES128, a pair added twice", Control, Never)
             .play(real("ELIMAC-AES128"), add_pair_twice),
     ]
 }
 
-/// One query, and a forgery with one to three blocks of zeros in front.
+/// Makes one query, then forges with one to three blocks of zeros in front.
 fn prepend(game: &mut Game, random: &mut Random) -> bool {
     let short = random.below(16);
     let message = random.bytes(short);
@@ -99,7 +102,7 @@ fn prepend(game: &mut Game, random: &mut Random) -> bool {
     game.forges(&[&vec![0; 16 * zeros], &message[..]].concat(), &tag)
 }
 
-/// Random subkeys, and I(S, M) = S M in GF(2^128).
+/// Random subkeys and I(S, M) = S M in GF(2^128).
 #[derive(Clone)]
 struct Product([u128; 3]);
 
@@ -122,7 +125,7 @@ impl PlainFamilies for Product {
     }
 }
 
-/// I(S, M) = S (S ^ M), which keeps the condition that the proposition lacks.
+/// I(S, M) = S (S ^ M), which satisfies the condition that the proposition lacks.
 #[derive(Clone)]
 struct Quadratic(Product);
 

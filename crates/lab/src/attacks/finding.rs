@@ -1,54 +1,55 @@
-//! What an attack found: how often it won, beside what the paper says.
+//! The result of an attack: how often it won, and the paper's probability.
 
 use std::fmt;
 
-/// Whether a row attacks something weak, or the real MAC.
+/// The role of a row: an attack on something weak, or its control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What must fall.
+    /// The target must fall.
     Attack,
-    /// The same attack on what must resist.
+    /// The same attack on a target that must resist.
     Control,
 }
 
-/// How often an attack should win.
+/// The expected frequency of success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
-    /// Under every key.
+    /// The attack wins under every key.
     Always,
-    /// Under no key. (The probability is below 2^-30.)
+    /// The attack wins under no key: its probability is below 2^-30.
     Never,
-    /// With this probability, which the interval must have inside.
+    /// The attack wins with this probability, which must be within the interval.
     About(f64),
-    /// Under as many of all keys there are: every one was tried.
+    /// The attack wins under this many keys, after trying all keys.
     Exactly(u64),
-    /// Under more than this many of all keys there are: the paper names no number.
+    /// The attack wins under more than this many of all keys; the paper has no exact number.
     MoreThan(u64),
 }
 
-/// How often an attack won.
+/// The frequency of an attack's success.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What was attacked.
+    /// The target.
     pub target: String,
-    /// Whether it should fall.
+    /// The role of the row.
     pub role: Role,
-    /// The most tags that were asked for under one key.
+    /// The maximum of tags requested under one key.
     pub queries: u64,
-    /// The keys that were tried.
+    /// The number of keys tried.
     pub keys: u64,
-    /// Those under which the attack won.
+    /// The number of successes.
     pub found: u64,
-    /// How often it should.
+    /// The expected frequency.
     pub expected: Expected,
-    /// Where that is from.
+    /// The formula of the expected frequency.
     pub formula: String,
-    /// What the theorem allows at most, where there is one.
+    /// The theorem's bound, if there is one.
     pub bound: Option<f64>,
 }
 
 impl Finding {
-    /// Whether the attack won as often as it should, and no more often than the theorem allows.
+    /// Returns true if the attack won as often as expected, and no more often than the theorem
+    /// allows.
     pub fn holds(&self) -> bool {
         let [low, high] = interval(self.found, self.keys);
         let as_expected = match self.expected {
@@ -68,7 +69,7 @@ impl Finding {
         self.keys > 0 && as_expected && allowed
     }
 
-    /// The probability that the attack should have.
+    /// Returns the expected probability as text.
     pub fn probability(&self) -> String {
         match self.expected {
             Expected::Always => "1".into(),
@@ -79,7 +80,7 @@ impl Finding {
         }
     }
 
-    /// What was found, with the 99 % interval where not every key was tried.
+    /// Returns the measured frequency, with the 99 % interval unless every key was tried.
     pub fn measured(&self) -> String {
         let (found, keys) = (self.found, self.keys);
         if let Expected::Exactly(_) | Expected::MoreThan(_) = self.expected {
@@ -112,13 +113,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A bound on a probability, if it says anything.
+/// Formats a bound on a probability; empty if it is useless.
 pub fn bound(value: f64) -> String {
     if value < 1.0 { format!("{value:.3}") } else { "above 1".into() }
 }
 
-/// The 99 % confidence interval of a probability, after `found` of `of` tries (Wilson 1927): the
-/// p from which `found / of` is at most 2.5758 standard deviations away, those of p itself.
+/// Returns the 99 % confidence interval of a probability after `found` of `of` tries (Wilson 1927).
+/// It contains each p at most 2.5758 of p's own standard deviations away from `found / of`.
 pub fn interval(found: u64, of: u64) -> [f64; 2] {
     const Z: f64 = 2.575_829_303_548_901;
     let (n, p) = (of as f64, found as f64 / of as f64);

@@ -1,15 +1,16 @@
-//! The game of forging (LightMAC, definition 3; EliMAC, section 2.3): ask for tags, then name a
-//! message that was not asked for and its tag.
+//! The forgery game (LightMAC, definition 3; EliMAC, section 2.3): request tags, then present a
+//! message that was not requested, and its tag.
 
 use tagmac_any::{Algorithm, AnyMac};
 
 use super::finding::{Expected, Finding, Role};
 use super::random::Random;
 
-/// Tags under a key: of a nonce, empty if the MAC takes none, and a message.
+/// Returns the tag of a message under a nonce, which is empty for a MAC without nonces. The key is
+/// fixed.
 pub type Tags = Box<dyn Fn(&[u8], &[u8]) -> Vec<u8>>;
 
-/// The library's MAC of this name under random keys.
+/// Returns the library's MAC of this name under random keys.
 pub fn real(name: &str) -> impl FnMut(&mut Random) -> Tags {
     let algorithm = Algorithm::from_name(name).unwrap_or_else(|error| panic!("{error}"));
     move |random| {
@@ -21,41 +22,41 @@ pub fn real(name: &str) -> impl FnMut(&mut Random) -> Tags {
     }
 }
 
-/// A MAC under a key that the attacker does not know.
+/// A MAC under a key unknown to the attacker.
 pub struct Game {
     tags: Tags,
     asked: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Game {
-    /// A game of which nothing is asked yet.
+    /// Starts a game without queries.
     pub fn new(tags: Tags) -> Self {
         Game { tags, asked: Vec::new() }
     }
 
-    /// The tag of a message.
+    /// Requests the tag of a message.
     pub fn ask(&mut self, message: &[u8]) -> Vec<u8> {
         self.ask_with(&[], message)
     }
 
-    /// The tag of a message under a nonce.
+    /// Requests the tag of a message under a nonce.
     pub fn ask_with(&mut self, nonce: &[u8], message: &[u8]) -> Vec<u8> {
         self.asked.push((nonce.to_vec(), message.to_vec()));
         (self.tags)(nonce, message)
     }
 
-    /// Whether this is a forgery: the right tag of a message that was not asked for.
+    /// Returns true for a forgery: a message that was not requested, and its right tag.
     pub fn forges(&self, message: &[u8], tag: &[u8]) -> bool {
         self.forges_with(&[], message, tag)
     }
 
-    /// The same under a nonce.
+    /// Returns true for a forgery under a nonce.
     pub fn forges_with(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> bool {
         let asked = self.asked.iter().any(|(n, m)| n == nonce && m == message);
         !asked && (self.tags)(nonce, message) == tag
     }
 
-    /// How many tags were asked for.
+    /// Returns the number of requested tags.
     pub fn queries(&self) -> u64 {
         self.asked.len() as u64
     }
@@ -65,18 +66,19 @@ impl Game {
 pub struct Trial<'a> {
     /// The MAC that is attacked.
     pub target: &'a str,
-    /// Whether the MAC should fall or resist.
+    /// The role of the row.
     pub role: Role,
-    /// How many keys are tried.
+    /// The number of keys.
     pub keys: u64,
-    /// How often the attack should win.
+    /// The expected frequency of success.
     pub expected: Expected,
-    /// Why: the paper's formula.
+    /// The formula of the expected frequency.
     pub formula: &'a str,
 }
 
 impl Trial<'_> {
-    /// Draws keys, and counts how often `wins`, which says how many tags or blocks it asked for.
+    /// Draws keys and counts successes. `wins` returns the number of tags or blocks that it
+    /// requested, and whether it won.
     pub fn count(self, mut wins: impl FnMut(&mut Random) -> (u64, bool)) -> Finding {
         let seed = self
             .target
@@ -101,7 +103,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Plays: `mac` makes the MAC under a random key, `attack` says whether it won.
+    /// Plays the game under each key: `mac` makes the MAC under a random key, `attack` returns
+    /// whether it won.
     pub fn play(
         self,
         mut mac: impl FnMut(&mut Random) -> Tags,

@@ -1,4 +1,4 @@
-//! One subkey for many blocks: an EliMAC that saves what makes it one.
+//! Breaks an EliMAC that reuses one subkey for several blocks.
 
 use tagmac::EliMac;
 use tagmac::cipher::Aes128;
@@ -16,12 +16,12 @@ pub const CHUNKS: Attack = Attack {
     about: "EliMAC with one subkey for each ten blocks: swap two, and the tag stays",
     source: "a public implementation loads one subkey per pass of its loop; EliMAC, algorithm 1",
     how: "The hash is a xor of I(S, M_i). With the same S for two blocks, their order does not \
-          matter. The idea is written anew here, on the library's EliMAC with other families; no \
-          code was taken.",
+         matter. The idea is implemented on the library's EliMAC with other families; no code was \
+         copied.",
     run,
 };
 
-/// One query: two blocks of the first ten change places.
+/// Makes one query, then swaps two of the first ten blocks.
 fn swap(game: &mut Game, random: &mut Random) -> bool {
     let tail = random.below(40);
     let mut message = random.bytes(160 + tail);
@@ -62,7 +62,7 @@ impl<const CHUNK: u64> PlainFamilies for Chunks<CHUNK> {
     }
 }
 
-/// EliMAC with one subkey for each `CHUNK` blocks.
+/// Returns EliMAC with one subkey for each `CHUNK` blocks.
 pub fn elimac<const CHUNK: u64>(k1: &[u8; 16], k2: &[u8; 16]) -> Tags {
     let mac = EliMac::<_, Aes128>::from_families(Chunks::<CHUNK>::new(k1), k2);
     Box::new(move |_, message| mac.tag(message).expect("short").as_bytes().to_vec())

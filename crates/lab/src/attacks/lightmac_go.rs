@@ -1,4 +1,4 @@
-//! The padding of the LightMAC authors' Go code.
+//! Breaks the padding of the LightMAC authors' Go code.
 
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::isa::Level;
@@ -14,14 +14,13 @@ pub const PADDING: Attack = Attack {
     name: "lightmac-go-padding",
     about: "the LightMAC authors' Go code pads some messages only: m and m || 80 have one tag",
     source: "KULeuven-COSIC/lightmac 1376e8b, go/lightmac/lightmac.go; docs/design/errata.md",
-    how: "Its last block may be full, and then has no padding. A message that the byte 80 fills \
-          up to a full last block, of 15, 27, 39 .. bytes with AES and s = 32, is padded by that \
-          byte, and so becomes the message that ends with it. Algorithm 1 of the paper pads \
-          always.",
+    how: "In that code a full last block has no padding. A message that the byte 80 fills up to a \
+         full last block, of 15, 27, 39 .. bytes with AES and s = 32, is padded with that byte. It \
+         then equals the message that ends with the byte. Algorithm 1 of the paper always pads.",
     run,
 };
 
-/// LightMAC with AES and s = 32 as that code pads.
+/// Returns LightMAC with AES and s = 32, padded as in that code.
 pub fn go_code(k1: &[u8; 16], k2: &[u8; 16]) -> Tags {
     let level = Level::best();
     let [e1, e2] = [k1, k2].map(|key| Aes128::new(key, level));
@@ -46,7 +45,7 @@ pub fn go_code(k1: &[u8; 16], k2: &[u8; 16]) -> Tags {
     })
 }
 
-/// One query, and a forgery with the byte 80 behind.
+/// Makes one query, then forges with the byte 80 appended.
 fn append(game: &mut Game, random: &mut Random) -> bool {
     let blocks = random.below(5);
     let mut message = random.bytes(15 + 12 * blocks);
@@ -61,7 +60,7 @@ fn run(_: &AttackOptions) -> Vec<Finding> {
         role,
         keys: 1000,
         expected,
-        formula: "the padded messages are the same",
+        formula: "the padded messages are equal",
     };
     vec![
         trial("LightMAC, padded as in Go", Role::Attack, Expected::Always)

@@ -1,4 +1,4 @@
-//! MARVIN (Simplicio and others 2009), as EliMAC's appendix A draws it, and its two forgeries.
+//! MARVIN (Simplicio and others 2009), as drawn in EliMAC's appendix A, and its two forgeries.
 //!
 //! ```text
 //! R   = E_K(c) ^ c
@@ -21,36 +21,37 @@ pub const A1: Attack = Attack {
     name: "marvin-a1",
     about: "MARVIN with a keyed Theta, XOR-universal and linear: swap two blocks",
     source: "EliMAC, appendix A.1",
-    how: "Theta(X) = L X with a secret L keeps all that MARVIN's theorem asks, though MARVIN's \
-          own Theta has no key. But Theta(M_i ^ mask_i) ^ \
-          Theta(M_j ^ mask_j) is L (M_i ^ M_j ^ ..), the same for both orders. XOR-universality \
-          speaks of two values, and a sum of four is made to vanish.",
+    how: "Theta(X) = L X with a secret L satisfies all conditions of MARVIN's theorem, though \
+         MARVIN's own Theta has no key. But Theta(M_i ^ mask_i) ^ Theta(M_j ^ mask_j) is L (M_i ^ \
+         M_j ^ ..), the same for both orders. XOR-universality concerns two values, while the \
+         attack cancels a sum of four.",
     run: a1,
 };
 
 /// The row of the table.
 pub const A2: Attack = Attack {
     name: "marvin-a2",
-    about: "MARVIN with Theta(X) = X^7 or X^3 and PMAC's masks: change eight or four blocks alike",
+    about: "MARVIN with Theta(X) = X^7 or X^3 and PMAC's masks: make the same change to eight or \
+         four blocks",
     source: "EliMAC, appendix A.2; docs/design/errata.md",
     how: "If the masks of eight blocks are a coset of a subgroup, the third derivative of X^7 \
-          along it is constant, so the blocks' content does not matter as long as they are equal. \
-          The printed pairs lack one block: the masks of blocks 3 to 10 are no coset, those of 4 \
-          to 11 are.",
+         along it is constant. Then the content of the blocks does not matter as long as they are \
+         equal. The printed pairs lack one block: only the masks of blocks 4 to 11 are a coset, \
+         not those of 3 to 10.",
     run: a2,
 };
 
-/// The masks of blocks from 1 on.
+/// The masks of the blocks, from block 1 on.
 #[derive(Clone, Copy)]
 pub enum Masks {
     /// MARVIN's own: R (x^w)^i with w = 8.
     Powers,
-    /// PMAC's: R times the Gray codeword of i + the number here.
+    /// PMAC's: R times the Gray codeword of i plus this number.
     Gray(u128),
 }
 
-/// MARVIN of whole blocks with a Theta of one's own. The constant c is 2a; the lengths are that of
-/// the message in bits.
+/// Returns MARVIN of whole blocks with the given Theta. The constant c is 2a; the lengths are the
+/// message's length in bits.
 pub fn marvin(key: &[u8; 16], masks: Masks, theta: impl Fn(u128) -> u128 + 'static) -> Tags {
     let (cipher, level) = (Aes128::new(key, Level::best()), Level::best());
     let e = move |block: u128| u128::from_be_bytes(encrypt(&cipher, &block.to_be_bytes(), level));
@@ -69,7 +70,7 @@ pub fn marvin(key: &[u8; 16], masks: Masks, theta: impl Fn(u128) -> u128 + 'stat
     })
 }
 
-/// One query: two of eight blocks change places.
+/// Makes one query, then swaps two of eight blocks.
 fn swap(game: &mut Game, random: &mut Random) -> bool {
     let mut message: [[u8; 16]; 8] = core::array::from_fn(|_| random.array());
     let tag = game.ask(message.as_flattened());
@@ -104,7 +105,8 @@ fn a1(_: &AttackOptions) -> Vec<Finding> {
     ]
 }
 
-/// One query: of a message of equal blocks, those from `first` on change alike.
+/// Makes one query on a message of equal blocks, then makes the same change to those from `FIRST`
+/// on.
 fn change<const FIRST: usize, const BLOCKS: usize>(game: &mut Game, random: &mut Random) -> bool {
     let [alpha, delta]: [[u8; 16]; 2] = [random.array(), random.array()];
     let mut message = vec![alpha; FIRST - 1 + BLOCKS];
@@ -115,7 +117,7 @@ fn change<const FIRST: usize, const BLOCKS: usize>(game: &mut Game, random: &mut
     game.forges(message.as_flattened(), &tag)
 }
 
-/// X^e in GF(2^128).
+/// Returns X^e in GF(2^128).
 pub fn power(x: u128, e: u32) -> u128 {
     (1..e).fold(x, |y, _| product128(y, x))
 }

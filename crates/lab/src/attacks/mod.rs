@@ -1,12 +1,12 @@
-//! The attacks of the papers, each with the real MAC beside it, which must resist.
+//! The attacks of the papers. Each also attacks the real MAC, which must resist.
 //!
-//! An attack plays a [`Game`](game::Game) against a MAC under a random key: it asks for tags and then
-//! names a message that it did not ask for, with a tag. It wins if the tag is right. Its
-//! [`Finding`]s say how often it won, over many keys, beside the probability that the paper gives.
+//! An attack plays a [`Game`](game::Game) against a MAC under a random key: it requests tags, then
+//! presents a message that it did not request, with a tag. It wins if the tag is right. Its
+//! [`Finding`]s compare the frequency of success over many keys with the paper's probability.
 //!
-//! What an attack is made of is public for the tests, which are in `tests/all/attacks`.
+//! The parts of the attacks are public for the tests in `tests/all/attacks`.
 //!
-//! A new attack is a file with a function, and a line in [`ATTACKS`].
+//! To add an attack, add a file with a function and a line in [`ATTACKS`].
 
 mod attack;
 mod cbc_mac;

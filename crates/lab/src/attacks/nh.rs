@@ -1,4 +1,5 @@
-//! What NH's collision bound does not give: a MAC without nonces, and hashes with xor for addition.
+//! The limits of NH's collision bound: a MAC without nonces, and hashes with xor in place of
+//! addition.
 
 use tagmac::Mac;
 use tagmac_papers::{NhShape, Umac99, Umac99Parameters, Umac99Prf};
@@ -14,9 +15,9 @@ pub const WITHOUT_NONCE: Attack = Attack {
     about: "the UMAC of 1999 without its nonce: tags show collisions of NH after 2^(w/2) messages",
     source: "UMAC 1999, section 8.3 (comparison with PRF(HASH))",
     how: "512 messages with words of 16 bits; every second word of each is 0 or 1, the others are \
-          0. Two of them collide if a signed sum of some key words is 0, which each of the 2^17 \
-          pairs tries anew. Equal tags show it, and whatever is changed alike in both where they \
-          are equal keeps them equal. A nonce hides collisions.",
+         0. Two of them collide if a signed sum of some key words is 0; each of the 2^17 pairs is \
+         another chance. Equal tags reveal the collision. Then equal changes in both messages, \
+         where they are equal, keep the tags equal. A nonce hides collisions.",
     run: without_nonce,
 };
 
@@ -26,16 +27,16 @@ pub const XOR_UNIVERSAL_ONLY: Attack = Attack {
     about: "NH with xor for its inner addition, or under a pad that is xored, loses its 2^-w",
     source: "UMAC 1999, section 4.3 (remarks) and section 8.3 (comparison with Carter and Wegman)",
     how: "Every key, and every two messages, for words of 4 to 7 bits. NH collides under 2^-w of \
-          the keys, as theorem 4.2 says. With xor for the inner addition it is more. With xor for \
-          the outer one alone it is not, though the paper says so: what grows is the probability \
-          of the likeliest xor of two hashes, which is the chance of a forgery where a hash is \
-          hidden by xoring a pad. UMAC of 1999 encrypts the hash instead.",
+         the keys, as theorem 4.2 says. With xor for the inner addition it collides more often. \
+         With xor only for the outer addition it does not, contrary to the paper. Instead the \
+         probability of the likeliest xor of two hashes grows, which is the chance of a forgery if \
+         a xored pad hides the hash. UMAC of 1999 encrypts the hash instead.",
     run: xor_universal_only,
 };
 
 /// Words of a block, of 16 bits each.
 const WORDS: usize = 64;
-/// Pairs of words that messages differ in; half of them are 1 in each message.
+/// Pairs of words in which messages differ; half of them are 1 in each message.
 const PAIRS: usize = 30;
 /// Messages.
 const MESSAGES: usize = 512;
@@ -45,7 +46,7 @@ fn umac99(random: &mut Random) -> Umac99 {
     Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&random.array())
 }
 
-/// The UMAC of 1999 with the nonces it is asked for, or with one for all.
+/// Returns UMAC 1999 with the nonces that it is called with, or with the same nonce for all.
 fn tags(random: &mut Random, heeds_nonce: bool) -> Tags {
     let mac = umac99(random);
     Box::new(move |nonce, message| {
@@ -54,7 +55,7 @@ fn tags(random: &mut Random, heeds_nonce: bool) -> Tags {
     })
 }
 
-/// Different sets of half of the pairs.
+/// Returns different sets of half of the pairs.
 fn choices() -> Vec<u32> {
     let mut random = Random::new(16);
     let mut choices: Vec<u32> = Vec::new();
@@ -67,8 +68,8 @@ fn choices() -> Vec<u32> {
     choices
 }
 
-/// The message whose pairs of words are (0, 0), (1, 0) where it was chosen, and (0, `free`) after
-/// those.
+/// Returns the message with pairs of words (1, 0) where chosen, (0, 0) elsewhere, and (0, `free`)
+/// after those.
 fn message(choice: u32, free: u16) -> Vec<u8> {
     let mut words = [0u16; WORDS];
     for pair in 0..PAIRS {
@@ -78,7 +79,7 @@ fn message(choice: u32, free: u16) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// 513 queries, each under a nonce of its own, which the MAC may ignore.
+/// Makes 513 queries, each under another nonce, which the MAC may ignore.
 fn collide(choices: &[u32]) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, _| {
         let ask = |game: &mut Game, message: &[u8]| {
@@ -96,8 +97,9 @@ fn collide(choices: &[u32]) -> impl FnMut(&mut Game, &mut Random) -> bool {
     }
 }
 
-/// The probability that a sum of t key words is that of t others: 2^-16 times the density of a sum of
-/// 2t uniform numbers at its middle, which is A(2t - 1, t - 1) / (2t - 1)! with Euler's numbers A.
+/// Returns the probability that a sum of t key words equals that of t others. It is 2^-16 times the
+/// density of a sum of 2t uniform numbers at its middle. That density is A(2t - 1, t - 1) / (2t -
+/// 1)! with the Eulerian numbers A.
 pub fn likeliness(t: usize) -> f64 {
     let mut row = vec![1.0];
     for n in 2..2 * t {
@@ -135,7 +137,7 @@ fn without_nonce(_: &AttackOptions) -> Vec<Finding> {
     ]
 }
 
-/// How NH adds words and keys, and then products.
+/// The two additions of NH: of words and keys, and of products.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Add {
     /// Modulo a power of two.
@@ -144,16 +146,16 @@ pub enum Add {
     Xor,
 }
 
-/// The product of a pair of words under a pair of keys.
+/// Returns the product of a pair of words under a pair of keys.
 pub fn product(w: u32, inner: Add, keys: u32, words: u32) -> u32 {
     let mask = (1 << w) - 1;
     let add = |a: u32, b: u32| if inner == Add::Plus { (a + b) & mask } else { a ^ b };
     add(keys >> w, words >> w) * add(keys & mask, words & mask)
 }
 
-/// For each difference of two messages of a pair of words, under how many keys of a pair their products
-/// differ by each value: the counts, given to `each`. Because m + k (m ^ k) is all that counts, one
-/// message may be 0.
+/// For each difference of two messages of a pair of words, counts the keys of a pair by the
+/// difference of the products, and passes the counts to `each`. One message may be 0, because only
+/// m + k (or m ^ k) matters.
 fn differences(w: u32, inner: Add, outer: Add, mut each: impl FnMut(&[u64])) {
     let size = 1usize << (2 * w);
     let base: Vec<u32> = (0..size as u32).map(|keys| product(w, inner, keys, 0)).collect();
@@ -172,10 +174,12 @@ fn differences(w: u32, inner: Add, outer: Add, mut each: impl FnMut(&[u64])) {
     }
 }
 
-/// Of the keys of two pairs of words, how many make the two worst messages collide. Messages that
-/// differ in one pair alone collide under 2^2w D_0 of them, D being the counts of its differences. If
-/// they differ in both, that is the sum of D_i D'_i, by Cauchy and Schwarz at most that of the greater
-/// squares. (The order of messages turns the signs of `+` around.) More pairs only spread D'.
+/// Returns how many keys of two pairs of words make the two worst messages collide.
+///
+/// Messages that differ in one pair only collide under 2^2w D_0 of them, where D is the counts of
+/// its differences. If they differ in both, it is the sum of D_i D'_i, by Cauchy and Schwarz at
+/// most the greater sum of squares. (The order of messages reverses the signs of `+`.) More pairs
+/// only spread D'.
 pub fn most_collisions(w: u32, inner: Add, outer: Add) -> u64 {
     let mut most = 0;
     differences(w, inner, outer, |counts| {
@@ -185,7 +189,7 @@ pub fn most_collisions(w: u32, inner: Add, outer: Add) -> u64 {
     most
 }
 
-/// Of the keys of a pair of words, how many give two messages the likeliest xor of hashes.
+/// Returns how many keys of a pair of words give two messages the likeliest xor of hashes.
 fn most_xors(w: u32) -> u64 {
     let mut most = 0;
     differences(w, Add::Plus, Add::Xor, |counts| {
@@ -216,7 +220,7 @@ fn xor_universal_only(_: &AttackOptions) -> Vec<Finding> {
         row("both xor: collisions", Role::Attack, 4, most_collisions(w, Xor, Xor));
         row("the likeliest xor of two hashes", Role::Attack, 2, most_xors(w));
         row("itself: collisions", Role::Control, 4, most_collisions(w, Plus, Plus));
-        row("outer xor alone: collisions", Role::Control, 4, most_collisions(w, Plus, Xor));
+        row("outer xor only: collisions", Role::Control, 4, most_collisions(w, Plus, Xor));
     }
     findings
 }

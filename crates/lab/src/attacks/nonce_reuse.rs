@@ -1,4 +1,4 @@
-//! A nonce twice: the pad cancels out, and the hash lies open.
+//! A repeated nonce: the pad cancels out and reveals the hash.
 
 use tagmac::{Mac, Poly1305};
 
@@ -10,32 +10,32 @@ use super::random::Random;
 /// The row of the table.
 pub const POLY1305: Attack = Attack {
     name: "poly1305-reuse",
-    about: "Poly1305-AES with one nonce for two messages: r is found, and every message forged",
+    about: "Poly1305-AES with one nonce for two messages: recovers r and forges every message",
     source: "Poly1305-AES slides ('never use the same nonce for two different messages')",
-    how: "Two messages of a block that differ by 1, as numbers, have hashes that differ by r mod \
-          2^130 - 5. The pad is the same, so the tags differ by r, or by r + 5 if the hash \
-          wrapped around. With r, the pad follows, and then any message's tag: two attempts are \
-          enough.",
+    how: "Take two one-block messages that differ by 1 as numbers. Their hashes differ by r mod \
+         2^130 - 5. The pad is the same, so the tags differ by r, or by r + 5 if the hash wrapped \
+         around. r reveals the pad, and then any message's tag: two attempts are enough.",
     run: poly1305,
 };
 
 /// The row of the table.
 pub const UMAC: Attack = Attack {
     name: "umac-reuse",
-    about: "UMAC with one nonce for two messages: their difference holds under every other nonce",
+    about: "UMAC with one nonce for two messages: the difference of their tags is the same under \
+         every nonce",
     source: "RFC 4418, section 6; UMAC 1999, section 8.3 (Carter and Wegman's pad)",
-    how: "tag = hash xor pad. Two tags under one nonce give the xor of two hashes. The tag of one \
-          of the messages under another nonce, xored with that, is the other's.",
+    how: "tag = hash xor pad. Two tags under one nonce reveal the xor of two hashes. The tag of \
+         one message under another nonce, xored with that, is the other message's tag.",
     run: umac,
 };
 
-/// Two queries, and at most two attempts. The nonces of the queries are `nonces(n)`.
+/// Makes two queries and at most two attempts. The nonces of the queries are `nonces(n)`.
 fn recover_r(
     nonces: impl Fn([u8; 16]) -> [[u8; 16]; 2],
 ) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, random| {
         let nonces = nonces(random.array());
-        // The lowest byte is not 0, so that one less borrows nothing.
+        // The lowest byte is not 0, so subtracting one borrows nothing.
         let mut greater: [u8; 16] = random.array();
         greater[0] |= 1;
         let mut less = greater;
@@ -53,7 +53,7 @@ fn recover_r(
     }
 }
 
-/// Poly1305 under r and a pad.
+/// Returns the tag of Poly1305 under r and a pad.
 fn one_time(r: u128, pad: u128, message: &[u8]) -> [u8; 16] {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&r.to_le_bytes());
@@ -83,7 +83,7 @@ fn poly1305(_: &AttackOptions) -> Vec<Finding> {
     ]
 }
 
-/// Three queries: two messages, under one nonce or two, and one of them again under another.
+/// Makes three queries: two messages, under one nonce or two, and one of them again under another.
 fn carry_over(twice: bool) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, random| {
         let nonce = |last| [0, 0, 0, 0, 0, 0, 1, last];

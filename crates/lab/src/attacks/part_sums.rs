@@ -1,4 +1,4 @@
-//! Why the sums of parts are secret.
+//! The reason that the sums of parts are secret.
 
 use tagmac::save::{Sealer, Writer};
 use tagmac_any::{Algorithm, AnyMac, AnyPart};
@@ -11,36 +11,37 @@ use super::random::Random;
 /// The row of the table.
 pub const XOR_SUM_MIX: Attack = Attack {
     name: "xor-sum-mix",
-    about: "two sums of parts leak: the end of one message makes a forgery with the other's start",
+    about: "two leaked sums of parts: the end of one message and the beginning of another make a \
+         forgery",
     source: "why sums are secret: tagmac::hazmat, docs/formats/partials.md",
-    how: "PMAC encrypts the sum of all blocks but the last, xor the last one. With the sums s and \
-          s' of two starts known, the last block z of one becomes z ^ s ^ s' for the other, and \
-          the tag is the same. Sealed sums, which is how parts leave the process, say nothing of \
-          s ^ s'.",
+    how: "PMAC encrypts the xor of the sum of all blocks but the last, and the last block. If the \
+         sums s and s' of two beginnings are known, replace the last block z of one by z ^ s ^ s' \
+         after the other: the tag is the same. Parts leave the process as sealed sums, which \
+         reveal nothing about s ^ s'.",
     run,
 };
 
-/// Bytes of the starts of messages.
+/// Bytes of the messages' beginnings.
 const START: usize = 64;
 
-/// The sum that leaves the process with a part.
+/// Returns the sum that leaves the process with a part.
 type Leak = fn(&AnyMac, &[u8; 16], &AnyPart) -> Vec<u8>;
 
-/// A sum as `Parts::save` writes it: the block at the end.
+/// Returns a sum as written by `Parts::save`: the block at the end.
 fn bare(mac: &AnyMac, _: &[u8; 16], part: &AnyPart) -> Vec<u8> {
     let mut out = Writer::default();
     mac.parts().expect("parts").save(part, &mut out).expect("this key's part");
     out.as_bytes()[out.as_bytes().len() - 16..].to_vec()
 }
 
-/// The same sealed. What the seal adds is before and after it.
+/// Returns the sealed sum, without what the seal adds before and after it.
 fn sealed(mac: &AnyMac, key: &[u8; 16], part: &AnyPart) -> Vec<u8> {
     let sealer = Sealer::new(mac.algorithm().name(), key);
     let bytes = sealer.seal(&[b"lab"], &bare(mac, key, part)).expect("random bytes");
     bytes[24..40].to_vec()
 }
 
-/// One query, with two leaks.
+/// Makes one query, with two leaks.
 fn mix(leak: Leak) -> impl FnMut(&mut Random) -> (u64, bool) {
     move |random| {
         let key = random.array();

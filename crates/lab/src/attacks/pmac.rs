@@ -1,5 +1,5 @@
-//! How collisions grow with messages' number and length: PMAC and LightMAC on a toy cipher, whose
-//! blocks of 16 bits make them likely.
+//! The growth of collisions with the number and length of messages. PMAC and LightMAC run on a toy
+//! cipher with blocks of 16 bits, so that collisions are likely.
 
 use std::sync::LazyLock;
 
@@ -16,14 +16,13 @@ use super::toy::{N, Toy, ToyPmac};
 /// The row of the table.
 pub const ONE_FORGERY_MANY: Attack = Attack {
     name: "pmac-one-forgery-many",
-    about: "one collision of PMAC forges all messages that go on from it; one lucky short tag \
-            does not",
-    source: "Preneel and van Oorschot, CRYPTO 1995 (a collision of an iterated MAC goes on); PMAC, \
-             section 4.2 (not fixing the tag length)",
-    how: "If two messages of as many blocks have one tag of n bits, their sums are equal, and so \
-          are the tags of both with the same suffix, whatever it is. A forged tag of 8 bits says \
-          much less: the sums are equal once in 256 times, so the next forgery has to be guessed \
-          again.",
+    about: "one collision of PMAC forges all messages that extend it; one lucky short tag does not",
+    source: "Preneel and van Oorschot, CRYPTO 1995 (a collision of an iterated MAC extends); PMAC, \
+         section 4.2 (not fixing the tag length)",
+    how: "If two messages of the same number of blocks have the same tag of n bits, their sums are \
+         equal. Then the tags of both with the same suffix are equal too, whatever it is. A forged \
+         tag of 8 bits reveals much less: the sums are equal once in 256 times, so the next \
+         forgery is another guess.",
     run: one_forgery_many,
 };
 
@@ -33,31 +32,32 @@ pub const BIRTHDAY: Attack = Attack {
     about: "PMAC on blocks of 16 bits: collisions grow with q^2 l, below the theorem's q^2 l^2",
     source: "PMAC, theorem 1; Luykx, Preneel, Szepieniec and Yasuda 2016; docs/design/theory.md, PMAC's \
              bound",
-    how: "q messages of l = 2^k blocks. Blocks l/2 to l - 1 of each are the same block, another \
-          one in each message. Their masks are a coset of l/2 elements: two messages whose blocks \
-          differ by one of these encrypt the same points, and their sums are equal. This is q^2 l \
-          / 2^(n+2) for small q. Collisions are turned into forgeries.",
+    how: "q messages of l = 2^k blocks. Blocks l/2 to l - 1 of a message are equal, and differ \
+         from message to message. Their masks are a coset of l/2 elements. If the blocks of two \
+         messages differ by one of these, both encrypt the same points, and their sums are equal. \
+         The probability is q^2 l / 2^(n+2) for small q. The attack turns collisions into \
+         forgeries.",
     run: birthday,
 };
 
 /// The row of the table.
 pub const LIGHTMAC_NONE: Attack = Attack {
     name: "lightmac-none",
-    about: "LightMAC on blocks of 16 bits: the same messages collide as random ones, whatever \
-            their length",
+    about: "LightMAC on blocks of 16 bits: these messages collide as often as random ones, \
+         whatever their length",
     source: "LightMAC, theorem 1 and proposition 1",
     how: "As pmac-birthday, with the library's LightMAC over the toy cipher, s = 8. Each block \
-          has its number in it, so no two of a message can be the same point: q^2 / 2^(n+1) \
-          collisions, for messages of 4 blocks and of 256.",
+         contains its number, so the points of a message differ: q^2 / 2^(n+1) collisions, for \
+         messages of 4 blocks and of 256.",
     run: lightmac_none,
 };
 
-/// A random permutation.
+/// Draws a permutation.
 pub fn cipher(random: &mut Random) -> Toy {
     Toy::new(&random.array())
 }
 
-/// PMAC over the toy cipher with tags of their first `bytes` bytes.
+/// Returns PMAC over the toy cipher, with tags truncated to their first `bytes` bytes.
 fn toy_pmac(random: &mut Random, bytes: usize) -> Tags {
     let mac = ToyPmac::new(cipher(random));
     Box::new(move |_, message| {
@@ -66,7 +66,7 @@ fn toy_pmac(random: &mut Random, bytes: usize) -> Tags {
     })
 }
 
-/// The first two messages that have the same tag.
+/// Returns the first two messages with the same tag.
 fn equal_tags(game: &mut Game, messages: &[Vec<u8>]) -> Option<[Vec<u8>; 2]> {
     let mut seen: Vec<(Vec<u8>, usize)> =
         messages.iter().enumerate().map(|(i, message)| (game.ask(message), i)).collect();
@@ -75,8 +75,8 @@ fn equal_tags(game: &mut Game, messages: &[Vec<u8>]) -> Option<[Vec<u8>; 2]> {
     Some([0, 1].map(|i| messages[pair[i].1].clone()))
 }
 
-/// Whether `forgeries` suffixes of one to four blocks, asked for after one of two messages, forge after
-/// the other.
+/// Requests tags with `forgeries` suffixes of one to four blocks on one message of a pair. Returns
+/// true if all are right for the other one.
 fn suffixes(game: &mut Game, random: &mut Random, pair: &[Vec<u8>; 2], forgeries: usize) -> bool {
     (0..forgeries).all(|_| {
         let blocks = 1 + random.below(4);
@@ -87,7 +87,7 @@ fn suffixes(game: &mut Game, random: &mut Random, pair: &[Vec<u8>; 2], forgeries
     })
 }
 
-/// Messages of `bytes` bytes, all different and with the same last block.
+/// Returns messages of `bytes` bytes, all different and with the same last block.
 fn random_messages(random: &mut Random, count: usize, bytes: usize) -> Vec<Vec<u8>> {
     let message = |_| [random.bytes(bytes), vec![0; 2]].concat();
     let mut messages: Vec<_> = (0..count).map(message).collect();
@@ -96,7 +96,8 @@ fn random_messages(random: &mut Random, count: usize, bytes: usize) -> Vec<Vec<u
     messages
 }
 
-/// 1 - the product of 1 - i p for i below q: what q independent values of probability p collide with.
+/// Returns the collision probability of q independent values with pair probability p: 1 - the
+/// product of 1 - i p for i below q.
 pub fn birthday_of(q: u64, p: f64) -> f64 {
     1.0 - (0..q).map(|i| (1.0 - i as f64 * p).max(0.0)).product::<f64>()
 }
@@ -107,13 +108,13 @@ fn one_forgery_many(_: &AttackOptions) -> Vec<Finding> {
         equal_tags(game, &messages).is_some_and(|pair| suffixes(game, random, &pair, 16))
     };
     let short = |game: &mut Game, random: &mut Random| {
-        // All messages until two have the same tag of 8 bits: 257 are enough.
+        // Queries messages until two have the same tag of 8 bits; 257 are enough.
         let messages = random_messages(random, 300, 8);
         let pair = equal_tags(game, &messages).expect("more messages than tags");
         suffixes(game, random, &pair, 2)
     };
     let n = N as f64;
-    // Both sums are equal, or two guesses at 8 bits.
+    // Either the sums are equal, or two guesses at 8 bits are right.
     let [same, guess] = [1.0 / 256.0, 1.0 / 65536.0];
     let trial =
         |target, role, keys, expected, formula| Trial { target, role, keys, expected, formula };
@@ -145,20 +146,20 @@ fn one_forgery_many(_: &AttackOptions) -> Vec<Finding> {
     ]
 }
 
-/// A point of a curve: what q messages of l blocks found.
+/// A point of a curve: the result for q messages of l blocks.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Messages under a key.
     pub q: u64,
     /// Blocks of a message.
     pub l: u64,
-    /// How often two of them collided, and that was a forgery; with the library's bound.
+    /// The frequency of collisions that gave a forgery, with the library's bound.
     pub finding: Finding,
-    /// What the paper's theorem allows.
+    /// The bound of the paper's theorem.
     pub theorem: f64,
 }
 
-/// Numbers without repetition.
+/// Returns different random numbers.
 fn different(random: &mut Random, count: u64, below: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = Vec::new();
     while numbers.len() < count as usize {
@@ -170,8 +171,8 @@ fn different(random: &mut Random, count: u64, below: usize) -> Vec<usize> {
     numbers
 }
 
-/// q queries of messages that `of` makes of different numbers, and one more for the forgery: a suffix
-/// of `suffix`.
+/// Makes q queries of messages that `of` makes from different numbers, and one more for the
+/// forgery, with the suffix `suffix`.
 fn forge(
     game: &mut Game,
     random: &mut Random,
@@ -183,25 +184,27 @@ fn forge(
     equal_tags(game, &messages).is_some_and(|pair| suffixes(game, random, &pair, 1))
 }
 
-/// PMAC: a message of l = 2^k blocks with `block` in the upper half, but for the last block.
+/// Returns PMAC's message of l = 2^k blocks, whose upper half repeats `block` except for the last
+/// block.
 pub fn coset(l: u64, block: usize) -> Vec<u8> {
     let mut message = vec![[0; 2]; l as usize];
     message[l as usize / 2 - 1..l as usize - 1].fill((block as u16).to_be_bytes());
     message.as_flattened().to_vec()
 }
 
-/// LightMAC, s = 8: a message of l - 1 full blocks that are `block`, and an empty one.
+/// Returns LightMAC's message for s = 8: l - 1 full blocks equal to `block`, and an empty one.
 fn constant(l: u64, block: usize) -> Vec<u8> {
     vec![block as u8; l as usize - 1]
 }
 
-/// The keys that are tried for each point.
+/// The number of keys for each point.
 const KEYS: u64 = 2000;
 
-/// PMAC's curve at q messages of l blocks, l being a power of two and at least 4.
+/// Measures PMAC's curve at q messages of l blocks; l is a power of two, at least 4.
 pub fn pmac_point(q: u64, l: u64) -> Point {
     let n = N as f64;
-    // No two in a coset of l/2 of 2^16 points; and no collision of others, which are random.
+    // No two messages are in a coset of l/2 of the 2^16 points, and no others collide, which behave
+    // as random.
     let c = l as f64 / 2.0;
     let apart: f64 = (0..q).map(|i| ((n - i as f64 * c) / (n - i as f64)).max(0.0)).product();
     let trial = Trial {
@@ -221,7 +224,7 @@ pub fn pmac_point(q: u64, l: u64) -> Point {
     Point { q, l, finding: Finding { bound: Some(bound), ..finding }, theorem }
 }
 
-/// LightMAC's curve at q messages of l blocks.
+/// Measures LightMAC's curve at q messages of l blocks.
 pub fn lightmac_point(q: u64, l: u64) -> Point {
     let trial = Trial {
         target: &format!("LightMAC, n = 16, {q} messages of {l} blocks"),
@@ -242,7 +245,7 @@ pub fn lightmac_point(q: u64, l: u64) -> Point {
     Point { q, l, finding: Finding { bound: Some(theorem), ..finding }, theorem }
 }
 
-/// PMAC's points: messages get longer, then more. Found once, by what asks first.
+/// Returns PMAC's points: for longer messages, then for more. The first call measures them.
 pub fn pmac_curve() -> &'static [Point] {
     static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
         let longer = [4, 16, 64, 256].map(|l| pmac_point(32, l));
@@ -252,7 +255,7 @@ pub fn pmac_curve() -> &'static [Point] {
     &POINTS
 }
 
-/// LightMAC's points: the same.
+/// Returns LightMAC's points in the same way.
 pub fn lightmac_curve() -> &'static [Point] {
     static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
         let longer = [4, 16, 64, 248].map(|l| lightmac_point(128, l));
@@ -262,7 +265,7 @@ pub fn lightmac_curve() -> &'static [Point] {
     &POINTS
 }
 
-/// The same messages and a MAC of 128 bits.
+/// Attacks a MAC of 128 bits with the same messages.
 fn control(name: &str, of: impl Fn(usize) -> Vec<u8>) -> Finding {
     let trial = Trial {
         target: &format!("{name}, 128 messages of 64 blocks"),
@@ -274,7 +277,7 @@ fn control(name: &str, of: impl Fn(usize) -> Vec<u8>) -> Finding {
     trial.play(real(name), |game, random| forge(game, random, 128, 256, &of))
 }
 
-/// 16 bytes for 2.
+/// Widens each 2 bytes to 16.
 fn wide(message: &[u8]) -> Vec<u8> {
     message.as_chunks().0.iter().flat_map(|block: &[u8; 2]| block.repeat(8)).collect()
 }

@@ -1,4 +1,4 @@
-//! A list of tags that says how long its tags are.
+//! A list of tags that determines the length of its tags.
 
 use tagmac::{PmacAes128, Tag};
 
@@ -10,16 +10,15 @@ use super::random::Random;
 /// The row of the table.
 pub const TRUNCATION: Attack = Attack {
     name: "short-tag-truncation",
-    about: "a checker takes tags as long as the list has them: 256 guesses at one byte, or none \
-            at all",
-    source: "PMAC, section 4.2 (tags of t bits pass with 2^-t); the length is the key's choice",
-    how: "The naive checker compares as many bytes as the list gives. The attacker writes a list \
-          with tags of one byte, or of none. The library compares tags of the MAC's own length, \
-          and no tag of another length is one of its tags.",
+    about: "a checker accepts tags of the list's length: 256 guesses at one byte, or the empty tag",
+    source: "PMAC, section 4.2 (tags of t bits pass with 2^-t); the key determines the length",
+    how: "The naive checker compares as many bytes as the list has. The attacker writes a list \
+         with tags of one byte, or empty ones. The library only compares tags of the MAC's own \
+         length, and rejects tags of any other.",
     run,
 };
 
-/// Whether a checker accepts this tag.
+/// Returns true if a checker accepts this tag.
 type Check = fn(&PmacAes128, &[u8], &[u8]) -> bool;
 
 fn naive(mac: &PmacAes128, message: &[u8], tag: &[u8]) -> bool {
@@ -30,7 +29,7 @@ fn real(mac: &PmacAes128, message: &[u8], tag: &[u8]) -> bool {
     Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
 }
 
-/// No queries: tags of a message that are tried one after the other.
+/// Makes no queries; tries tags of a message one after the other.
 fn guess(
     check: Check,
     guesses: impl Fn(&mut Random) -> Vec<Vec<u8>>,

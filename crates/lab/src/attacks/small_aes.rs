@@ -1,8 +1,8 @@
-//! AES in few rounds and in small: cells of 8 bits, or of 4 as SR(n, 4, 4, 4) of Cid, Murphy and
-//! Robshaw ("Small Scale Variants of the AES", FSE 2005). Plain and slow: tables by the block's
-//! cells, and no secret is here.
+//! AES with few rounds and with small cells: of 8 bits, or of 4 as SR(n, 4, 4, 4) of Cid, Murphy
+//! and Robshaw ("Small Scale Variants of the AES", FSE 2005). It is plain and slow, with tables
+//! indexed by the block's cells, because nothing here is secret.
 //!
-//! A block has 16 cells, column after column. Cells of 4 bits lie two to a byte.
+//! A block has 16 cells, column after column. Two cells of 4 bits share a byte.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,12 +10,12 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone)]
 pub struct SmallAes {
     bits: u32,
-    /// The field's polynomial without its first term.
+    /// The field's polynomial without its leading term.
     low: u8,
     sbox: Arc<[u8]>,
 }
 
-/// Some rounds under their keys. The last one has no MixColumns, as FIPS-197's.
+/// Some rounds under their keys. As in FIPS-197, the last one has no MixColumns.
 #[derive(Clone)]
 pub struct Rounds {
     aes: SmallAes,
@@ -36,7 +36,8 @@ impl SmallAes {
         SMALL.clone()
     }
 
-    /// The S-box is x^-1 in the field, xored with rotations of itself and a constant.
+    /// Builds the cipher. The S-box is x^-1 in the field, xored with rotations of itself and a
+    /// constant.
     fn new(bits: u32, low: u8, rotations: &[u32], constant: u8) -> Self {
         let field = SmallAes { bits, low, sbox: Arc::new([]) };
         let (size, mask) = (1u16 << bits, ((1u16 << bits) - 1) as u8);
@@ -54,17 +55,17 @@ impl SmallAes {
         (a << 1 & (((1u16 << self.bits) - 1) as u8)) ^ (high * self.low)
     }
 
-    /// The S-box.
+    /// Applies the S-box.
     pub fn substituted(&self, cell: u8) -> u8 {
         self.sbox[cell as usize]
     }
 
-    /// The product in the cells' field.
+    /// Returns the product in the cells' field.
     pub fn times(&self, a: u8, b: u8) -> u8 {
         (0..self.bits).rev().fold(0, |sum, bit| self.times_x(sum) ^ ((b >> bit & 1) * a))
     }
 
-    /// Some rounds of AES-128's key schedule: the first round keys of FIPS-197.
+    /// Returns the first rounds of AES-128, with the round keys of FIPS-197.
     pub fn expand(&self, key: &[u8; 16], rounds: usize) -> Rounds {
         let mut keys = vec![*key];
         let mut rcon = 1;
@@ -85,7 +86,7 @@ impl SmallAes {
         Rounds { aes: self.clone(), keys }
     }
 
-    /// Rounds under keys of their own, one more than there are rounds.
+    /// Returns rounds under independent keys; there is one key more than rounds.
     pub fn rounds(&self, keys: Vec<[u8; 16]>) -> Rounds {
         let mask = ((1u16 << self.bits) - 1) as u8;
         let keys = keys.into_iter().map(|key| key.map(|cell| cell & mask)).collect();
@@ -94,7 +95,7 @@ impl SmallAes {
 }
 
 impl Rounds {
-    /// The cells of a block through all rounds.
+    /// Encrypts the cells of a block.
     pub fn encrypt(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.keys[..] else {
             return core::array::from_fn(|i| block[i] ^ self.keys[0][i]);
@@ -108,12 +109,12 @@ impl Rounds {
         core::array::from_fn(|i| state[i] ^ last[i])
     }
 
-    /// SubBytes and ShiftRows.
+    /// Applies SubBytes and ShiftRows.
     fn shifted(&self, state: &[u8; 16]) -> [u8; 16] {
         core::array::from_fn(|i| self.aes.sbox[state[(i + 4 * (i % 4)) % 16] as usize])
     }
 
-    /// MixColumns.
+    /// Applies MixColumns.
     fn mixed(&self, state: &[u8; 16]) -> [u8; 16] {
         core::array::from_fn(|i| {
             let cell = |j: usize| state[i / 4 * 4 + (i + j) % 4];
@@ -122,12 +123,12 @@ impl Rounds {
     }
 }
 
-/// The cells of a block of 64 bits.
+/// Returns the cells of a block of 64 bits.
 pub fn cells(block: &[u8; 8]) -> [u8; 16] {
     core::array::from_fn(|i| if i % 2 == 0 { block[i / 2] >> 4 } else { block[i / 2] & 15 })
 }
 
-/// The block of 64 bits that has these cells.
+/// Returns the block of 64 bits with these cells.
 pub fn packed(cells: &[u8; 16]) -> [u8; 8] {
     core::array::from_fn(|i| cells[2 * i] << 4 | cells[2 * i + 1])
 }

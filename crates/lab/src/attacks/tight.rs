@@ -1,4 +1,4 @@
-//! The attack that EliMAC's bound is tight for.
+//! The attack that reaches EliMAC's bound.
 
 use std::sync::LazyLock;
 
@@ -20,10 +20,10 @@ pub const ELIMAC: Attack = Attack {
     about: "messages of two blocks collide as often as EliMAC's theorem 1 allows, and then forge",
     source: "EliMAC, section 4.3 and theorems 1 and 2",
     how: "Blocks of 16 bits, uniform subkeys and I(S, M) = S M, so eps = 2^-16. Two messages (M1, \
-          M2) and (M1', M2') collide for one subkey, (M2 ^ M2') / (M1 ^ M1'). The messages here \
-          have a different one for each pair, so of the 2^16 subkeys just q (q - 1) / 2 give a \
-          collision: the theorem's bound, reached. Then add a constant to both last blocks, ask \
-          for one, forge the other.",
+         M2) and (M1', M2') collide for one subkey, (M2 ^ M2') / (M1 ^ M1'). The messages here \
+         have a different one for each pair, so exactly q (q - 1) / 2 of the 2^16 subkeys give a \
+         collision, which reaches the theorem's bound. Then add a constant to both last blocks, \
+         request one tag and forge the other.",
     run,
 };
 
@@ -82,13 +82,14 @@ impl Families for Product {
     }
 }
 
-/// The most messages.
+/// The maximum of messages.
 pub const MESSAGES: usize = 128;
 
-/// Messages (M1, z) of a block and 15 bits, which are padded to (M1, 2z + 1). The z are pairs (a, a^3)
-/// over GF(2^7), of which no two have the xor of two others (a^3 is almost perfectly nonlinear), and
-/// M1 is the root of 2z. So the subkey of a pair, (2z ^ 2z') / (M1 ^ M1') = M1 ^ M1', is the root of
-/// 2z ^ 2z', a different one for each pair.
+/// Returns messages (M1, z) of a block and 15 bits, which are padded to (M1, 2z + 1).
+///
+/// The z are pairs (a, a^3) over GF(2^7). No two have the xor of two others, because a^3 is almost
+/// perfectly nonlinear. M1 is the root of 2z. So the subkey of a pair, (2z ^ 2z') / (M1 ^ M1') = M1
+/// ^ M1', is the root of 2z ^ 2z', which differs for each pair.
 pub fn messages() -> Vec<[u16; 2]> {
     // x^7 + x + 1.
     let product7 = |a: u16, b: u16| {
@@ -101,20 +102,21 @@ pub fn messages() -> Vec<[u16; 2]> {
     (0..MESSAGES as u16).map(|a| [root(2 * z(a)), z(a)]).collect()
 }
 
-/// The square root in GF(2^16).
+/// Returns the square root in GF(2^16).
 pub fn root(x: u16) -> u16 {
     (1..16).fold(x, |x, _| product16(x, x))
 }
 
-/// The message's 31 bits.
+/// Returns the message's 31 bits.
 pub fn bits([block, z]: [u16; 2]) -> Vec<u8> {
     ((block as u32) << 16 | (z as u32) << 1).to_be_bytes().to_vec()
 }
 
-/// What is added to both last blocks: a bit that no z has.
+/// The constant that is added to both last blocks: a bit that is 0 in every z.
 pub const ADDED: u16 = 1 << 14;
 
-/// q + 1 queries: messages that `of` makes of a first block and a number for the last one.
+/// Makes q + 1 queries, with messages that `of` makes from a first block and a number for the last
+/// one.
 pub fn collide(
     messages: &[[u16; 2]],
     of: impl Fn([u16; 2]) -> Vec<u8>,
@@ -132,7 +134,7 @@ pub fn collide(
     }
 }
 
-/// E: one toy permutation. Which one it is does not matter to collisions.
+/// E: one toy permutation. Collisions do not depend on which one it is.
 #[derive(Clone)]
 pub struct Fixed;
 
@@ -152,7 +154,7 @@ impl BlockCipher for Fixed {
     }
 }
 
-/// The library's EliMAC over blocks of 16 bits. Messages lack one bit to whole bytes.
+/// Returns the library's EliMAC over blocks of 16 bits. Messages are one bit short of whole bytes.
 pub fn toy(subkeys: [u16; 2]) -> Tags {
     let mac = EliMac::<Product, Fixed>::from_families(Product(subkeys), &[]);
     Box::new(move |_, message| {
@@ -161,7 +163,7 @@ pub fn toy(subkeys: [u16; 2]) -> Tags {
     })
 }
 
-/// EliMAC-AES, asked for the same messages with zeros in front of the first block.
+/// Returns EliMAC-AES for the same messages, with zeros in front of the first block.
 pub fn aes(random: &mut Random) -> Tags {
     let tags = real("ELIMAC-AES128")(random);
     Box::new(move |nonce, message| tags(nonce, &[&[0; 14], message].concat()))

@@ -1,4 +1,4 @@
-//! The other attacks that EliMAC's bounds are tight for (section 4.3): on the truncated permutation, on
+//! The other attacks that reach EliMAC's bounds (section 4.3): on the truncated permutation, on
 //! subkeys that are not uniform, and by guesses.
 
 use tagmac::{Bits, EliMac};
@@ -13,39 +13,40 @@ use super::toy::{N, Toy};
 /// The row of the table.
 pub const TRUNCATION: Attack = Attack {
     name: "elimac-tight-truncation",
-    about: "messages of one block show a truncated permutation: too few of its tags are equal",
+    about: "messages of one block distinguish a truncated permutation: too few of its tags are \
+         equal",
     source: "EliMAC, section 4.3, first term (Gilboa and Gueron); theorem 1",
-    how: "A message of one block goes straight to E, so tags are a permutation's values, cut to t \
-          bits. Each value of t bits comes up at most 2^(n - t) times, so fewer pairs of tags are \
-          equal than of random values. n = 16, t = 8: a coin decides which of the two is asked, and \
-          the number of equal pairs tells. It takes about 2^(n - t/2) = 2^12 messages.",
+    how: "A message of one block goes straight to E, so tags are a permutation's values, truncated \
+         to t bits. Each value of t bits occurs at most 2^(n - t) times, so fewer pairs of tags \
+         are equal than for random values. n = 16, t = 8: a coin chooses one of the two, and the \
+         number of equal pairs reveals which. The attack needs about 2^(n - t/2) = 2^12 messages.",
     run: truncation,
 };
 
 /// The row of the table.
 pub const SUBKEYS: Attack = Attack {
     name: "elimac-tight-subkeys",
-    about: "subkeys that take few values: messages of two and three blocks collide as often as \
-            theorem 1 allows",
+    about: "subkeys with few values: messages of two and three blocks collide as often as theorem \
+         1 allows",
     source: "EliMAC, section 4.3, second term with I(S, M) = S M; theorem 1",
-    how: "Blocks of 16 bits and I(S, M) = S M. With one block, subkey 1 takes 2^8 values, so delta is \
-          2^-8 and the bound q^2 / 2^9. With two, subkey 1 is subkey 2 xor one of 2^8 values: delta^2 \
-          is 2^-24, and 2^16 delta^2 is 2^-8 again. Messages (M, M, z) collide where S_1 ^ S_2 = \
-          (z ^ z') / (M ^ M'), which each pair has a value of its own for. Then forgeries as in \
-          elimac-tight.",
+    how: "Blocks of 16 bits and I(S, M) = S M. With one block, subkey 1 has 2^8 possible values, \
+         so delta is 2^-8 and the bound q^2 / 2^9. With two, subkey 1 is subkey 2 xor one of 2^8 \
+         values: delta^2 is 2^-24, and 2^16 delta^2 is 2^-8 again. Messages (M, M, z) collide if \
+         S_1 ^ S_2 = (z ^ z') / (M ^ M'), which has a different value for each pair. Forgeries \
+         follow as in elimac-tight.",
     run: subkeys,
 };
 
 /// The row of the table.
 pub const GUESS: Attack = Attack {
     name: "elimac-tight-guess",
-    about: "one guess: a tag not seen yet, or one seen; truncation helps the first and not the second",
+    about: "one guess: an unseen tag, or a seen one; truncation helps only the first",
     source: "EliMAC, section 4.3, second term of theorem 2",
-    how: "A tag of n bits that was not seen is right with 1/(2^n - q), and all but 16 of 2^16 points \
-          are asked for here. A tag that was seen is right if the messages collide, eps' = 2^-8 with \
-          the subkeys of elimac-tight-subkeys. Cut to 8 bits, the first chance is 2^8 times as much; \
-          the second stays eps', and gets 2^-8 from what the first has. Theorem 2 multiplies the \
-          greater of the two by 2^8, which is 1 here and 128 times what is found.",
+    how: "An unseen tag of n bits is right with probability 1/(2^n - q); here all but 16 of 2^16 \
+         points are queried. A seen tag is right if the messages collide, eps' = 2^-8 with the \
+         subkeys of elimac-tight-subkeys. Truncated to 8 bits, the first probability grows by 2^8. \
+         The second stays eps', and gains 2^-8 from unseen points. Theorem 2 multiplies the \
+         greater of the two by 2^8, which gives 1 here, 128 times the measured probability.",
     run: guess,
 };
 
@@ -59,11 +60,11 @@ fn trial<'a>(
     Trial { target, role, keys, expected, formula }
 }
 
-/// Bits of a tag where it is cut.
+/// Bits of a truncated tag.
 const TAG_BITS: u32 = 8;
 
-/// The library's EliMAC over a random permutation of 16 bits. The first byte of a message says how many
-/// bits of the others count.
+/// Returns the library's EliMAC over a random permutation of 16 bits. The first byte of a message
+/// has the number of bits that count in the others.
 fn random_cipher(random: &mut Random, subkeys: [u16; 2], bytes: usize) -> Tags {
     let mac = EliMac::<Product, Toy>::from_families(Product(subkeys), &random.array());
     Box::new(move |_, message| {
@@ -73,21 +74,22 @@ fn random_cipher(random: &mut Random, subkeys: [u16; 2], bytes: usize) -> Tags {
     })
 }
 
-/// The message of `count` bits, at most 16 of them.
+/// Returns the message of `count` bits, at most 16.
 fn short(count: u32, bits: u32) -> Vec<u8> {
     let bits = if count == 0 { 0 } else { bits << (16 - count) } as u16;
     let bytes = count.div_ceil(8) as usize;
     [&[count as u8], &bits.to_be_bytes()[..bytes]].concat()
 }
 
-/// The expected number of equal pairs among q tags and its deviation: of random values, and of a
-/// permutation's values, each cut to `TAG_BITS` of 16 bits.
+/// Returns the expected number of equal pairs among q tags and its deviation: for random values,
+/// and for a permutation's values, each truncated to `TAG_BITS` of 16 bits.
 pub fn equal_pairs(q: f64) -> [(f64, f64); 2] {
     let (n, values) = (N as f64, f64::from(1 << TAG_BITS));
     let (pairs, m) = (q * (q - 1.0) / 2.0, n / values);
     // Random pairs are pairwise independent.
     let random = (pairs / values, (pairs / values * (1.0 - 1.0 / values)).sqrt());
-    // A value comes up X of m times in q draws of n: E[X (X - 1) .. (X - r + 1)] by falling powers.
+    // A value that occurs m times in all occurs X times in q draws of n: E[X (X - 1) .. (X - r +
+    // 1)] by falling powers.
     let falling = |x: f64, r: u32| (0..r).map(|i| x - f64::from(i)).product::<f64>();
     let moment = |r| falling(q, r) * falling(m, r) / falling(n, r);
     let mean = values * moment(2) / 2.0;
@@ -97,7 +99,7 @@ pub fn equal_pairs(q: f64) -> [(f64, f64); 2] {
     [random, (mean, (square - mean * mean).sqrt())]
 }
 
-/// The normal distribution: the probability of less than x deviations, by Simpson's rule.
+/// Returns the normal distribution, the probability of less than x deviations, by Simpson's rule.
 pub fn normal(x: f64) -> f64 {
     const STEPS: usize = 1000;
     let density = |t: f64| (-t * t / 2.0).exp() / core::f64::consts::TAU.sqrt();
@@ -107,8 +109,8 @@ pub fn normal(x: f64) -> f64 {
     0.5 + sum * step / 3.0
 }
 
-/// Asks q messages of 15 bits of a MAC or of random tags, by a coin, and says which it was. Whether
-/// that is right.
+/// Queries a MAC or random tags, by a coin, with q messages of 15 bits, and guesses which it was.
+/// Returns true if the guess is right.
 fn tell(
     q: u32,
     mut mac: impl FnMut(&mut Random) -> Tags,
@@ -159,8 +161,8 @@ fn truncation(_: &AttackOptions) -> Vec<Finding> {
     findings
 }
 
-/// Messages for the attack on subkeys: a first block and a number for the last one, as in elimac-tight.
-/// z are pairs (a, a^3) over GF(2^4), so no two have the xor of two others.
+/// Returns the messages of the attack on subkeys: a first block and a number for the last one, as
+/// in elimac-tight. The z are pairs (a, a^3) over GF(2^4), so no two have the xor of two others.
 pub fn messages() -> Vec<[u16; 2]> {
     // x^4 + x + 1.
     let product4 = |a: u16, b: u16| {
@@ -173,12 +175,12 @@ pub fn messages() -> Vec<[u16; 2]> {
     (0..16).map(|a| [root(2 * z(a)), z(a)]).collect()
 }
 
-/// The message of three blocks whose first two are the same.
+/// Returns the message of three blocks, the first two equal.
 fn doubled([block, z]: [u16; 2]) -> Vec<u8> {
     [&block.to_be_bytes()[..], &bits([block, z])].concat()
 }
 
-/// All values that (z ^ z') / (M ^ M') can have: the roots of the even numbers below 2^9.
+/// Returns all possible values of (z ^ z') / (M ^ M'): the roots of the even numbers below 2^9.
 pub fn differences() -> impl Iterator<Item = u16> {
     (0..256).map(|y| root(2 * y))
 }
@@ -222,7 +224,7 @@ fn subkeys(_: &AttackOptions) -> Vec<Finding> {
     ]
 }
 
-/// All messages of 4 to 15 bits, and a guess at the tag of the empty one: one that was not seen.
+/// Queries all messages of 4 to 15 bits, then guesses an unseen tag for the empty message.
 fn fresh(game: &mut Game, _: &mut Random) -> bool {
     let mut seen = vec![false; N];
     for count in 4..16 {
@@ -235,7 +237,7 @@ fn fresh(game: &mut Game, _: &mut Random) -> bool {
     game.forges(&short(0, 0), &tag.to_be_bytes())
 }
 
-/// One query; its tag is named for a message that collides with it under one of 2^8 subkeys.
+/// Makes one query and presents its tag for a message that collides under one of 2^8 subkeys.
 fn repeated(of: impl Fn([u16; 2]) -> Vec<u8>) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, _| {
         let [one, other] = [messages()[3], messages()[7]].map(&of);
@@ -244,7 +246,7 @@ fn repeated(of: impl Fn([u16; 2]) -> Vec<u8>) -> impl FnMut(&mut Game, &mut Rand
     }
 }
 
-/// A message of two blocks for a random cipher.
+/// Returns a message of two blocks for a random cipher.
 fn sized(message: [u16; 2]) -> Vec<u8> {
     [&[31], &bits(message)[..]].concat()
 }
@@ -254,7 +256,7 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
     use Expected::{About, Exactly, Never};
     use Role::{Attack, Control};
     let eps = 1.0 / 256.0;
-    // Two values of a permutation have the same 8 bits.
+    // The probability that two values of a permutation have the same 8 bits.
     let same = 255.0 / 65535.0;
     let mut whole = differences();
     let mut cut = differences().collect::<Vec<_>>().into_iter().cycle();
@@ -262,7 +264,7 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
         bounded(
             1.0 / 16.0,
             trial(
-                "EliMAC, n = t = 16, a tag not seen",
+                "EliMAC, n = t = 16, an unseen tag",
                 Attack,
                 250,
                 About(1.0 / 16.0),
@@ -272,13 +274,13 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
         ),
         bounded(
             eps,
-            trial("EliMAC, n = t = 16, a tag seen", Attack, 256, Exactly(1), "eps'")
+            trial("EliMAC, n = t = 16, a seen tag", Attack, 256, Exactly(1), "eps'")
                 .play(|_| toy([whole.next().expect("2^8 values"); 2]), repeated(bits)),
         ),
         bounded(
             eps,
             trial(
-                "EliMAC, n = 16, t = 8, a tag not seen",
+                "EliMAC, n = 16, t = 8, an unseen tag",
                 Attack,
                 4000,
                 About(eps),
@@ -292,7 +294,7 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
         bounded(
             256.0 / 65535.0 + eps,
             trial(
-                "EliMAC, n = 16, t = 8, a tag seen",
+                "EliMAC, n = 16, t = 8, a seen tag",
                 Attack,
                 4096,
                 About(eps + (1.0 - eps) * same),
@@ -303,7 +305,7 @@ fn guess(_: &AttackOptions) -> Vec<Finding> {
                 repeated(sized),
             ),
         ),
-        trial("EliMAC-AES128, a tag seen", Control, 1000, Never, "2^-114")
+        trial("EliMAC-AES128, a seen tag", Control, 1000, Never, "2^-114")
             .play(aes, repeated(bits)),
     ]
 }

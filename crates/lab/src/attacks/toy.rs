@@ -1,5 +1,5 @@
-//! A cipher with blocks of 16 bits, so small that its bounds are reached: a random permutation, which
-//! is what the theorems put in the place of E.
+//! A random permutation of 16-bit blocks, which is the theorems' ideal E. It is so small that
+//! attacks can reach the bounds.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub const N: usize = 1 << 16;
 pub struct Toy(Arc<[u16; N]>);
 
 impl Toy {
-    /// E_K of a block as a number.
+    /// Returns E_K of a block as a number.
     pub fn at(&self, block: u16) -> u16 {
         self.0[block as usize]
     }
@@ -32,7 +32,7 @@ impl BlockCipher for Toy {
         let mut random = Random::new(u64::from_be_bytes(*key));
         let mut table: Box<[u16; N]> =
             (0..N).map(|block| block as u16).collect::<Vec<_>>().try_into().expect("2^16");
-        // Two numbers of 32 bits from one: that favours none of the 2^16 by more than 2^-16.
+        // Two numbers of 32 bits from one draw; the bias towards any of the 2^16 is below 2^-16.
         let mut shuffle = |i: usize, number: u32| {
             table.swap(i, ((number as u64 * (i as u64 + 1)) >> 32) as usize);
         };
@@ -52,19 +52,19 @@ impl BlockCipher for Toy {
 }
 
 /// PMAC (figure 1 of the paper) with the toy cipher. The library has no PMAC for blocks of 16 bits,
-/// as the paper has no polynomial for them.
+/// because the paper has no polynomial for them.
 pub struct ToyPmac {
     cipher: Toy,
     l: u16,
 }
 
 impl ToyPmac {
-    /// The MAC under the cipher's key.
+    /// Makes the MAC under the cipher's key.
     pub fn new(cipher: Toy) -> Self {
         ToyPmac { l: cipher.at(0), cipher }
     }
 
-    /// The tag of a message of full blocks, one at least.
+    /// Returns the tag of a message of one or more full blocks.
     pub fn tag(&self, blocks: impl Iterator<Item = u16>) -> u16 {
         let e = |block: u64| self.cipher.at(block as u16) as u64;
         let times_x = |a: u64| product16(a as u16, 2) as u64;
@@ -73,8 +73,8 @@ impl ToyPmac {
     }
 }
 
-/// PMAC of full blocks with any cipher E of up to 64 bits: L = E(0), the way to multiply by x, and
-/// L / x.
+/// Computes PMAC of full blocks with any cipher E of up to 64 bits, given L = E(0), multiplication
+/// by x, and L / x.
 pub fn pmac(
     blocks: impl Iterator<Item = u64>,
     e: impl Fn(u64) -> u64,
@@ -95,7 +95,7 @@ pub fn pmac(
     panic!("a message of no block");
 }
 
-/// a / x.
+/// Returns a / x.
 pub fn over_x(a: u16) -> u16 {
     (a >> 1) ^ ((0x8000 | LOW_16 >> 1) & (a & 1).wrapping_neg())
 }

@@ -1,5 +1,5 @@
-//! EliMAC with two rounds for H, under round keys of their own: what the paper's outlook (section 5) would
-//! make of its H.
+//! EliMAC with two rounds with independent keys for H, as proposed in the paper's outlook (section
+//! 5).
 
 use super::attack::{Attack, AttackOptions};
 use super::finding::{Expected, Finding, Role};
@@ -14,24 +14,24 @@ pub const TWO_ROUNDS: Attack = Attack {
     about: "EliMAC with two rounds for H: the likeliest difference of two subkeys forges at once",
     source: "EliMAC, section 5 (a = 2 may suffice, with a small counter and a larger key)",
     how: "Numbers 1 and 2 differ in one cell, so subkeys 1 and 2 differ in one column. If their \
-          difference is D, equal changes of blocks 1 and 2 of (M, M ^ D) change no tag: I(S_1, M) = \
-          I(S_2, M ^ D). The best D has five active S-boxes: 2^-10 or more with cells of 4 bits, \
-          2^-30 or more with AES, beside the 2^-114 of four rounds. With two rounds one \
-          attempt succeeds far more often than EliMAC's bound allows; of seven rounds no such \
-          difference is known.",
+         difference is D, equal changes of blocks 1 and 2 of (M, M ^ D) keep the tag: I(S_1, M) = \
+         I(S_2, M ^ D). The best D has five active S-boxes: 2^-10 or more with cells of 4 bits, \
+         2^-30 or more with AES, compared with 2^-114 for four rounds. With two rounds one attempt \
+         succeeds far more often than EliMAC's bound allows; for seven rounds no such difference \
+         is known.",
     run: two_rounds,
 };
 
-/// Where a cell of the first column is after ShiftRows.
+/// Returns the position of a cell of the first column after ShiftRows.
 fn shifted(row: usize) -> usize {
     row + 4 * ((4 - row) % 4)
 }
 
-/// The likeliest difference of two blocks after two rounds, under round keys that are independent, and its
-/// probability, if the blocks differ by `input` in cell 0 and nowhere else.
+/// Returns the likeliest difference after two rounds under independent keys, and its probability,
+/// for two blocks that differ only in cell 0, by `input`.
 pub fn likeliest(aes: &SmallAes, input: u8) -> ([u8; 16], f64) {
     const CELLS: usize = 16;
-    // Pr[S(x) ^ S(x ^ a) = b], by 16.
+    // 16 Pr[S(x) ^ S(x ^ a) = b].
     let differences: [[u8; CELLS]; CELLS] = core::array::from_fn(|a| {
         let mut counts = [0; CELLS];
         for x in 0..CELLS as u8 {
@@ -43,7 +43,7 @@ pub fn likeliest(aes: &SmallAes, input: u8) -> ([u8; 16], f64) {
     for column in 0..1u32 << 16 {
         let cells: [usize; 4] = core::array::from_fn(|row| (column >> (4 * row)) as usize & 15);
         let through = |middle: usize| -> u64 {
-            // MixColumns of a column with one cell.
+            // MixColumns of a column with one nonzero cell.
             let factors = [2, 1, 1, 3].into_iter().zip(cells);
             let after = factors.map(|(factor, cell)| {
                 u64::from(differences[usize::from(aes.times(middle as u8, factor))][cell])
@@ -61,7 +61,7 @@ pub fn likeliest(aes: &SmallAes, input: u8) -> ([u8; 16], f64) {
     (best, most as f64 / f64::from(1 << 20))
 }
 
-/// One query: two blocks that differ by `difference` are replaced by two others that do.
+/// Makes one query, then replaces two blocks that differ by `difference` by two others that do.
 fn replace<const BYTES: usize>(difference: Vec<u8>) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, random| {
         let mut pair = || {

@@ -1,4 +1,4 @@
-//! XOR-MAC with a random IV: what happens when one comes again.
+//! XOR-MAC with a random IV, and a repeated IV.
 
 use tagmac::Mac;
 use tagmac::cipher::Aes128;
@@ -13,19 +13,20 @@ use crate::comparators::XorMac;
 /// The row of the table.
 pub const RANDOM_IV: Attack = Attack {
     name: "xor-mac-random-iv",
-    about: "XOR-MAC with a random IV: three tags under one IV give a fourth message's",
+    about: "XOR-MAC with a random IV: three tags under one IV reveal a fourth message's",
     source: "PMAC, section 4.4 (the XOR MAC: IV is a counter or random value)",
-    how: "A tag is a xor of terms of pieces and one of the IV. Under one IV the tags of (a, b), (a', b) and \
-          (a, b') have the tag of (a', b') for their xor. A counter never lets two tags share an IV; a \
-          random IV does. Three messages, asked for 32 times each, share an IV of 8 bits under about \
-          every third key. With an IV of 64 bits they would be asked for about 2^43 times each.",
+    how: "A tag is a xor of terms for pieces and one for the IV. Under one IV the tags of (a, b), \
+         (a', b) and (a, b') xor to the tag of (a', b'). With a counter no two tags share an IV; \
+         with a random IV they may. Three messages, requested 32 times each, share an IV of 8 bits \
+         under about every third key. With an IV of 64 bits this would need about 2^43 requests \
+         for each.",
     run: random_iv,
 };
 
-/// How often each of three messages is asked for.
+/// The number of requests for each of three messages.
 const TIMES: u32 = 32;
 
-/// Three messages under IVs that are drawn, and a forgery under one that all three had.
+/// Requests three messages under drawn IVs, and forges under an IV that all three had.
 fn share(bits: u32) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, random| {
         let [a, b, c, d] = core::array::from_fn(|_| random.array::<8>());

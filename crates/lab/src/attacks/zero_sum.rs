@@ -1,8 +1,8 @@
-//! Few rounds of AES sum to zero over cosets, and what that does to a MAC that xors them.
+//! Few rounds of AES sum to zero over cosets, which breaks a MAC that xors them.
 //!
-//! Let one byte of the input run over all its values. After two rounds of AES each byte of the block
-//! does so, and after the MixColumns of the third their sums are zero ("Square", Daemen, Knudsen and
-//! Rijmen 1997). Four bytes on a diagonal, 2^32 blocks, give one round more.
+//! Let one byte of the input take all its values. After two rounds of AES each byte of the block
+//! takes all values. After the MixColumns of the third round their sums are zero ("Square", Daemen,
+//! Knudsen and Rijmen 1997). Four bytes on a diagonal, 2^32 blocks, give one round more.
 
 use aes::hazmat::{Block8, cipher_round_par};
 use tagmac::EliMac;
@@ -18,12 +18,11 @@ use super::small_aes::{Rounds, SmallAes, cells, packed};
 /// The row of the table.
 pub const THREE_ROUNDS: Attack = Attack {
     name: "zero-sum-3",
-    about: "three rounds of AES over 2^8 blocks sum to zero, and EliMAC of so few rounds falls",
+    about: "three rounds of AES over 2^8 blocks sum to zero, which breaks EliMAC with so few rounds",
     source: "EliMAC, sections 1.1 and 5",
-    how: "One byte runs over all values: the xor of the 256 results is zero, under every key. If \
-          H has 0 or 1 rounds, subkeys differ by the number i alone, so 256 equal blocks of a \
-          message put such a coset into I. Their content then does not matter: change all 256, \
-          and the tag stays.",
+    how: "One byte takes all values: the xor of the 256 results is zero, under every key. If H has \
+         0 or 1 rounds, subkeys differ by the number i only. So 256 equal blocks of a message put \
+         such a coset into I, and their content does not matter: change all 256, and the tag stays.",
     run: three_rounds,
 };
 
@@ -33,26 +32,26 @@ pub const FOUR_ROUNDS: Attack = Attack {
     about: "four rounds over a diagonal sum to zero: small-scale AES in full, AES with --long",
     source: "EliMAC, section 1.1 (Daemen and Rijmen 2002, section 10.2.5) and section 5",
     how: "As zero-sum-3, with the four cells of a diagonal: 2^16 blocks of AES with cells of 4 \
-          bits, 2^32 of AES. EliMAC with four rounds for I falls to it if its subkeys are the key \
-          xor a number that is written along the diagonal; this is why H wants rounds of its own.",
+         bits, 2^32 of AES. This breaks EliMAC with four rounds for I if its subkeys are the key \
+         xor a number that is written along the diagonal, so H needs rounds too.",
     run: four_rounds,
 };
 
-/// The cells of a diagonal: one round takes them to one column.
+/// The cells of a diagonal, which one round moves to one column.
 pub const DIAGONAL: [usize; 4] = [0, 5, 10, 15];
 
-/// The xor of two blocks.
+/// Returns the xor of two blocks.
 pub fn xor(a: &[u8; 16], b: &[u8; 16]) -> [u8; 16] {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// Rounds under random keys.
+/// Returns rounds under random keys.
 fn random_rounds(aes: &SmallAes, rounds: usize, random: &mut Random) -> Rounds {
     aes.rounds((0..=rounds).map(|_| random.array()).collect())
 }
 
-/// Whether the results sum to zero where `active` cells of `bits` bits run over all values, and the
-/// others keep random ones.
+/// Returns the number of blocks, and whether their results sum to zero when `active` cells of
+/// `bits` bits take all values and the others keep random ones.
 fn sums_to_zero(rounds: &Rounds, bits: u32, active: &[usize], random: &mut Random) -> (u64, bool) {
     let mask = ((1u16 << bits) - 1) as u8;
     let constant = random.array::<16>().map(|cell| cell & mask);
@@ -67,7 +66,7 @@ fn sums_to_zero(rounds: &Rounds, bits: u32, active: &[usize], random: &mut Rando
     (blocks, sum == [0; 16])
 }
 
-/// Families H and I of AES in `H` and `I` rounds, with a way to write numbers.
+/// Families H and I of AES with `H` and `I` rounds, and an encoding of numbers.
 #[derive(Clone)]
 struct Reduced {
     h: Rounds,
@@ -95,12 +94,12 @@ impl PlainFamilies for Reduced {
     }
 }
 
-/// The number in the last four bytes, as the paper's first encoding (section 5).
+/// Writes the number in the last four bytes, as in the paper's first encoding (section 5).
 fn plain(i: u32) -> [u8; 16] {
     (i as u128).to_be_bytes()
 }
 
-/// The number four times, as EliMAC-AES has it (section 5.1).
+/// Writes the number four times, as in EliMAC-AES (section 5.1).
 fn four_times(i: u32) -> [u8; 16] {
     let mut block = [0; 16];
     block.as_chunks_mut().0.fill(i.to_be_bytes());
@@ -112,7 +111,7 @@ fn reduced(k1: &[u8; 16], k2: &[u8; 16], rounds: [usize; 2], write: fn(u32) -> [
     Box::new(move |_, message| mac.tag(message).expect("short").as_bytes().to_vec())
 }
 
-/// One query: `BLOCKS` equal blocks of a message from number `BLOCKS` on are replaced by others.
+/// Makes one query, then replaces `BLOCKS` equal blocks of a message, from number `BLOCKS` on.
 fn replace<const BLOCKS: usize, const BYTES: usize>(game: &mut Game, random: &mut Random) -> bool {
     let mut message = random.bytes((2 * BLOCKS - 1) * BYTES);
     let [old, new] = [random.array::<BYTES>(), random.array::<BYTES>()];
@@ -131,7 +130,7 @@ fn three_rounds(_: &AttackOptions) -> Vec<Finding> {
         role,
         keys,
         expected,
-        formula: "every byte runs over all values",
+        formula: "every byte takes all values",
     };
     let sum = |target, rounds, role, expected| {
         trial(target, role, 200, expected).count(|random| {
@@ -188,7 +187,7 @@ impl PlainFamilies for Small {
     }
 }
 
-/// Small-scale EliMAC with so many rounds for H and I, those of H under keys of their own.
+/// Returns small-scale EliMAC with `h` and `i` rounds; those of H have independent keys.
 pub fn small(random: &mut Random, [h, i]: [usize; 2]) -> Tags {
     let aes = SmallAes::small();
     let families = Small { h: random_rounds(&aes, h, random), i: aes.rounds(vec![[0; 16]; i + 1]) };
@@ -202,7 +201,7 @@ fn four_rounds(options: &AttackOptions) -> Vec<Finding> {
         role,
         keys,
         expected,
-        formula: "a diagonal runs over all values",
+        formula: "a diagonal takes all values",
     };
     let sum = |target, rounds, role, expected| {
         trial(target, role, 20, expected).count(|random| {
@@ -236,8 +235,8 @@ fn four_rounds(options: &AttackOptions) -> Vec<Finding> {
     findings
 }
 
-/// The sums of four and of five rounds of AES where the `active` cells run over all values, the last
-/// one among them fastest. All rounds have MixColumns, which keeps sums that are zero.
+/// Returns the sums of four and of five rounds of AES when the `active` cells take all values, the
+/// last of these cells fastest. All rounds have MixColumns, which keeps zero sums.
 pub fn aes_sums(
     keys: &[[u8; 16]; 6],
     constant: [u8; 16],

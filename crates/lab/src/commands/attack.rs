@@ -10,14 +10,14 @@ use tagmac_lab::unknown;
 
 /// Run an attack, or all of them with a line for each.
 ///
-/// An attack asks for tags, then forges. Beside it the real MAC is attacked in the same way, which must
-/// resist. The exit status is 1 if an attack does not succeed as often as its paper says, or the
-/// real MAC falls.
+/// An attack requests tags, then forges. The real MAC is attacked in the same way and must resist.
+/// The exit status is 1 if an attack does not succeed as often as its paper says, or the real MAC
+/// falls.
 #[derive(Args)]
 pub struct Attack {
-    /// The attack; without a name, all that take seconds
+    /// The attack; without a name, all attacks that take seconds
     name: Option<String>,
-    /// Take minutes where the paper's full size takes them
+    /// Run the paper's full size where that takes minutes
     #[arg(long, requires = "name")]
     long: bool,
 }
@@ -49,7 +49,7 @@ fn code(holds: bool) -> ExitCode {
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// On the terminal; ^C ends the run.
+/// Shows the progress on the terminal; ^C ends the run.
 fn progress(percent: u32) {
     if io::stderr().is_terminal() {
         let end = if percent == 100 { "\r     \r" } else { " %" };
@@ -57,7 +57,7 @@ fn progress(percent: u32) {
     }
 }
 
-/// Every attack with the first of its findings, and whether all of them are as expected.
+/// Runs every attack and prints the first of its findings. Fails if one is not as expected.
 fn all(out: &mut impl Write) -> super::Exit {
     let heads = ["attack", "queries", "expected", "found (99 % interval)", "control", "s", ""];
     let mut rows = vec![heads.map(String::from)];
@@ -68,7 +68,7 @@ fn all(out: &mut impl Write) -> super::Exit {
         let of = |role| findings.iter().filter(move |finding| finding.role == role);
         let (first, control) = (of(Role::Attack).next(), of(Role::Control).next());
         let (Some(first), Some(control)) = (first, control) else {
-            return Err(format!("{}: no finding, or no control", attack.name).into());
+            return Err(format!("{}: the finding or its control is missing", attack.name).into());
         };
         let as_expected = findings.iter().all(Finding::holds);
         holds &= as_expected;
@@ -88,6 +88,10 @@ fn all(out: &mut impl Write) -> super::Exit {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
-    writeln!(out, "\nFirst lines only; 'tagmac-lab attack NAME' has all, and says how it works.")?;
+    writeln!(
+        out,
+        "\nFirst lines only; 'tagmac-lab attack NAME' prints all lines, and how the \
+         attack works."
+    )?;
     Ok(code(holds))
 }

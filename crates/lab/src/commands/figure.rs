@@ -13,7 +13,7 @@ use tagmac_lab::unknown;
 pub struct Figure {
     /// The figure
     name: Option<String>,
-    /// Where to write it; without it, to standard output
+    /// The file to write; without it, standard output
     #[arg(short, value_name = "FILE.svg", requires = "name")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -42,7 +42,7 @@ impl Figure {
                     )
                     .into());
                 }
-                _ => return Err(format!("{name}: expected a name that ends with .svg").into()),
+                _ => return Err(format!("{name}: the file name must end with .svg").into()),
             }
         }
         let svg = (figure.draw)(&self.record.read()?)?.svg;

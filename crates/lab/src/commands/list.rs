@@ -9,9 +9,9 @@ use tagmac_lab::comparators::{COMPARATORS, Comparator, Keys};
 
 /// List the comparators with the status of their definitions
 ///
-/// official: a standard, an RFC or its designers define it, with vectors. paper: one of the five papers defines it.
-/// pinned: our choice, because the paper that defines it could not be read. not found: the papers name
-/// it, and no definition was found.
+/// official: a standard, an RFC or its designers define it, with vectors. paper: one of the five
+/// papers defines it. pinned: our choice, because the paper that defines it could not be read. not
+/// found: the papers name it, but we found no definition.
 #[derive(Args)]
 pub struct List {
     /// One JSON object per line
@@ -49,7 +49,7 @@ fn cells(one: &Comparator) -> [String; 7] {
     [one.name.into(), kind, status, keys(one.keys), nonce, tag, one.about.into()]
 }
 
-/// The bytes of the keys.
+/// Formats the lengths of the keys.
 fn keys(keys: Keys) -> String {
     match keys {
         Keys::Any => "any".into(),

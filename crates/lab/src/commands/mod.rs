@@ -13,16 +13,16 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What a subcommand ends with; an error is one line, and exit status 2.
+/// The result of a subcommand. An error is one line, and exit status 2.
 pub type Exit = Result<ExitCode, Box<dyn Error>>;
 
-/// Writes a file as a whole, or leaves what was there.
+/// Replaces a file atomically.
 pub fn write(file: &Path, text: &str) -> Result<(), String> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let written = fs::write(&new, text).and_then(|()| fs::rename(&new, file));
     written.map_err(|error| {
-        // Nothing half-written stays; it may not even be there.
+        // Remove a half-written file, if there is one.
         let _ = fs::remove_file(&new);
         format!("{}: {error}", file.display())
     })

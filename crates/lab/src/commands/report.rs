@@ -8,11 +8,11 @@ use clap::Args;
 use tagmac_lab::attacks::{ATTACKS, Finding};
 use tagmac_lab::report::{attack_all, files};
 
-/// Write the report: a page with all tables, figures, attacks and comparators, and docs/design/lab.md and
-/// docs/guide/choosing-a-mac.md with their pictures.
+/// Write the report: a page with all tables, figures, attacks and comparators, and
+/// docs/design/lab.md and docs/guide/choosing-a-mac.md with their pictures.
 ///
-/// The attacks are run for it, which takes a minute or two. Nothing is written before all is made. The
-/// exit status is 1 if an attack is not as expected.
+/// It runs all attacks first, which takes a minute or two, and writes nothing until everything is
+/// ready. The exit status is 1 if an attack is not as expected.
 #[derive(Args)]
 pub struct Report {
     /// The folder; in a clone `-o .` writes the repository's own pages
@@ -25,7 +25,7 @@ pub struct Report {
 impl Report {
     pub fn run(&self) -> super::Exit {
         let speeds = self.record.read()?;
-        // Before the minutes that the attacks take.
+        // Create the folders before the attacks, which take minutes.
         for name in ["docs/design", "docs/guide", "docs/pictures", "bench/record"] {
             folder(&self.output.join(name))?;
         }
@@ -44,7 +44,7 @@ impl Report {
     }
 }
 
-/// Makes a folder to which files can be written.
+/// Creates a folder for writing.
 fn folder(folder: &Path) -> Result<(), String> {
     let named = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(named)?;

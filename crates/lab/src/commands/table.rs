@@ -7,10 +7,10 @@ use clap::Args;
 use tagmac_lab::tables::{TABLES, find};
 use tagmac_lab::unknown;
 
-/// Print a table of the papers with ours beside it; without a name, list them.
+/// Print a table of the papers with our figures; without a name, list the tables.
 ///
-/// Speeds come from a record of `bench`: the lab measures none. A cell that our copy of a paper lost
-/// says so.
+/// Speeds come from a record of `bench`; the lab does not measure. A cell that our copy of a paper
+/// lost is marked as lost.
 #[derive(Args)]
 pub struct Table {
     /// The table

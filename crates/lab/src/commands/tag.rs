@@ -19,7 +19,7 @@ pub struct Tag {
     /// can read arguments
     #[arg(long, value_name = "HEX[+HEX...]")]
     keys: String,
-    /// The nonce in hex, for a MAC that takes one
+    /// The nonce in hex, for a MAC that needs one
     #[arg(long, value_name = "HEX")]
     nonce: Option<String>,
     /// The message; `-` is standard input

@@ -1,4 +1,4 @@
-//! MACs that chain blocks: one waits for the one before it, so a block costs its rounds one after the
+//! MACs that chain blocks. Each block waits for the previous one, so its rounds run one after the
 //! other. SUM-ECBC's two chains run side by side, in the time of one.
 //!
 //! ```text
@@ -13,9 +13,12 @@
 //!            CBC(M 10* with K3 xored into the last block, if not)
 //! ```
 //!
-//! `10*` is always there but in XCBC. CBC-MAC: FIPS 113 without its padding; EMAC: LightMAC paper, with
-//! our padding; EDE: algorithm 3 of ISO/IEC 9797-1, as remembered; SUM-ECBC: Yasuda, CT-RSA 2010, and 3kf9: Zhang, Wu, Sui, Wang, ASIACRYPT 2012, both as
-//! remembered; XCBC: Black and Rogaway, CRYPTO 2000, and RFC 3566.
+//! All except XCBC always add `10*`.
+//!
+//! CBC-MAC is FIPS 113 without its padding. EMAC is from the LightMAC paper, with our padding. EDE
+//! is algorithm 3 of ISO/IEC 9797-1, as remembered. SUM-ECBC is from Yasuda, CT-RSA 2010, and 3kf9
+//! from Zhang, Wu, Sui and Wang, ASIACRYPT 2012, both as remembered. XCBC is from Black and
+//! Rogaway, CRYPTO 2000, and RFC 3566.
 
 use tagmac::cipher::{Cipher, CipherBlock, CipherKey, Decrypt};
 use tagmac::isa::{Isa, Kernel, Level, Levels};
@@ -29,16 +32,16 @@ pub struct CbcMac<C> {
 }
 
 impl<C: Cipher> CbcMac<C> {
-    /// CBC-MAC under a key.
+    /// Makes CBC-MAC under a key.
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         CbcMac { cipher: C::new(key, level), level }
     }
 
-    /// The tag of a message of whole blocks.
+    /// Returns the tag of a message of whole blocks.
     ///
     /// # Errors
     ///
-    /// One line, unless the message is a nonzero multiple of the block.
+    /// Returns one line unless the message is a nonzero multiple of the block.
     pub fn tag(&self, message: &[u8]) -> Result<C::Block, String> {
         let (block, found) = (C::Block::BYTES, message.len());
         if found == 0 || !found.is_multiple_of(block) {
@@ -52,7 +55,7 @@ impl<C: Cipher> CbcMac<C> {
     }
 }
 
-/// Chains over a message with 10* after it, always.
+/// Computes chains over a message with 10* always added.
 fn padded_chains<C: Cipher, const N: usize>(
     ciphers: [&C; N],
     message: &[u8],
@@ -70,12 +73,12 @@ pub struct Emac<C> {
 }
 
 impl<C: Cipher> Emac<C> {
-    /// EMAC under two keys.
+    /// Makes EMAC under two keys.
     pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
         Emac { k1: C::new(k1, level), k2: C::new(k2, level), level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let [y] = padded_chains([&self.k1], message, self.level);
         encrypt(&self.k2, &y.last, self.level)
@@ -90,12 +93,12 @@ pub struct CbcMacEde<C> {
 }
 
 impl<C: Decrypt> CbcMacEde<C> {
-    /// CBC-MAC with triple encryption, under two keys.
+    /// Makes CBC-MAC-EDE under two keys.
     pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
         CbcMacEde { k1: C::new(k1, level), k2: C::new(k2, level), level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let [y] = padded_chains([&self.k1], message, self.level);
         let middle = self.level.run(DecryptOne { cipher: &self.k2, block: &y.last });
@@ -125,12 +128,12 @@ pub struct SumEcbc<C> {
 }
 
 impl<C: Cipher> SumEcbc<C> {
-    /// SUM-ECBC under four keys.
+    /// Makes SUM-ECBC under four keys.
     pub fn with_level(keys: [&C::Key; 4], level: Level) -> Self {
         SumEcbc { keys: keys.map(|key| C::new(key, level)), level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let [k1, k2, k3, k4] = &self.keys;
         let [y, z] = padded_chains([k1, k3], message, self.level);
@@ -145,12 +148,12 @@ pub struct ThreeKf9<C> {
 }
 
 impl<C: Cipher> ThreeKf9<C> {
-    /// 3kf9 under three keys.
+    /// Makes 3kf9 under three keys.
     pub fn with_level(keys: [&C::Key; 3], level: Level) -> Self {
         ThreeKf9 { keys: keys.map(|key| C::new(key, level)), level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let [k1, k2, k3] = &self.keys;
         let [y] = padded_chains([k1], message, self.level);
@@ -167,13 +170,13 @@ pub struct Xcbc<C: Cipher> {
 }
 
 impl<C: Cipher> Xcbc<C> {
-    /// XCBC under a key and two blocks.
+    /// Makes XCBC under a key and two blocks.
     pub fn with_level(k1: &C::Key, k2: &C::Block, k3: &C::Block, level: Level) -> Self {
         Xcbc { k1: C::new(k1, level), k2: *k2, k3: *k3, level }
     }
 
-    /// RFC 3566: XCBC under K1 = E_K(0101..), K2 = E_K(0202..) and K3 = E_K(0303..), for a cipher whose
-    /// key is a block.
+    /// Makes XCBC as in RFC 3566, under K1 = E_K(0101..), K2 = E_K(0202..) and K3 = E_K(0303..),
+    /// for a cipher with a key of one block.
     pub fn derived<K: CipherBlock + CipherKey>(key: &K, level: Level) -> Self
     where
         C: Cipher<Block = K, Key = K>,
@@ -187,7 +190,7 @@ impl<C: Cipher> Xcbc<C> {
         Self::with_level(&k1, &k2, &k3, level)
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let before = message.len().saturating_sub(1) / C::Block::BYTES * C::Block::BYTES;
         let (before, last) = message.split_at(before);

@@ -1,17 +1,18 @@
-//! Chaskey (Mouha and others, SAC 2014) and Chaskey-12, which is in ISO/IEC 29192-6 beside LightMAC: a
-//! CBC-MAC over a permutation of four words of 32 bits, little-endian.
+//! Chaskey (Mouha and others, SAC 2014) and Chaskey-12, which is in ISO/IEC 29192-6 together with
+//! LightMAC: a CBC-MAC over a permutation of four words of 32 bits, little-endian.
 //!
 //! ```text
 //! Y_0 = K      Y_i = P(Y_{i-1} ^ M_i)      Tag = P(Y_{m-1} ^ last ^ K') ^ K'
 //! ```
 //!
-//! The last block is M_m and K' = x K if it is full, its bytes with 01 after them and K' = x^2 K if not.
+//! If the last block is full, last = M_m and K' = x K. If not, last is its bytes followed by 01,
+//! and K' = x^2 K.
 
 use tagmac::isa::Block;
 
 type Words = [u32; 4];
 
-/// Chaskey with so many rounds.
+/// Chaskey with `ROUNDS` rounds.
 pub struct Chaskey<const ROUNDS: usize> {
     key: Words,
     full: Words,
@@ -28,7 +29,7 @@ fn xor(a: Words, b: Words) -> Words {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// The words times x, the first one lowest, over x^128 = x^7 + x^2 + x + 1.
+/// Returns the words times x, the lowest word first, over x^128 = x^7 + x^2 + x + 1.
 fn times_x(a: Words) -> Words {
     let number = a.iter().rev().fold(0u128, |number, word| number << 32 | u128::from(*word));
     let doubled = (number << 1) ^ (0x87 * (number >> 127));
@@ -36,7 +37,7 @@ fn times_x(a: Words) -> Words {
 }
 
 impl<const ROUNDS: usize> Chaskey<ROUNDS> {
-    /// Chaskey under a key.
+    /// Makes Chaskey under a key.
     pub fn new(key: &[u8; 16]) -> Self {
         let key = words(key);
         Chaskey { key, full: times_x(key), partial: times_x(times_x(key)) }
@@ -57,7 +58,7 @@ impl<const ROUNDS: usize> Chaskey<ROUNDS> {
         v
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> Block {
         let before = message.len().saturating_sub(1) / 16 * 16;
         let (before, last) = message.split_at(before);

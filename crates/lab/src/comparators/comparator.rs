@@ -1,37 +1,37 @@
-//! What a comparator is, and what it says of keys and nonces of the wrong size.
+//! The description of a comparator, and its errors for keys and nonces of the wrong size.
 
 use std::fmt;
 
 use tagmac::Tag;
 use tagmac::isa::Level;
 
-/// A MAC that the papers compare with, or a universal hash.
+/// A MAC or universal hash that the papers compare with.
 pub struct Comparator {
-    /// Its name, as the papers have it.
+    /// The name in the papers.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of function.
     pub kind: ComparatorKind,
-    /// The bytes of its keys, in order.
+    /// The lengths of the keys in bytes, in order.
     pub keys: Keys,
-    /// The bytes of its nonce; 0 without one.
+    /// The length of the nonce in bytes; 0 without one.
     pub nonce: usize,
-    /// The bytes of its tag.
+    /// The length of the tag in bytes.
     pub tag: usize,
-    /// What it computes, in one line.
+    /// A description of the function in one line.
     pub about: &'static str,
-    /// Who vouches for the definition.
+    /// The status of the definition.
     pub status: Status,
-    /// Where the definition is from; without one, where it was looked for.
+    /// The source of the definition; if none was found, the places that were searched.
     pub source: &'static str,
-    /// The MAC under keys of the right sizes, on a level; `None` where no definition was found.
+    /// Makes the MAC under keys of the right sizes, on a level; `None` if no definition was found.
     pub(super) make: Option<MakeFn>,
 }
 
-/// The tag of a message, given a nonce of the right size; or one line that says what was expected and
-/// what was found.
+/// Returns the tag of a message under a nonce of the right size. The error is one line with the
+/// expected and the actual size.
 pub type TagFn = Box<dyn Fn(&[u8], &[u8]) -> Result<Tag, String> + Send + Sync>;
 
-/// A MAC under keys of the right sizes, on a level.
+/// Makes a MAC under keys of the right sizes, on a level.
 pub(super) type MakeFn = fn(keys: &[&[u8]], level: Level) -> TagFn;
 
 /// A comparator under its keys.
@@ -40,12 +40,12 @@ pub struct Keyed {
     tag: TagFn,
 }
 
-/// What a comparator is.
+/// The kind of a comparator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparatorKind {
     /// A MAC.
     Mac,
-    /// A universal hash, which is no MAC by itself; its value stands where a MAC has its tag.
+    /// A universal hash, which is weaker than a MAC; its value takes the place of the tag.
     Hash,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for ComparatorKind {
 /// The keys of a comparator.
 #[derive(Clone, Copy)]
 pub enum Keys {
-    /// As many keys of so many bytes each.
+    /// A key of each of these lengths in bytes.
     Sizes(&'static [usize]),
     /// One key of any length.
     Any,
@@ -69,16 +69,16 @@ pub enum Keys {
     AsMessage,
 }
 
-/// Who vouches for a comparator's definition.
+/// The status of a comparator's definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// A standard, an RFC or its designers, with published vectors.
     Official,
-    /// One of the five papers defines it.
+    /// A definition in one of the five papers.
     Paper,
-    /// Our choice: the paper that defines it could not be read.
+    /// Our choice, because the paper that defines it could not be read.
     Pinned,
-    /// Named by the papers, and no definition was found.
+    /// The papers name it, but we found no definition.
     NotFound,
 }
 
@@ -94,16 +94,16 @@ impl fmt::Display for Status {
 }
 
 impl Comparator {
-    /// Whether a definition was found, without which there is nothing to compute.
+    /// Returns true if a definition was found, so that there is something to compute.
     pub fn has_definition(&self) -> bool {
         self.make.is_some()
     }
 
-    /// The comparator under its keys, on a level.
+    /// Makes the comparator under its keys, on a level.
     ///
     /// # Errors
     ///
-    /// One line that says what was expected and what was found.
+    /// Returns one line with the expected and the actual sizes.
     pub fn with_keys(&'static self, keys: &[&[u8]], level: Level) -> Result<Keyed, String> {
         let Some(make) = self.make else {
             return Err(format!("no definition found; looked at: {}", self.source));
@@ -117,16 +117,16 @@ impl Comparator {
 }
 
 impl Keyed {
-    /// The tag of a message.
+    /// Returns the tag of a message.
     ///
     /// # Errors
     ///
-    /// One line that says what was expected and what was found.
+    /// Returns one line with the expected and the actual sizes.
     pub fn tag(&self, nonce: &[u8], message: &[u8]) -> Result<Tag, String> {
         match (self.comparator.nonce, nonce.len()) {
             (expected, found) if expected == found => (self.tag)(nonce, message),
-            (0, _) => Err("nonce: expected none, found one".into()),
-            (expected, 0) => Err(format!("nonce: expected {expected} bytes, found none")),
+            (0, _) => Err("nonce: this MAC needs no nonce".into()),
+            (expected, 0) => Err(format!("nonce: this MAC needs a nonce of {expected} bytes")),
             (expected, found) => Err(format!("nonce: expected {expected} bytes, found {found}")),
         }
     }

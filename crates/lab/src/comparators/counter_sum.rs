@@ -1,5 +1,5 @@
-//! XOR-MAC (Bellare, Guérin, Rogaway) and its variant with a second key, as the PMAC paper has them in
-//! section 4.4.
+//! XOR-MAC (Bellare, Guérin, Rogaway) and its variant with a second key, as in section 4.4 of the
+//! PMAC paper.
 //!
 //! 10* always, M = M_1 .. M_l in pieces of n/2 bits, i as n/2 bits:
 //!
@@ -18,13 +18,13 @@ use tagmac::isa::{Isa, Lanes, Level, Levels};
 use crate::blocks::{add_vectors, padded};
 use crate::parallel::{Mode, Parallel, Sums, whole};
 
-/// The most bits of a message: all numbers of n/2 bits but 0.
+/// The maximum of bits in a message: all numbers of n/2 bits except 0.
 const fn limit_bits(half: usize) -> u64 {
     let pieces = if half >= 8 { u64::MAX } else { (1 << (8 * half)) - 1 };
     pieces.saturating_mul(8 * half as u64) - 1
 }
 
-/// A number and a piece.
+/// Returns a number followed by a piece.
 #[inline(always)]
 fn numbered<B: Field>(i: u64, piece: &[u8]) -> B {
     let mut block = B::ZERO;
@@ -56,7 +56,7 @@ fn absorb<I: Isa, C: Cipher<Block: Field>>(
         |j, n| {
             let number = lanes.encode_counter(counter, layout);
             counter = lanes.advance(counter);
-            // Half a block comes before a piece, except before the first one.
+            // Half a block comes before each piece except the first.
             let piece = if n == C::Lanes::<I>::LANES && j > 0 {
                 let [piece] = lanes.load_strided(pieces, half * j, stride);
                 piece
@@ -69,7 +69,7 @@ fn absorb<I: Isa, C: Cipher<Block: Field>>(
     sums.add_xor(lanes, C::finish(isa, &keys, &mut sum));
 }
 
-/// A sum with the term of the last piece after `at` others.
+/// Returns a sum with the term of the last piece after `at` others.
 #[inline(always)]
 fn finish<I: Isa, C: Cipher<Block: Field>, const HALF: usize>(
     isa: I,
@@ -87,7 +87,7 @@ fn finish<I: Isa, C: Cipher<Block: Field>, const HALF: usize>(
 pub struct XorMac<C: Cipher, const HALF: usize>(C);
 
 impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> XorMac<C, HALF> {
-    /// XOR-MAC under a key.
+    /// Makes XOR-MAC under a key.
     pub fn with_level(key: &C::Key, level: Level) -> Parallel<Self> {
         const { assert!(2 * HALF == C::Block::BYTES) };
         Parallel::new(XorMac(C::new(key, level)), level)
@@ -127,7 +127,7 @@ pub struct CounterSum<C: Cipher, const HALF: usize> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> CounterSum<C, HALF> {
-    /// The counter sum under two keys.
+    /// Makes the counter sum under two keys.
     pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Parallel<Self> {
         const { assert!(2 * HALF == C::Block::BYTES) };
         Parallel::new(CounterSum { k1: C::new(k1, level), k2: C::new(k2, level) }, level)

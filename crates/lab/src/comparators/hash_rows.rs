@@ -1,10 +1,10 @@
-//! The universal hashes as rows: words are little-endian, and so is the value.
+//! The universal hashes as rows. Words are little-endian, and so is the value.
 
 use tagmac::Tag;
 
 use super::comparator::TagFn;
 
-/// A hash of bytes in multiples of `unit`. With `by_word`, the key is as long as the message.
+/// Wraps a hash of bytes in multiples of `unit`. With `by_word`, the key is as long as the message.
 pub fn hash_of_bytes<const N: usize>(
     key: &[u8],
     unit: usize,
@@ -18,7 +18,7 @@ pub fn hash_of_bytes<const N: usize>(
     })
 }
 
-/// What is wrong with a message, or with a key that should be as long.
+/// Checks the length of a message, and of a key that must be as long.
 fn check(unit: usize, message: &[u8], key: Option<&Vec<u8>>) -> Result<(), String> {
     let found = message.len();
     if !found.is_multiple_of(unit) {
@@ -30,7 +30,7 @@ fn check(unit: usize, message: &[u8], key: Option<&Vec<u8>>) -> Result<(), Strin
     }
 }
 
-/// A hash under a key, on words of 32 bits in multiples of `words`; its value has `bytes` bytes.
+/// Wraps a hash of 32-bit words in multiples of `words`; its value has `bytes` bytes.
 pub fn hash(
     key: &[u8],
     words: usize,

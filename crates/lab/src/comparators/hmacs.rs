@@ -1,4 +1,4 @@
-//! HMAC (RFC 2104) with MD5, SHA-1 and SHA-256, by RustCrypto's crates.
+//! HMAC (RFC 2104) with MD5, SHA-1 and SHA-256, from RustCrypto's crates.
 
 use hmac::digest::block_api::EagerHash;
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,17 +7,17 @@ use sha1::Sha1;
 use sha2::Sha256;
 use tagmac::Tag;
 
-/// HMAC-MD5 under a key of any length: the tag of a message.
+/// Returns HMAC-MD5 under a key of any length, as a function from message to tag.
 pub fn hmac_md5(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
     hmac::<Md5>(key)
 }
 
-/// HMAC-SHA1 under a key of any length: the tag of a message.
+/// Returns HMAC-SHA1 under a key of any length, as a function from message to tag.
 pub fn hmac_sha1(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
     hmac::<Sha1>(key)
 }
 
-/// HMAC-SHA256 under a key of any length: the tag of a message.
+/// Returns HMAC-SHA256 under a key of any length, as a function from message to tag.
 pub fn hmac_sha256(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
     hmac::<Sha256>(key)
 }

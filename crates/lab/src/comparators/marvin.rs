@@ -1,13 +1,13 @@
-//! MARVIN (Simplicio and others 2009), as EliMAC's appendix A draws it and public programs of its
-//! algorithm 1 have it, with AES-128 and four rounds of AES for its square-complete transform.
+//! MARVIN (Simplicio and others 2009) with AES-128, as drawn in EliMAC's appendix A and as public
+//! programs implement its algorithm 1. Its square-complete transform is four rounds of AES.
 //!
 //! ```text
 //! R   = E_K(c) ^ c, c = 2a        mask_i = R x^(8 i)
 //! Tag = E_K(R ^ 80 00 .. ^ the bits of M ^ Theta(M_1 ^ mask_1) ^ .. ^ Theta(M_l ^ mask_l))
 //! ```
 //!
-//! Zeros fill the last block. 80 00 .. says that the tag has all its bits. Our choices: masks in PMAC's
-//! field, and all four rounds with MixColumns.
+//! Zeros fill the last block. 80 00 .. means that the tag has all its bits. Our choices: masks in
+//! PMAC's field, and MixColumns in all four rounds.
 
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::isa::{Block, Isa, Kernel, Lanes, Level, Levels};
@@ -23,7 +23,7 @@ pub struct Marvin {
 }
 
 impl Marvin {
-    /// MARVIN under a key.
+    /// Makes MARVIN under a key.
     pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         let cipher = Aes128::new(key, level);
         let c: Block = number(0x2a);
@@ -31,7 +31,7 @@ impl Marvin {
         Marvin { cipher, r, level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> Block {
         let (mut mask, step) = (self.r, power_of_x(8));
         let bits: Block = number(8 * message.len() as u128);

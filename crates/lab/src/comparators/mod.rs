@@ -1,4 +1,4 @@
-//! The MACs that the papers compare with. [`COMPARATORS`] has them all.
+//! The MACs that the papers compare with, all in [`COMPARATORS`].
 
 mod chained;
 mod chaskey;

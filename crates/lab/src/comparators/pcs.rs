@@ -1,5 +1,5 @@
-//! The protected counter sum (Bernstein), as the PMAC paper has it in section 4.4, with
-//! f(x) = HMAC-SHA256(K, x) for inputs of 384 bits, which is our choice.
+//! The protected counter sum (Bernstein), as in section 4.4 of the PMAC paper. Our choice of f is
+//! f(x) = HMAC-SHA256(K, x) for inputs of 384 bits.
 //!
 //! 10* always, M = M_1 .. M_l in pieces of 256 bits, i as 128 bits:
 //!
@@ -23,7 +23,7 @@ type Piece = [u8; 32];
 pub struct PcsHmacSha256(Hmac<Sha256>);
 
 impl PcsHmacSha256 {
-    /// The protected counter sum under a key.
+    /// Makes the protected counter sum under a key.
     pub fn with_level(key: &[u8; 32], level: Level) -> Parallel<Self> {
         let f = Hmac::new_from_slice(key).expect("any key");
         Parallel::new(PcsHmacSha256(f), level)

@@ -4,8 +4,8 @@
 //! Y_0 = E_K(0)      Y_i = four rounds of (Y_{i-1} ^ M_i)      Tag = E_K(Y_m ^ the rest 10*)
 //! ```
 //!
-//! As LibTomCrypt has it, with its vectors: the first version, where Pelican 2.0 begins with another
-//! constant. All four rounds have MixColumns.
+//! This is the version of LibTomCrypt and its vectors, the first one; Pelican 2.0 begins with
+//! another constant. All four rounds have MixColumns.
 
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::isa::{Block, Level};
@@ -20,12 +20,12 @@ pub struct Pelican {
 }
 
 impl Pelican {
-    /// Pelican under a key.
+    /// Makes Pelican under a key.
     pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         Pelican { cipher: Aes128::new(key, level), level }
     }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     pub fn tag(&self, message: &[u8]) -> Block {
         let (whole, rest) = message.split_at(message.len() / 16 * 16);
         let first = encrypt(&self.cipher, &[0; 16], self.level);

@@ -1,6 +1,6 @@
 //! PMAC1 (Rogaway, ASIACRYPT 2004, as remembered: the paper could not be read).
 //!
-//! With L = E_K(0) and M = M_1 .. M_m, of which the last block may be full:
+//! With L = E_K(0) and M = M_1 .. M_m, where the last block may be full:
 //!
 //! ```text
 //! Sigma = E_K(M_1 ^ x L) ^ .. ^ E_K(M_{m-1} ^ x^(m-1) L) ^ pad(M_m)
@@ -24,7 +24,7 @@ pub struct Pmac1<C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> Pmac1<C> {
-    /// PMAC1 under a key.
+    /// Makes PMAC1 under a key.
     pub fn with_level(key: &C::Key, level: Level) -> Parallel<Self> {
         let cipher = C::new(key, level);
         let first = encrypt(&cipher, &C::Block::ZERO, level).times_x();

@@ -1,4 +1,4 @@
-//! PMAC2 (Chakraborty, Chattopadhyay, Jha, Nandi 2021, as the EliMAC paper has it in section 6).
+//! PMAC2 (Chakraborty, Chattopadhyay, Jha, Nandi 2021), as in section 6 of the EliMAC paper.
 //!
 //! 10* always, M = M_0 .. M_l, L = E_K1(0):
 //!
@@ -24,7 +24,7 @@ pub struct Pmac2<C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> Pmac2<C> {
-    /// PMAC2 under two keys.
+    /// Makes PMAC2 under two keys.
     pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Parallel<Self> {
         let (k1, k2) = (C::new(k1, level), C::new(k2, level));
         let l = encrypt(&k1, &C::Block::ZERO, level);

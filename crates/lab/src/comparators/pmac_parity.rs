@@ -1,4 +1,4 @@
-//! PMAC with Parity (Yasuda, CT-RSA 2012: its abstract alone could be read, the rest is our choice).
+//! PMAC with Parity (Yasuda, CT-RSA 2012; only the abstract could be read, the rest is our choice).
 //!
 //! 10* always, M = X_1 Y_1 X_2 Y_2 .. and a last block, L_j = E_Kj(0):
 //!
@@ -7,7 +7,7 @@
 //! Tag = E_K4(S ^ last)
 //! ```
 //!
-//! A block before the last one without a partner has the term of X_i alone.
+//! A block without a partner before the last block only has the term of X_i.
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
@@ -25,7 +25,7 @@ pub struct PmacParity<C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> PmacParity<C> {
-    /// PMAC with Parity under four keys.
+    /// Makes PMAC with Parity under four keys.
     pub fn with_level(keys: [&C::Key; 4], level: Level) -> Parallel<Self> {
         let keys = keys.map(|key| C::new(key, level));
         let first = [0, 1, 2].map(|j| encrypt(&keys[j], &C::Block::ZERO, level));

@@ -27,7 +27,7 @@ pub struct PmacPlus<C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> PmacPlus<C> {
-    /// PMAC_Plus under three keys.
+    /// Makes PMAC_Plus under three keys.
     pub fn with_level(keys: [&C::Key; 3], level: Level) -> Parallel<Self> {
         let [k1, k2, k3] = keys.map(|key| C::new(key, level));
         let d0 = encrypt(&k1, &C::Block::ZERO, level);

@@ -24,13 +24,14 @@ use super::zmac::Zmac;
 use crate::hashes::{self, Inner, Outer};
 use crate::parallel::whole;
 
-/// All comparators, in the order of the lab's definition.
+/// All comparators, in the order of the lab's list.
 pub const COMPARATORS: &[Comparator] = &[
     Comparator {
         name: "CBC-MAC",
         about: "CBC with a zero IV, no padding: a nonzero multiple of the block only",
         status: Status::Official,
-        source: "NIST SP 800-38A F.2, of which it is the last block if the IV is added to the first; FIPS 113 without its padding",
+        source: "NIST SP 800-38A F.2: the last block, if the IV is added to the first; FIPS 113 \
+             without its padding",
         make: Some(|k, level| {
             let mac = CbcMac::<Aes128>::with_level(&keys::<1>(k)[0], level);
             Box::new(move |_, message| mac.tag(message).map(|tag| whole(&tag)))
@@ -87,8 +88,8 @@ pub const COMPARATORS: &[Comparator] = &[
     },
     Comparator {
         name: "AES-XCBC-MAC",
-        about: "XCBC under E_K(0101..), E_K(0202..), E_K(0303..); 16 bytes, of which RFC 3566's \
-                AES-XCBC-MAC-96 is the first 12",
+        about: "XCBC under E_K(0101..), E_K(0202..), E_K(0303..); 16 bytes; RFC 3566's \
+             AES-XCBC-MAC-96 is the first 12",
         status: Status::Official,
         source: "RFC 3566",
         make: Some(|k, level| {
@@ -102,7 +103,7 @@ pub const COMPARATORS: &[Comparator] = &[
         keys: THREE,
         about: "CBC with K2 xored into a full last block, K3 into one with 10*",
         status: Status::Official,
-        source: "Black and Rogaway 2000; RFC 3566, whose vectors it has under the derived keys",
+        source: "Black and Rogaway 2000; matches RFC 3566's vectors under the derived keys",
         make: Some(|k, level| {
             let [k1, k2, k3] = keys(k);
             let mac = Xcbc::<Aes128>::with_level(&k1, &k2, &k3, level);
@@ -132,7 +133,7 @@ pub const COMPARATORS: &[Comparator] = &[
         name: "PMAC/P",
         keys: FOUR,
         about: "PMAC with Parity: each pair of blocks and its xor under three keys",
-        source: "Yasuda 2012, of which the abstract alone could be read",
+        source: "Yasuda 2012; only the abstract could be read",
         make: Some(|k, level| {
             let k = keys(k);
             of_trait(PmacParity::<Aes128>::with_level(k.each_ref(), level))
@@ -453,13 +454,14 @@ pub const COMPARATORS: &[Comparator] = &[
         name: "BUCKET-HASH",
         tag: 32,
         about: "each word xored into three of 8 buckets, which the key names",
-        source: "UMAC paper, section 1.3, in words; Rogaway 1995, as remembered, who has 140 buckets and more",
+        source: "UMAC paper, section 1.3, in words; Rogaway 1995, as remembered, with 140 buckets \
+             and more",
         make: Some(|k, _| hash_of_bytes(k[0], 4, true, hashes::bucket_hash)),
         ..HASH
     },
 ];
 
-/// The comparator of a name.
+/// Returns the comparator called `name`.
 pub fn find(name: &str) -> Option<&'static Comparator> {
     COMPARATORS.iter().find(|comparator| comparator.name == name)
 }

@@ -1,4 +1,4 @@
-//! What the rows of the comparators are made of: what most of them have, and their tags as one function.
+//! Builds the rows of the comparators: defaults, and functions that return their tags.
 
 use tagmac::{Mac, Nonce, Tag};
 
@@ -7,12 +7,12 @@ use crate::parallel::whole;
 
 pub type Key = [u8; 16];
 
-/// The keys of a row that says so many of 16 bytes.
+/// Returns the keys of a row that needs N keys of 16 bytes.
 pub fn keys<const N: usize>(keys: &[&[u8]]) -> [Key; N] {
     std::array::from_fn(|i| keys[i].try_into().expect("the row's sizes"))
 }
 
-/// A MAC of the library's traits.
+/// Wraps a MAC of the library's traits.
 pub fn of_trait<M: Mac + 'static>(mac: M) -> TagFn {
     Box::new(move |nonce, message| {
         let nonce = M::Nonce::from_slice(nonce).map_err(|error| error.to_string())?;
@@ -20,17 +20,17 @@ pub fn of_trait<M: Mac + 'static>(mac: M) -> TagFn {
     })
 }
 
-/// A MAC without a nonce that takes every message.
+/// Wraps a MAC without a nonce that accepts every message.
 pub fn of_blocks(tag: impl Fn(&[u8]) -> Key + Send + Sync + 'static) -> TagFn {
     Box::new(move |_, message| Ok(whole(&tag(message))))
 }
 
-/// As [`of_blocks`], for a MAC of the library.
+/// Like [`of_blocks`], for a function that returns a tag.
 pub fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
     Box::new(move |_, message| Ok(tag(message)))
 }
 
-/// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
+/// The default row: one key of 16 bytes, a tag of the same length, and no nonce.
 pub const ROW: Comparator = Comparator {
     name: "",
     kind: ComparatorKind::Mac,
@@ -47,11 +47,11 @@ pub const TWO: Keys = Keys::Sizes(&[16; 2]);
 pub const THREE: Keys = Keys::Sizes(&[16; 3]);
 pub const FOUR: Keys = Keys::Sizes(&[16; 4]);
 
-/// What hashes differ from in little.
+/// The default row of a hash.
 pub const HASH: Comparator =
     Comparator { kind: ComparatorKind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
 
-/// A row that the papers name and do not define.
+/// Returns the row of a name without a definition.
 pub const fn not_found(name: &'static str, about: &'static str) -> Comparator {
     Comparator {
         name,

@@ -1,4 +1,4 @@
-//! XECB-MAC (Gligor and Donescu), as the PMAC paper has it in section 4.4.
+//! XECB-MAC (Gligor and Donescu), as in section 4.4 of the PMAC paper.
 //!
 //! 10* always, M = M_1 .. M_l, R = E_K(nonce), + modulo 2^n of big-endian numbers:
 //!
@@ -6,7 +6,7 @@
 //! Sigma = E_K(M_1 + R) ^ .. ^ E_K(M_l + l R)      Tag = Sigma ^ R
 //! ```
 //!
-//! Every term depends on the nonce, so a value of the library's traits is the MAC under one nonce.
+//! Every term depends on the nonce, so the MAC of the library's traits is for one nonce.
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
@@ -24,7 +24,7 @@ pub struct XecbMac<C: Cipher> {
     level: Level,
 }
 
-/// XECB-MAC for the one message that has a nonce.
+/// XECB-MAC for the one message under a nonce.
 #[derive(Clone)]
 pub struct XecbMessage<C: Cipher> {
     cipher: C,
@@ -32,20 +32,21 @@ pub struct XecbMessage<C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> XecbMac<C> {
-    /// XECB-MAC under a key.
+    /// Makes XECB-MAC under a key.
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         const { assert!(matches!(C::Block::BYTES, 8 | 16)) };
         XecbMac { cipher: C::new(key, level), level }
     }
 
-    /// The MAC of the message that has this nonce.
+    /// Returns the MAC of the message under this nonce.
     pub fn under(&self, nonce: &C::Block) -> Parallel<XecbMessage<C>> {
         let r = value(&encrypt(&self.cipher, nonce, self.level));
         Parallel::new(XecbMessage { cipher: self.cipher.clone(), r }, self.level)
     }
 }
 
-/// The words of a number, the higher first. Compilers make vectors of sums of such, and none of u128's.
+/// Returns the words of a number, the higher first. Compilers vectorise sums of these, but not of
+/// u128.
 #[inline(always)]
 fn halves(number: u128) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
@@ -73,7 +74,7 @@ fn store<B: CipherBlock>([high, low]: [u64; 2], block: &mut B) {
     }
 }
 
-/// A block as a number, big-endian.
+/// Returns a block as a big-endian number.
 #[inline(always)]
 fn value<B: CipherBlock>(block: &B) -> u128 {
     let mut bytes = [0; 16];
@@ -82,7 +83,7 @@ fn value<B: CipherBlock>(block: &B) -> u128 {
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> XecbMessage<C> {
-    /// Block number i, counted from 1, plus i R.
+    /// Returns block number i, counted from 1, plus i R.
     #[inline(always)]
     fn masked(&self, i: u64, block: &C::Block) -> C::Block {
         number(value(block).wrapping_add(self.r.wrapping_mul(i.into())))

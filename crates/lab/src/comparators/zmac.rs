@@ -1,15 +1,15 @@
 //! ZMAC (Iwata, Minematsu, Peyrin, Seurin, CRYPTO 2017, as remembered), with Deoxys-BC-256.
 //!
-//! Our choices: a tweak is an index of one byte, then t = 120 bits, so a block of the message has
-//! n + t = 248 bits. With Ll = E^9(0, 0), Lr = E^9(1, 0), for each block (Xl, Xr), where a sum of
-//! strings of n and t bits takes the first t bits of the longer one:
+//! Our choices: a tweak is an index of one byte followed by t = 120 bits, so a block of the message
+//! has n + t = 248 bits. Let Ll = E^9(0, 0) and Lr = E^9(1, 0). For each block (Xl, Xr), where a
+//! sum of strings of n and t bits takes the first t bits of the longer one:
 //!
 //! ```text
 //! C = E^8(x^(i-1) Lr ^ Xr, x^(i-1) Ll ^ Xl)      U = x (U ^ C)      V = V ^ C ^ Xr
 //! Tag = E^j(V, U) ^ E^(j+1)(V, U) || E^(j+2)(V, U) ^ E^(j+3)(V, U)
 //! ```
 //!
-//! A message that is empty or no multiple of n + t bits has 10* after it, and j = 4; others have j = 0.
+//! If a message is empty or not a multiple of n + t bits, 10* is added and j = 4; otherwise j = 0.
 
 use tagmac::Tag;
 use tagmac::cipher::Field;
@@ -32,7 +32,7 @@ pub struct Zmac {
 }
 
 impl Zmac {
-    /// ZMAC under a key.
+    /// Makes ZMAC under a key.
     pub fn with_level(key: &[u8; 16], level: Level) -> Parallel<Self> {
         let cipher = Deoxys::new(key);
         let [ll, lr] = level.run(MaskBlocks(&cipher));
@@ -57,7 +57,7 @@ impl Kernel for MaskBlocks<'_> {
     }
 }
 
-/// An index and the rest of the tweak.
+/// Returns a tweak: an index and its rest.
 #[inline(always)]
 fn tweak(index: u8, t: &[u8; 15]) -> Block {
     let mut tweak = [index; 16];
@@ -65,7 +65,7 @@ fn tweak(index: u8, t: &[u8; 15]) -> Block {
     tweak
 }
 
-/// The first t bits of a block.
+/// Returns the first t bits of a block.
 #[inline(always)]
 fn first(block: &Block) -> &[u8; 15] {
     block.first_chunk().expect("15 of 16 bytes")
@@ -85,7 +85,7 @@ impl Mode for Zmac {
         [self.ll, self.lr, [0; 16]]
     }
 
-    /// V is `xor`, with a last byte that does not count, and U is x times `weighted`.
+    /// In the sums, V is `xor` with a last byte that does not count, and U is x times `weighted`.
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Block>, _at: u64, bytes: &[u8]) {
         let Sums { mut xor, mut masks, .. } = *sums;

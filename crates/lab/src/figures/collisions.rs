@@ -1,4 +1,4 @@
-//! Measured collisions on the toy cipher, with their intervals, beside what the theorems allow.
+//! Measured collisions on the toy cipher, with their intervals and the theorems' bounds.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use tagmac_figures::{Chart, Curve, power};
 use super::drawing::Drawing;
 use crate::attacks::{Expected, Point, bound, interval, lightmac_curve, pmac_curve};
 
-/// The points of q messages, by length.
+/// Returns the points of q messages, by length.
 fn of(points: &[Point], q: u64) -> Vec<Point> {
     points.iter().filter(|point| point.q == q).cloned().collect()
 }
@@ -26,7 +26,7 @@ fn measured(points: &[Point]) -> Curve {
     }
 }
 
-/// A theorem's line, up to 1.
+/// Returns a theorem's line, up to 1.
 fn line(label: &str, points: &[Point], value: impl Fn(&Point) -> Option<f64>) -> Curve {
     let point = |point: &Point| Some((point.l as f64, value(point)?.min(1.0)));
     Curve::line(label, points.iter().filter_map(point).collect(), true)
@@ -56,7 +56,7 @@ fn drawing(title: String, curves: Vec<Curve>, points: &[Point]) -> Result<Drawin
     Ok(Drawing { svg: chart.svg(&alternative)?, alternative })
 }
 
-/// PMAC: 32 messages.
+/// Draws PMAC's collisions: 32 messages.
 pub fn pmac() -> Result<Drawing, Box<dyn Error>> {
     let points = of(pmac_curve(), 32);
     let curves = vec![
@@ -68,7 +68,7 @@ pub fn pmac() -> Result<Drawing, Box<dyn Error>> {
     drawing("PMAC, n = 16: a collision among 32 messages".into(), curves, &points)
 }
 
-/// LightMAC: 128 messages.
+/// Draws LightMAC's collisions: 128 messages.
 pub fn lightmac() -> Result<Drawing, Box<dyn Error>> {
     let points = of(lightmac_curve(), 128);
     let curves = vec![

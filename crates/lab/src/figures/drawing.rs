@@ -1,9 +1,9 @@
-//! What a figure is once it is drawn.
+//! A drawn figure.
 
-/// A picture.
+/// A figure with its description.
 pub struct Drawing {
-    /// The picture, which also has the words.
+    /// The picture, which includes the description.
     pub svg: String,
-    /// What it shows, in words.
+    /// The description in words.
     pub alternative: String,
 }

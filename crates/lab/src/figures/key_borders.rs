@@ -1,8 +1,8 @@
-//! Figure 1 of the LightMAC paper by proven bounds, for three sizes of blocks.
+//! Figure 1 of the LightMAC paper with proven bounds, for three sizes of blocks.
 //!
-//! A point (q, l) under a border stands for q messages of l blocks each under one key, with a bound of
-//! at most the probability. The border has at each l the largest q, found on the bound itself.
-//! Above its top l is longer than the algorithm or the theorem allows.
+//! A point (q, l) stands for q messages of l blocks each under one key. It is under a border if the
+//! bound is at most the probability. The border has the largest q for each l, found by evaluating
+//! the bound. Above its top, l is longer than the algorithm or the theorem allows.
 
 use std::error::Error;
 
@@ -14,9 +14,10 @@ use super::drawing::Drawing;
 /// A border of the figure.
 struct Mode {
     name: &'static str,
-    /// The logarithm of the most blocks of a message.
+    /// Returns the logarithm of the maximum of blocks in a message.
     top: fn(n: u32) -> f64,
-    /// The bound for blocks of n bits, q messages, l blocks; `None` where it does not hold.
+    /// Returns the bound for blocks of n bits, q messages and l blocks; `None` where it does not
+    /// hold.
     bound: fn(n: u32, q: u128, l: u128) -> Option<Bound>,
 }
 
@@ -54,10 +55,10 @@ const MODES: [Mode; 6] = [
     },
 ];
 
-/// Blocks of n bits, and the ends of the axes.
+/// The size of a block, and the ends of the axes.
 struct Blocks {
     n: u32,
-    /// A forgery's probability is 2 to the minus this.
+    /// The probability of a forgery is 2 to the minus this.
     log: i32,
     ends: (i32, i32),
     step: usize,
@@ -70,19 +71,19 @@ const BLOCKS: [Blocks; 3] = [
 ];
 
 impl Mode {
-    /// The border from its upper left end, as logarithms of q and l.
+    /// Returns the border from its upper left end, as logarithms of q and l.
     fn border(&self, blocks: &Blocks) -> Vec<(f64, f64)> {
         let probability = 2f64.powi(-blocks.log);
         let fits =
             |q, l| (self.bound)(blocks.n, q, l).is_some_and(|bound| bound.at_most(probability));
         let end = blocks.ends.1.into();
         let top = (self.top)(blocks.n);
-        // Sixteen lengths to a doubling, as whole numbers of blocks.
+        // Sixteen lengths per doubling, as whole numbers of blocks.
         let steps = (16.0 * top.min(end)) as u32;
         let lengths = (0..=steps).rev().map(|i| 2f64.powf(i as f64 / 16.0) as u128);
         let mut border: Vec<(f64, f64)> = Vec::new();
         for l in lengths {
-            // EMAC's bound holds from l^2 messages on; the others from one.
+            // EMAC's bound holds from l^2 messages on; the others hold from one.
             let Some(least) = [1, l.saturating_mul(l)].into_iter().find(|q| fits(*q, l)) else {
                 continue;
             };
@@ -95,7 +96,7 @@ impl Mode {
             if border.is_empty() && top <= end {
                 border.push((least, l));
             }
-            // The longest messages for each q: steps between whole numbers would mean nothing.
+            // The longest messages for each q; steps between whole numbers would mean nothing.
             if border.last().is_none_or(|(last, _)| *last < q) {
                 border.push((q, l));
             }
@@ -133,7 +134,7 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
             borders,
         });
     }
-    let title = "How many messages, and how long, one key may authenticate";
+    let title = "Number and length of the messages that one key may authenticate";
     let alternative = format!("{title}. {}", words.join(" "));
     let panels = Panels {
         title: title.into(),
@@ -149,10 +150,10 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
 }
 
 const NOTES: [&str; 3] = [
-    "Left of and below its line an algorithm's bound is at most that probability; what an attack on the cipher gains \
-     comes on top. LightMAC's counter has n/2 bits.",
+    "Left of and below its line an algorithm's bound is at most that probability; an attack on the \
+     cipher adds its own advantage. LightMAC's counter has n/2 bits.",
     "EliMAC-AES is defined for 128 bits. The bound of EMAC is for ℓ⁸ ≤ 2ⁿ and q ≥ ℓ² (its proof was refuted, \
      see errata.md), that of the sum of CBCs for ℓ⁵ ≤ 2²ⁿ.",
-    "After figure 1 of the LightMAC paper. Modes of its table 2 whose bounds our copy of the text lacks \
-     are left out.",
+    "After figure 1 of the LightMAC paper. Modes of its table 2 are left out if our copy of the \
+     text lacks their bounds.",
 ];

@@ -1,4 +1,4 @@
-//! How long one key lasts on a full line, for each MAC of the page on choosing.
+//! The life of a key on a full line, for each MAC of the page on choosing.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ use tagmac_figures::{Span, Spans};
 use super::drawing::Drawing;
 use crate::choice::{CHOICES, DAY, PACKET, YEAR, duration};
 
-/// Ends of the axis, in seconds; what lasts longer is cut off there.
+/// The end of the axis in seconds. Longer lives are cut off there.
 const MOST: f64 = 1e4 * YEAR;
 
-/// A bar for each MAC with a bound.
+/// Draws a bar for each MAC with a bound.
 pub fn bars() -> Result<Drawing, Box<dyn Error>> {
     let mut spans = Vec::new();
     for choice in CHOICES {
@@ -21,8 +21,8 @@ pub fn bars() -> Result<Drawing, Box<dyn Error>> {
     }
     let words: Vec<_> = spans.iter().map(|span| format!("{} {}", span.name, span.label)).collect();
     let alternative = format!(
-        "How long one key lasts at 10 Gb/s of messages of {PACKET} bytes, until a forgery, or \
-         telling tags from random numbers, may have a probability of 2^-32: {}.",
+        "The life of a key at 10 Gb/s of messages of {PACKET} bytes, until the probability of a \
+         forgery, or of distinguishing tags from random numbers, may be 2^-32: {}.",
         words.join(", ")
     );
     let marks = vec![

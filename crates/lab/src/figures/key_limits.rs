@@ -1,4 +1,4 @@
-//! What one key may authenticate, as a line for each MAC of the page on choosing.
+//! The messages that one key may authenticate, as a line for each MAC of the page on choosing.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use tagmac_figures::{Panel, Panels};
 use super::drawing::Drawing;
 use crate::choice::{ACCEPTED, CHOICES};
 
-/// The longest message that is drawn, 1 TiB, as its logarithm, and the lengths to a doubling.
+/// The logarithm of the longest message, 1 TiB, and the lengths per doubling.
 const LONGEST: u32 = 40;
 const PER_DOUBLING: u32 = 8;
 
@@ -22,7 +22,9 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
         let Some(theorem) = choice.algorithm().theorem() else { continue };
         let border = border(theorem, ACCEPTED)?;
         let [(_, length), .., (messages, _)] = border[..] else {
-            return Err(format!("key-limits: {} may authenticate nothing", choice.name).into());
+            return Err(
+                format!("key-limits: the bound of {} allows no messages", choice.name).into()
+            );
         };
         let name = choice.name;
         words.push(format!(
@@ -52,18 +54,19 @@ pub fn draw() -> Result<Drawing, Box<dyn Error>> {
         names,
         columns: 2,
         notes: vec![
-            "Left of and below its line a forgery has at most that probability; what an attack on the \
-             cipher gains comes on top.",
+            "Left of and below its line a forgery has at most that probability; an attack on the \
+             cipher adds its own advantage.",
         ],
     };
     Ok(Drawing { svg: panels.svg(&alternative)?, alternative })
 }
 
-/// The messages and bytes of each that a theorem allows, from the longest messages on, as logarithms.
+/// Returns the messages, and the bytes of each, that a theorem allows, as logarithms, from the
+/// longest messages on.
 ///
 /// # Errors
 ///
-/// Those of the theorem.
+/// Returns the theorem's error.
 pub fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, BoundError> {
     let limit = theorem.limit();
     let steps = (0..=LONGEST * PER_DOUBLING).rev();
@@ -73,7 +76,7 @@ pub fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, Bou
         let messages = theorem.messages(length, probability)?;
         if messages > 0 {
             let point = ((messages as f64).log2(), (length as f64).log2());
-            // No message is longer: the line begins at the axis.
+            // If this is the longest message allowed, the line begins at the axis.
             if border.is_empty() && limit < 1 << LONGEST {
                 border.push((0.0, point.1));
             }

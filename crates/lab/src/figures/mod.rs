@@ -1,6 +1,6 @@
-//! The papers' figures that have numbers, and measured curves beside theorems.
+//! The papers' figures that have numbers, and measured curves next to theorems.
 //!
-//! A new figure is a function that makes a [`Drawing`], and a line in [`FIGURES`].
+//! To add a figure, add a function that makes a [`Drawing`], and a line in [`FIGURES`].
 
 mod collisions;
 mod drawing;
@@ -23,9 +23,9 @@ pub use modes::{MODES, Mode};
 pub struct Figure {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is about.
+    /// The subject.
     pub title: &'static str,
-    /// Paper and place.
+    /// The paper and the place in it.
     pub source: &'static str,
     /// Draws it.
     pub draw: DrawFn,
@@ -44,13 +44,13 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "pmac-birthday",
-        title: "Collisions of PMAC beside the theorems",
+        title: "Collisions of PMAC, compared with the theorems",
         source: "PMAC, theorem 1; attack pmac-birthday",
         draw: |_| collisions::pmac(),
     },
     Figure {
         name: "lightmac-none",
-        title: "Collisions of LightMAC beside the theorem",
+        title: "Collisions of LightMAC, compared with the theorem",
         source: "LightMAC, theorem 1; attack lightmac-none",
         draw: |_| collisions::lightmac(),
     },
@@ -74,13 +74,13 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "key-borders",
-        title: "How many messages, and how long, one key may authenticate",
+        title: "Number and length of the messages that one key may authenticate",
         source: "LightMAC, figure 1, by the library's bounds",
         draw: |_| key_borders::draw(),
     },
 ];
 
-/// The figure of a name.
+/// Returns the figure called `name`.
 pub fn find(name: &str) -> Option<&'static Figure> {
     FIGURES.iter().find(|figure| figure.name == name)
 }
@@ -89,10 +89,10 @@ pub fn find(name: &str) -> Option<&'static Figure> {
 const N: u32 = 32;
 const LOG: i32 = 20;
 
-/// Figure 1: message blocks against queries.
+/// Draws figure 1: message blocks against queries.
 fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
     let probability = 2f64.powi(-LOG);
-    // Four numbers to a doubling.
+    // Four numbers per doubling.
     let mut queries: Vec<u64> = (0..=48).map(|i| 2f64.powf(i as f64 / 4.0) as u64).collect();
     queries.push(63);
     queries.sort_unstable();
@@ -109,8 +109,8 @@ fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
         curves.push(Curve::line(mode.name, points, at + 1 < MODES.len()));
     }
     let alternative = format!(
-        "Most blocks of each of q messages under one key, for blocks of {N} bits and a probability \
-         of 2^-{LOG}. {}.",
+        "Maximum number of blocks in each of q messages under one key, for blocks of {N} bits and \
+         a probability of 2^-{LOG}. {}.",
         words.join("; ")
     );
     let chart = Chart {

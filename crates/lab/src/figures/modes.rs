@@ -1,27 +1,28 @@
-//! The modes of LightMAC's figure 1 with the bounds that are drawn.
+//! The modes of LightMAC's figure 1 with the bounds that we draw.
 //!
-//! Most cells of the paper's table 2 are lost in our copy. Where one is, the formula is from the paper
-//! that the table cites, as far as its abstract could be read: [`Mode::source`] says so.
+//! Most cells of the paper's table 2 are lost in our copy. For those, the formula is from the paper
+//! that the table cites, as far as its abstract could be read; see [`Mode::source`].
 
 use tagmac_any::bounds::lightmac;
 
 /// A curve of the figure.
 pub struct Mode {
-    /// As the paper names it.
+    /// The paper's name of the mode.
     pub name: &'static str,
-    /// What our copy has of the table's row; empty if nothing, "none" if the row is not the table's.
+    /// Our copy's text of the table's row; empty if it is lost, "none" if the row is not in the
+    /// table.
     pub printed: &'static str,
-    /// The bound that is drawn.
+    /// The bound that we draw.
     pub formula: &'static str,
-    /// Where it is from.
+    /// The source of the formula.
     pub source: &'static str,
-    /// The bound for q messages of l blocks of n bits.
+    /// Returns the bound for q messages of l blocks of n bits.
     pub bound: fn(n: u32, q: f64, l: f64) -> f64,
-    /// The logarithm of the most blocks of a message, if there is a limit.
+    /// Returns the logarithm of the maximum of blocks in a message, if there is a limit.
     pub top: Option<fn(n: u32) -> u32>,
 }
 
-/// 2^-n.
+/// Returns 2^-n.
 fn point(n: u32) -> f64 {
     2f64.powi(-(n as i32))
 }
@@ -58,7 +59,7 @@ pub const MODES: [Mode; 8] = [
         "OMAC",
         "",
         "4 l q^2/2^n",
-        "ePrint 2007/292, of which the cited paper is the journal's version: abstract",
+        "ePrint 2007/292, the full version of the cited paper: abstract",
         |n, q, l| 4.0 * l * q * q * point(n),
     ),
     mode(
@@ -75,7 +76,7 @@ pub const MODES: [Mode; 8] = [
         "PMACX, m = 14, l = 12",
         "(72 + 1.5q^2)/2^n + 576q^2/2^2n and, further right, 144q^2/2^2n",
         "(72 + 1.5 q^2)/2^n + 576 q^2/2^2n + 144 l^2 q^2/2^2n",
-        "both cells; that the second is l^2's is our reading of its place",
+        "both cells; our reading of the second one's place is that it belongs to l^2",
         |n, q, l| (72.0 + 1.5 * q * q) * point(n) + (576.0 + 144.0 * l * l) * q * q * point(2 * n),
     ),
     mode("PMAC/P", "", "q^2/2^n + l^2 q^2/2^2n", ORDER, |n, q, l| {
@@ -97,15 +98,15 @@ pub const MODES: [Mode; 8] = [
 ];
 
 impl Mode {
-    /// The most blocks that q messages may have each while the bound is at most the probability; none
-    /// if one block is too much. `end` is where the picture ends.
+    /// Returns the maximum of blocks that each of q messages may have with a bound of at most the
+    /// probability; `None` if one block is too much. `end` is the end of the picture.
     pub fn most_blocks(&self, n: u32, q: u64, probability: f64, end: f64) -> Option<f64> {
         let fits = |l: f64| (self.bound)(n, q as f64, l) <= probability;
         let end = self.top.map_or(end, |top| 2f64.powi(top(n) as i32).min(end));
         if !fits(1.0) {
             return None;
         }
-        // Whole numbers of blocks, by bisection: no bound falls as l grows.
+        // Bisection on whole numbers of blocks, because bounds never fall as l grows.
         let (mut low, mut over) = (1.0, end + 1.0);
         while over - low > 1.0 {
             let middle = ((low + over) / 2.0f64).floor();

@@ -1,4 +1,4 @@
-//! UMAC's figure 3: cycles per byte by length, from the record.
+//! UMAC's figure 3: cycles per byte by length, from a record.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use tagmac_figures::{Chart, Curve};
 use super::drawing::Drawing;
 use crate::speeds::{Speeds, digits};
 
-/// The names of figure 3's curves, in its order, and whose they are here.
+/// The names of figure 3's curves, in its order, and our engines for them.
 const CURVES: [(&str, &str); 7] = [
     ("UMAC-MMX-30", "UMAC99-MMX-30"),
     ("UMAC-MMX-60", "UMAC99-MMX-60"),
@@ -18,7 +18,7 @@ const CURVES: [(&str, &str); 7] = [
     ("CBC-MAC-RC6", "CBC-MAC-RC6"),
 ];
 
-/// Figure 3, left, by the record that has most of its curves.
+/// Draws figure 3, left, from the record with most of its curves.
 pub fn umac(all: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
     let missing =
         |speeds: &&Speeds| CURVES.iter().filter(|(_, name)| speeds.curve(name).is_empty()).count();

@@ -52,8 +52,8 @@ fn table(speeds: &Speeds) -> Grid {
         grid.row(&format!("`{}`", choice.name), cells);
     }
     grid.note(format!(
-        "Costs are core cycles per call, with the key ready and calls that overlap; fewer are better. The wait for \
-         a single call orders the MACs differently ([PERFORMANCE.md](../PERFORMANCE.md#how-to-read-the-tables)). \
+        "Costs are core cycles per call, with the key ready and calls that overlap in the CPU; fewer are better. For \
+         the latency of single calls the order differs ([PERFORMANCE.md](../PERFORMANCE.md#how-to-read-the-tables)). \
          Measured on {}.",
         speeds.about()
     ));

@@ -15,22 +15,22 @@ use crate::tables::TABLES;
 
 /// A file of the report.
 pub struct File {
-    /// Its path in the folder.
+    /// The path in the folder.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }
 
-/// The pages' texts around what is made here.
+/// The templates of the pages.
 const LAB: &str = include_str!("lab.md");
 const PAPERS: &str = include_str!("papers.md");
 const CHOOSING: &str = include_str!("choosing-a-mac.md");
 
-/// All files, the page first. Of those in `docs` nothing depends on when or where it runs.
+/// Returns all files, the page first. Those in `docs` do not depend on when or where this runs.
 ///
 /// # Errors
 ///
-/// One line: what could not be drawn, or which mark of a page means nothing.
+/// Returns one line about a figure that could not be drawn, or an unknown mark in a template.
 pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<dyn Error>> {
     let mut drawings = Vec::new();
     for figure in FIGURES {
@@ -38,7 +38,6 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     }
     let lab = template::fill(LAB, &|mark| match mark.split_once(' ') {
         None => match mark {
-            "comparators" => Some(results::comparators()),
             "pmac-curve" => Some(results::pmac_curve()),
             "lightmac-curve" => Some(results::lightmac_curve()),
             _ => None,
@@ -50,7 +49,11 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
         Some(("found", which)) => results::found(outcomes, which),
         Some(_) => None,
     })?;
-    let papers = template::fill(PAPERS, &|mark| (mark == "tables").then(|| tables(speeds)))?;
+    let papers = template::fill(PAPERS, &|mark| match mark {
+        "tables" => Some(tables(speeds)),
+        "comparators" => Some(results::comparators()),
+        _ => None,
+    })?;
     let choosing = template::fill(CHOOSING, &|mark| choosing::part(mark, speeds))?;
     let mut files =
         vec![File { path: "lab.html".into(), text: page::of(speeds, outcomes, &drawings) }];
@@ -64,12 +67,12 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     Ok(files)
 }
 
-/// A picture in Markdown.
+/// Returns a picture in Markdown.
 fn shown(name: &str, title: &str, drawing: &Drawing) -> String {
     format!("![{title}](../pictures/lab-{name}.svg)\n\n{}", drawing.alternative)
 }
 
-/// All tables in Markdown.
+/// Returns all tables in Markdown.
 fn tables(speeds: &[Speeds]) -> String {
     let one = |table: &crate::tables::Table| {
         let grid = table.fill(speeds).markdown();

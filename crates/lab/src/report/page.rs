@@ -1,4 +1,4 @@
-//! The page: everything in one file, readable without a network and without scripts.
+//! The report's page: one file that needs neither a network nor scripts.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use crate::figures::{Drawing, FIGURES, Figure};
 use crate::speeds::Speeds;
 use crate::tables::{Cell, Grid, TABLES};
 
-/// Pictures are drawn dark on white; where the reader wants it dark, their words and ground are
-/// turned.
+/// Pictures are drawn dark on white. In a dark theme the colours of text and background are
+/// exchanged.
 const STYLE: &str = "\
 :root { color-scheme: light dark; --ink: #222; --ground: #fff; --line: #ddd; --soft: #f4f6f8; \
 --ours: #005a8c; --faint: #6a6a6a }
@@ -32,16 +32,16 @@ td { min-width: 4.5rem } .text td { min-width: 12rem }
 thead th { background: var(--soft) } h1 ~ p .ours, [aria-labelledby=tables] .ours { color: var(--ours) } .lost { color: var(--faint) }
 .source, .note { color: var(--faint); font-size: .875rem }";
 
-/// The page.
+/// Makes the page.
 pub fn of(speeds: &[Speeds], outcomes: &[Outcome], drawings: &[(&Figure, Drawing)]) -> String {
     let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>tagmac's lab</title>\n<style>\n{STYLE}\n</style></head><body>\n\
-         <header><h1>tagmac's lab</h1>\n<p>What five papers on message authentication compare with \
-         and attack, and their tables and figures, with the library's own beside them. Values in \
-         <span class=\"ours\">blue</span> are ours, all others are the papers'. Nothing here is for \
-         secrets.</p>\n<p>Speeds are from records of <code>bench</code>; each table names the \
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><title>tagmac's \
+         lab</title>\n<style>\n{STYLE}\n</style></head><body>\n<header><h1>tagmac's \
+         lab</h1>\n<p>The MACs that five papers on message authentication compare with and attack, \
+         and the papers' tables and figures with the library's own figures. Values in <span \
+         class=\"ours\">blue</span> are ours, all others are the papers'. Do not use any of this \
+         for secrets.</p>\n<p>Speeds are from records of <code>bench</code>; each table names the \
          machine.</p></header>\n"
     );
     contents(&mut page);
@@ -64,17 +64,18 @@ pub fn of(speeds: &[Speeds], outcomes: &[Outcome], drawings: &[(&Figure, Drawing
             drawing.svg
         );
     }
-    page += "</section>\n<section aria-labelledby=\"attacks\"><h2 id=\"attacks\">Attacks</h2>\n\
-             <p>Each under many random keys, just now. In brackets: the 99 % interval (Wilson's). A \
-             control is the real MAC under the same attack, which must resist.</p>\n";
+    page += "</section>\n<section aria-labelledby=\"attacks\"><h2 \
+         id=\"attacks\">Attacks</h2>\n<p>Each attack has just run under many random keys. In \
+         brackets is the 99 % interval (Wilson's). A control is the real MAC under the same \
+         attack, which must resist.</p>\n";
     for outcome in outcomes {
         attack(&mut page, outcome);
     }
-    page += "</section>\n<section aria-labelledby=\"comparators\">\
-             <h2 id=\"comparators\">Comparators</h2>\n<p><em>official</em>: a standard or an RFC \
-             defines it, with vectors. <em>paper</em>: one of the five papers does. <em>pinned</em>: \
-             our choice, because the paper that defines it could not be read. <em>not found</em>: no \
-             definition was found.</p>\n";
+    page += "</section>\n<section aria-labelledby=\"comparators\"><h2 \
+         id=\"comparators\">Comparators</h2>\n<p><em>official</em>: a standard or an RFC defines \
+         it, with vectors. <em>paper</em>: one of the five papers defines it. <em>pinned</em>: our \
+         choice, because the paper that defines it could not be read. <em>not found</em>: we found \
+         no definition.</p>\n";
     grid(&mut page, &comparator_grid(), "Comparators");
     page + "</section>\n</main></body></html>\n"
 }
@@ -93,7 +94,7 @@ fn contents(page: &mut String) {
     page.push_str("</ul></nav>\n");
 }
 
-/// A table, with heads of rows and columns.
+/// Writes a table with heads of rows and columns.
 fn grid(page: &mut String, grid: &Grid, caption: &str) {
     let long = |cell: &Cell| cell.text().len() > 40;
     let class = match grid.rows.iter().flat_map(|row| &row.cells).any(long) {

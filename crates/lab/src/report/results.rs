@@ -1,4 +1,4 @@
-//! What the attacks found, and the comparators, as the pages show them.
+//! The results of the attacks, and the comparators, in the form of the pages.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ use crate::tables::{Cell, Grid};
 
 /// An attack that has been run.
 pub struct Outcome {
-    /// Which.
+    /// The attack.
     pub attack: &'static Attack,
-    /// What it found.
+    /// Its findings.
     pub findings: Vec<Finding>,
-    /// How long it took.
+    /// Its duration.
     pub time: Duration,
 }
 
-/// Runs all attacks, each after a call of `begin`.
+/// Runs all attacks, and calls `begin` before each.
 pub fn attack_all(mut begin: impl FnMut(&Attack)) -> Vec<Outcome> {
     let run = |attack: &'static Attack| {
         begin(attack);
@@ -28,7 +28,7 @@ pub fn attack_all(mut begin: impl FnMut(&Attack)) -> Vec<Outcome> {
     ATTACKS.iter().map(run).collect()
 }
 
-/// What one finding of an attack found: `NAME` for the first one, `NAME 2` for the second.
+/// Returns one finding of an attack: `NAME` for the first, `NAME 2` for the second.
 pub fn found(outcomes: &[Outcome], which: &str) -> Option<String> {
     let (name, number) = which.split_once(' ').unwrap_or((which, "1"));
     let outcome = outcomes.iter().find(|one| one.attack.name == name)?;
@@ -44,7 +44,7 @@ pub fn found(outcomes: &[Outcome], which: &str) -> Option<String> {
     })
 }
 
-/// A number with its thousands apart, if it is long.
+/// Formats a number, with spaces between thousands if it is long.
 fn spaced(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() < 5 {
@@ -72,24 +72,24 @@ fn curve(mac: &str, points: &[Point]) -> String {
     grid.markdown()
 }
 
-/// PMAC's collisions.
+/// Returns the table of PMAC's collisions.
 pub fn pmac_curve() -> String {
     curve("PMAC", pmac_points())
 }
 
-/// LightMAC's.
+/// Returns the table of LightMAC's collisions.
 pub fn lightmac_curve() -> String {
     curve("LightMAC", lightmac_points())
 }
 
-/// The comparators with their definitions.
+/// Returns the comparators with their definitions.
 pub fn comparators() -> String {
     comparator_grid().markdown()
 }
 
-/// The same as a table.
+/// Returns the same as a grid.
 pub fn comparator_grid() -> Grid {
-    let mut grid = Grid::new(["name", "kind", "definition", "vouched for by", "source"]);
+    let mut grid = Grid::new(["name", "kind", "definition", "definition", "source"]);
     for one in COMPARATORS {
         let (kind, status) = (one.kind.to_string(), one.status.to_string());
         let cells = [kind, one.about.into(), status, one.source.into()];

@@ -1,17 +1,17 @@
-//! Pages with marks: `{{name}}` stands for what is made.
+//! Templates with marks: `{{name}}` stands for a generated part.
 
-/// The text with each mark replaced.
+/// Replaces each mark in a text.
 ///
 /// # Errors
 ///
-/// One line that names a mark which means nothing.
+/// Returns one line about a mark without an end or an unknown mark.
 pub fn fill(text: &str, part: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut page = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         let (mark, after) = after.split_once("}}").ok_or("a mark has no end")?;
         page += before;
-        page += &part(mark).ok_or_else(|| format!("nothing is called '{mark}'"))?;
+        page += &part(mark).ok_or_else(|| format!("unknown mark '{mark}'"))?;
         rest = after;
     }
     Ok(page + rest)

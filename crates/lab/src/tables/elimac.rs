@@ -5,8 +5,8 @@ use tagmac_any::bounds;
 use super::{Cell, Grid, Unit};
 use crate::speeds::{Call, Speeds, digits};
 
-/// Rounds of AES for a message of l blocks: those that are made before, and the others. By the
-/// definitions, block by block.
+/// Rounds of AES for a message of l blocks, in advance and online. Counted block by block, by the
+/// definitions.
 pub struct Rounds {
     /// Bits of the message.
     pub bits: u64,
@@ -16,8 +16,8 @@ pub struct Rounds {
     pub online: u64,
 }
 
-/// LightMAC with s = 32: all blocks but the last have 96 bits and take a call, the last one has at
-/// most 95.
+/// Counts LightMAC with s = 32: each block except the last has 96 bits and needs a call; the last
+/// one has at most 95.
 pub fn lightmac(l: u64) -> Rounds {
     let blocks = || (1..=l).map(|block| block == l);
     Rounds {
@@ -27,7 +27,7 @@ pub fn lightmac(l: u64) -> Rounds {
     }
 }
 
-/// EliMAC: seven rounds for a subkey, four for a block, ten to close.
+/// Counts EliMAC: seven rounds for a subkey, four for a block, ten for the last call.
 pub fn elimac(l: u64) -> Rounds {
     let blocks = || (1..=l).map(|block| block == l);
     Rounds {
@@ -37,7 +37,7 @@ pub fn elimac(l: u64) -> Rounds {
     }
 }
 
-/// Table 1 (page 4).
+/// Returns table 1 (page 4).
 pub fn rounds(_: &Speeds) -> Grid {
     let heads = ["rounds of AES for l blocks", "bits of the message", "before", "online", "total"];
     let mut grid = Grid::new(heads);
@@ -52,13 +52,13 @@ pub fn rounds(_: &Speeds) -> Grid {
         }
     }
     grid.note(
-        "Bits are those of the longest message. With l calls LightMAC takes 96 l - 1 of them, and \
-         96 l + 95 take one call more; EliMAC's 128 l counts one bit of padding (errata.md).",
+        "Bits are those of the longest message. With l calls LightMAC processes 96 l - 1 bits; 96 \
+         l + 95 bits need one call more. EliMAC's 128 l counts one bit of padding (errata.md).",
     );
     grid
 }
 
-/// Table 2 (page 15): cycles per byte.
+/// Returns table 2 (page 15): cycles per byte.
 pub fn speed(speeds: &Speeds) -> Grid {
     const CPUS: [&str; 4] = ["Ivy Bridge", "Broadwell", "Skylake", "Zen 2"];
     let rows: [(&str, &str, [[&str; 3]; 4]); 5] = [
@@ -122,16 +122,16 @@ pub fn speed(speeds: &Speeds) -> Grid {
         grid.measured(label, speeds, (Call::Ready, name), &lengths, Unit::PerByte);
     }
     grid.note(
-        "The paper's ZMAC is ZMAC1, Naito's variant, of which no definition was found; ours is ZMAC, and its PMAC2 and ours fill the \
-         gaps of PMAC2's definition each in their own way. p.c.: the subkeys are made before. Our \
-         LightMAC and EliMAC are tuned and our PMAC2 and ZMAC are not (see comparators): the \
-         paper's rows compare the modes, ours do not.",
+        "The paper's ZMAC is ZMAC1, Naito's variant, for which we found no definition; ours is \
+         ZMAC. The paper's PMAC2 and ours fill the gaps of PMAC2's definition in different ways. \
+         p.c.: the subkeys are precomputed. Our LightMAC and EliMAC are tuned; our PMAC2 and ZMAC \
+         are not (see comparators). So the paper's rows compare the modes, but ours do not.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// Table 3 (page 17): the ports that instructions on 128 bits run on.
+/// Returns table 3 (page 17): the ports on which 128-bit instructions run.
 pub fn ports(speeds: &Speeds) -> Grid {
     let cycles = speeds.at("ceilings", "instruction", "AES round", 16);
     let ours = match cycles {
@@ -157,21 +157,22 @@ pub fn ports(speeds: &Speeds) -> Grid {
         grid.row(label, cells);
     }
     grid.note(
-        "p015: an instruction may go to port 0, 1 or 5 in a cycle; p0+p015: it is two. A program cannot \
-         see ports, so of ours there is what they give: rounds on 16 bytes, by the widest vectors.",
+        "p015: an instruction may go to port 0, 1 or 5 in a cycle; p0+p015: it needs two. A \
+         program cannot see ports, so our cells show their effect: rounds on 16 bytes, with the \
+         widest vectors.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// Footnote 1 (page 10): theorem 2 with LightMAC's eps, 1/(2^(n/2) - 1)^2, for n = 128.
+/// Returns footnote 1 (page 10): theorem 2 with LightMAC's eps, 1/(2^(n/2) - 1)^2, for n = 128.
 pub fn footnote(q: f64, v: f64, t: i32) -> f64 {
     let eps = (2f64.powi(64) - 1.0).powi(-2);
     let guess = eps.max(1.0 / (2f64.powi(128) - q));
     q * (q - 1.0) / 2.0 * eps + v * 2f64.powi(128 - t) * guess
 }
 
-/// The footnote beside LightMAC's own theorem 2.
+/// Returns the footnote next to LightMAC's own theorem 2.
 pub fn footnote_1(_: &Speeds) -> Grid {
     let heads = ["log2 of q, v; t", "LightMAC, theorem 2", "EliMAC, footnote 1", "times less"];
     let mut grid = Grid::new(heads);
@@ -185,9 +186,10 @@ pub fn footnote_1(_: &Speeds) -> Grid {
         grid.row(&format!("{q}, {v}; {t}"), cells.map(Cell::Ours).to_vec());
     }
     grid.note(
-        "n = 128, s = 32, q messages and v attempts at tags of t bits, without the terms for E. The footnote \
-         has pairs of messages, q (q - 1) / 2, where LightMAC's theorem has q^2: half, where collisions \
-         decide. Attempts cost the same. The paper prints no number here.",
+        "n = 128, s = 32, q messages and v attempts at tags of t bits, without the terms for E. \
+         The footnote counts pairs of messages, q (q - 1) / 2, where LightMAC's theorem has q^2. \
+         So it is half of it where collisions dominate. Attempts cost the same. The paper prints \
+         no number here.",
     );
     grid
 }

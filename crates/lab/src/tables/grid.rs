@@ -1,26 +1,26 @@
-//! A table of a paper with ours beside it: cells, and the two ways to write them as text.
+//! A table of a paper with ours: cells, and two text formats.
 
 use std::fmt::Write;
 
 use crate::speeds::{Call, Speeds, digits};
 
-/// What a table has in it.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// As the paper prints it.
+    /// Text as printed in the paper.
     Printed(String),
-    /// The paper has it, and our copy of its text does not.
+    /// Text that the paper has and our copy lost.
     Lost,
-    /// The paper has nothing here, or we do not.
+    /// Nothing in the paper, or nothing of ours.
     Empty,
-    /// Ours: measured, or computed.
+    /// Our value, measured or computed.
     Ours(String),
-    /// No record has it: the command that measures it.
+    /// A value that no record has; the command that measures it.
     Unmeasured(&'static str),
 }
 
 impl Cell {
-    /// Its text.
+    /// Returns the cell's text.
     pub fn text(&self) -> String {
         match self {
             Cell::Printed(text) | Cell::Ours(text) => text.clone(),
@@ -34,14 +34,14 @@ impl Cell {
 /// A row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What the row is about.
+    /// The subject of the row.
     pub label: String,
     /// Its cells.
     pub cells: Vec<Cell>,
 }
 
 impl Row {
-    /// Whether it has anything of ours.
+    /// Returns true if a cell is ours.
     pub fn is_ours(&self) -> bool {
         self.cells.iter().any(|cell| matches!(cell, Cell::Ours(_) | Cell::Unmeasured(_)))
     }
@@ -50,15 +50,15 @@ impl Row {
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
-    /// The heads of the columns, that of the labels first.
+    /// The heads of the columns; the first is the labels'.
     pub head: Vec<String>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// What is said below.
+    /// The notes below the table.
     pub notes: Vec<String>,
 }
 
-/// What a speed is given in.
+/// The unit of a speed.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
     /// Cycles per byte.
@@ -68,12 +68,12 @@ pub enum Unit {
 }
 
 impl Grid {
-    /// The table by the record that leaves the fewest cells without a figure; all of a table's figures
-    /// are of one machine.
+    /// Returns the table made from the record that leaves the fewest cells empty. All figures of a
+    /// table are from one machine.
     ///
     /// # Panics
     ///
-    /// Without a record.
+    /// Panics without a record.
     pub fn fullest(all: &[Speeds], make: impl Fn(&Speeds) -> Grid) -> Grid {
         let missing = |grid: &Grid| {
             let cells = grid.rows.iter().flat_map(|row| &row.cells);
@@ -82,24 +82,24 @@ impl Grid {
         all.iter().map(make).min_by_key(missing).expect("a record")
     }
 
-    /// An empty table with a head.
+    /// Makes an empty table with a head.
     pub fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Grid {
         Grid { head: head.into_iter().map(String::from).collect(), ..Grid::default() }
     }
 
-    /// A row as the paper prints it.
+    /// Adds a row as printed in the paper.
     pub fn printed<'a>(&mut self, label: &str, cells: impl IntoIterator<Item = &'a str>) {
         let cells = cells.into_iter().map(|text| Cell::Printed(text.into())).collect();
         self.row(label, cells);
     }
 
-    /// A row.
+    /// Adds a row.
     pub fn row(&mut self, label: &str, cells: Vec<Cell>) {
         assert_eq!(cells.len() + 1, self.head.len(), "{label}");
         self.rows.push(Row { label: label.into(), cells });
     }
 
-    /// A row of measured figures, a cell for each length.
+    /// Adds a row of measured figures, a cell for each length.
     pub fn measured(
         &mut self,
         label: &str,
@@ -117,12 +117,12 @@ impl Grid {
         self.row(&label, lengths.iter().map(cell).collect());
     }
 
-    /// What stands below the table.
+    /// Adds a note below the table.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Where the speeds are from, below the table.
+    /// Adds a note about the source of the speeds.
     pub fn machine(&mut self, speeds: &Speeds) {
         self.note(format!("Ours: {}.", speeds.about()));
     }
@@ -135,7 +135,7 @@ impl Grid {
         [self.head.clone()].into_iter().chain(self.rows.iter().map(row))
     }
 
-    /// In columns, for a terminal.
+    /// Formats the table in columns for a terminal.
     pub fn columns(&self) -> String {
         let lines: Vec<_> = self.lines().collect();
         let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
@@ -151,7 +151,7 @@ impl Grid {
         text.trim_end().to_string() + "\n"
     }
 
-    /// In Markdown.
+    /// Formats the table in Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         for (at, line) in self.lines().enumerate() {

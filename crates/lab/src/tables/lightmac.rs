@@ -1,4 +1,4 @@
-//! LightMAC 2016, tables 1 to 4. Of tables 3 and 4 our copy has the rows' names at most.
+//! LightMAC 2016, tables 1 to 4. Our copy lacks all of tables 3 and 4 except some rows' names.
 
 use tagmac_any::bounds::Theorem;
 
@@ -6,8 +6,8 @@ use super::{Cell, Grid, Unit};
 use crate::figures::MODES;
 use crate::speeds::{Call, Speeds, digits};
 
-/// Table 1 (page 2): names and how many sizes are marked in our copy. Its columns are lost, and so
-/// are the names of rows whose reference stood alone.
+/// Table 1 (page 2): the names and the number of sizes that our copy marks. Its columns are lost,
+/// and so are the names of rows that only had a reference.
 const CIPHERS: [(&str, u32); 25] = [
     ("AES", 1),
     ("DESLX", 1),
@@ -36,7 +36,7 @@ const CIPHERS: [(&str, u32); 25] = [
     ("PRESENT", 0),
 ];
 
-/// Table 1.
+/// Returns table 1.
 pub fn ciphers(_: &Speeds) -> Grid {
     let mut grid = Grid::new(["cipher", "sizes marked", "which (bits)", "bits of ours"]);
     for (name, marks) in CIPHERS {
@@ -52,18 +52,18 @@ pub fn ciphers(_: &Speeds) -> Grid {
         grid.row(name, vec![marked, Cell::Lost, ours]);
     }
     grid.note(
-        "The table marks sizes from 32 to 128 bits; in our copy the columns are lost, and so are \
-         some rows' names: marks between AES and DESLX, and after Piccolo and SEA. The rows are \
-         nearly alphabetical, and the references that nothing else in the text cites are those of CLEFIA, \
-         PRIDE, PRINCE and Simeck; with PRESENT, which the text has, these are likely theirs. RC6, \
-         which the library also has, is not in the text; its blocks have 128 bits.",
+        "The table marks sizes from 32 to 128 bits. Our copy lost the columns and some rows' \
+         names: between AES and DESLX, and after Piccolo and SEA. The rows are nearly \
+         alphabetical. The references that nothing else in the text cites are those of CLEFIA, \
+         PRIDE, PRINCE and Simeck; with PRESENT, which the text has, these are likely the lost \
+         names. RC6, which the library also has, is not in the text; its blocks have 128 bits.",
     );
     grid
 }
 
-/// Table 2 (page 3): the bounds' coefficients.
+/// Returns table 2 (page 3): the coefficients of the bounds.
 pub fn bounds(_: &Speeds) -> Grid {
-    let mut grid = Grid::new(["mode", "the paper's cells", "drawn in figure 1", "that is from"]);
+    let mut grid = Grid::new(["mode", "the paper's cells", "drawn in figure 1", "source of that"]);
     for mode in MODES {
         let cell = match mode.printed {
             "" => Cell::Lost,
@@ -83,17 +83,18 @@ pub fn bounds(_: &Speeds) -> Grid {
         ],
     );
     grid.note(
-        "q messages of l blocks of n bits each. EMAC also has 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n for l \
-         <= 2^(n/8) and q >= l^2 (section 1.2). Both bounds of EMAC are from proofs that use a lemma which \
-         Jha and Nandi (Journal of Mathematical Cryptology, 2016) refuted; by their own proof it has \
-         about q^2 / 2^n for l < 2^(n/4). Cells stand in columns by the power of l; which column is lost: 3kf9's cell \
-         would be in one column alone, and is drawn with the powers that the cited paper has. What was \
-         proven and attacked since of the sum of CBCs, PMAC_Plus and 3kf9 is in errata.md.",
+        "q messages of l blocks of n bits each. EMAC also has 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n \
+         for l <= 2^(n/8) and q >= l^2 (section 1.2). Both bounds of EMAC are from proofs that use \
+         a lemma which Jha and Nandi (Journal of Mathematical Cryptology, 2016) refuted; by their \
+         own proof it has about q^2 / 2^n for l < 2^(n/4). The paper orders cells in columns by \
+         the power of l, and our copy lost the columns. 3kf9's cell would be in a single column; \
+         it is drawn with the powers from the cited paper. Later proofs and attacks on the sum of \
+         CBCs, PMAC_Plus and 3kf9 are in errata.md.",
     );
     grid
 }
 
-/// Table 3 (page 12): ciphers alone, on Skylake.
+/// Returns table 3 (page 12): the ciphers without a mode, on Skylake.
 pub fn baseline(speeds: &Speeds) -> Grid {
     let rounds = |name: &str, case: &str| match speeds.at("ceilings", case, name, 16) {
         Some(cycles) => Cell::Ours(digits(10.0 * cycles / 16.0)),
@@ -123,15 +124,15 @@ pub fn baseline(speeds: &Speeds) -> Grid {
         grid.row(label, vec![Cell::Lost, speed, Cell::Lost, key]);
     }
     grid.note(
-        "Ours: AES is ten of the instructions' rounds. PRESENT is PMAC with 512, 256 or 128 blocks \
-         side by side, messages of 16 KiB. Key schedules are those of a whole MAC, with L or other \
-         values. The publisher's page was looked for again, and the copies found end before this table.",
+        "Ours: AES is ten AES-round instructions. PRESENT is PMAC with 512, 256 or 128 blocks side \
+         by side, messages of 16 KiB. Key schedules are those of a whole MAC, with L or other \
+         values. The copies of the publisher's page that we found end before this table.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// Table 4 (page 12): messages of 2^7 to 2^13 bytes.
+/// Returns table 4 (page 12): messages of 2^7 to 2^13 bytes.
 pub fn speed(speeds: &Speeds) -> Grid {
     let lengths: [u64; 7] = core::array::from_fn(|at| 128 << at);
     let names = lengths.map(|bytes| bytes.to_string());
@@ -168,12 +169,12 @@ pub fn speed(speeds: &Speeds) -> Grid {
         }
     }
     grid.note(
-        "What the text says of the lost cells: LightMAC costs the inverse of its rate times the \
-         cipher; with a rate of 2/3 it is about 50 % faster than PMAC/P with PRESENT, and about 20 % \
-         with AES. Our PMAC/P spends more on masks than on AES (see comparators): it is no measure \
-         of the mode. Ours are calls back to back, which overlap. The copies of the publisher's page that \
-         were found end before this table too. Chaskey is in the text alone (section 1.2), without a speed; \
-         it is a comparator.",
+        "The text has some of the lost results. LightMAC costs the inverse of its rate times the \
+         cipher. With a rate of 2/3 it is about 50 % faster than PMAC/P with PRESENT, and about 20 \
+         % with AES. Our PMAC/P spends more on masks than on AES (see comparators), so it does not \
+         measure the mode. Our calls are back to back, and overlap. The copies of the publisher's \
+         page that we found end before this table, too. Chaskey is only in the text (section 1.2), \
+         without a speed; it is a comparator.",
     );
     grid.machine(speeds);
     grid

@@ -1,6 +1,6 @@
-//! The tables of the five papers, each with ours beside it.
+//! The tables of the five papers, each with our figures.
 //!
-//! A new table is a function that makes a [`Grid`], and a line in [`TABLES`].
+//! To add a table, add a function that makes a [`Grid`], and a line in [`TABLES`].
 
 mod comparators;
 pub mod elimac;
@@ -18,11 +18,11 @@ use crate::speeds::Speeds;
 pub struct Table {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is about.
+    /// The subject.
     pub title: &'static str,
-    /// Paper and place.
+    /// The paper and the place in it.
     pub source: &'static str,
-    /// Fills it from a record.
+    /// Fills the table from a record.
     make: fn(&Speeds) -> Grid,
 }
 
@@ -38,7 +38,7 @@ const fn table(
 /// All tables.
 pub const TABLES: &[Table] = &[
     table("pmac-3", "Properties of PMAC", "PMAC, figure 3", pmac::properties),
-    table("pmac-5", "PMAC beside the CBC MAC", "PMAC, figure 5", pmac::speed),
+    table("pmac-5", "PMAC and the CBC MAC", "PMAC, figure 5", pmac::speed),
     table("pmac-calls", "Calls of the cipher", "PMAC, performance", pmac::calls),
     table("umac-3", "Peak speed of UMAC", "UMAC, figure 3 and sections 1 and 3", umac::peak),
     table("umac-text", "Experiments with UMAC", "UMAC, section 3", umac::experiments),
@@ -47,7 +47,7 @@ pub const TABLES: &[Table] = &[
     table("lightmac-3", "Speed of the ciphers", "LightMAC, table 3", lightmac::baseline),
     table("lightmac-4", "LightMAC, EMAC and PMAC/P", "LightMAC, table 4", lightmac::speed),
     table("elimac-1", "Rounds of AES", "EliMAC, table 1", elimac::rounds),
-    table("elimac-2", "EliMAC beside other parallel MACs", "EliMAC, table 2", elimac::speed),
+    table("elimac-2", "EliMAC and other parallel MACs", "EliMAC, table 2", elimac::speed),
     table("elimac-3", "Ports of instructions", "EliMAC, table 3", elimac::ports),
     table(
         "elimac-footnote-1",
@@ -77,20 +77,20 @@ pub const TABLES: &[Table] = &[
     ),
     table(
         "comparators",
-        "The comparators beside what their ciphers need",
-        "no paper: how well each is built here",
+        "The comparators, and the least that their ciphers need",
+        "no paper: how well each is implemented here",
         comparators::speed,
     ),
 ];
 
 impl Table {
-    /// The table, by the record that has most of it.
+    /// Returns the table, made from the record with most of its figures.
     pub fn fill(&self, all: &[Speeds]) -> Grid {
         Grid::fullest(all, self.make)
     }
 }
 
-/// The table of a name.
+/// Returns the table called `name`.
 pub fn find(name: &str) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.name == name)
 }

@@ -13,7 +13,7 @@ use super::{Cell, Grid, Unit};
 use crate::comparators::{CbcMac, CbcMacEde, Emac, Xcbc};
 use crate::speeds::{Call, Speeds};
 
-/// Figure 3 (page 9). The paper's words, each row cut short.
+/// Returns figure 3 (page 9). The words are the paper's, each row shortened.
 pub fn properties(_: &Speeds) -> Grid {
     let mac = Algorithm::from_name("PMAC-AES128").expect("a name");
     let key = mac.new_key_bytes();
@@ -25,7 +25,8 @@ pub fn properties(_: &Speeds) -> Grid {
             "Message Authentication Code; more generally a pseudorandom function with variable \
              input-length and fixed output-length",
             format!(
-                "2^20 messages, 2^40 - 1 blocks in all: told from a random function with {bound}"
+                "2^20 messages, 2^40 - 1 blocks in all: distinguishable from a random function \
+                 with {bound}"
             ),
         ),
         (
@@ -33,7 +34,7 @@ pub fn properties(_: &Speeds) -> Grid {
             "Not applicable. (However, any accidental modification to (M, Tag) will be detected \
              during MAC verification with probability about 1/2^tau.)",
             format!(
-                "detected but for about 1/2^tau (errata.md), tau = {} unless asked otherwise",
+                "detected except for about 1/2^tau (errata.md), tau = {} by default",
                 mac.default_tag_bits()
             ),
         ),
@@ -84,7 +85,7 @@ pub fn properties(_: &Speeds) -> Grid {
     grid
 }
 
-/// Figure 5: cycles per byte on a Pentium 3, in assembly, AES-128.
+/// Returns figure 5: cycles per byte on a Pentium 3, in assembly, AES-128.
 pub fn speed(speeds: &Speeds) -> Grid {
     let lengths = [16, 128, 2048];
     let mut grid = Grid::new(["cycles per byte", "16 B", "128 B", "2 KB"]);
@@ -97,15 +98,15 @@ pub fn speed(speeds: &Speeds) -> Grid {
     grid.measured("CMAC", speeds, (Call::Ready, "CMAC-AES128"), &lengths, Unit::PerByte);
     grid.note(
         "The CBC MAC neither pads nor protects messages of several lengths; CMAC, which is not in \
-         the paper, does both. One block at a time, PMAC costs about 8 % more, \
-         17 % for one block; where blocks overlap it is many times as fast. Ours are calls back to \
-         back: a short chain overlaps with that of the next call, and seems faster than its rounds.",
+         the paper, does both. One block at a time, PMAC costs about 8 % more, 17 % for one block; \
+         where blocks overlap it is many times as fast. Our calls are back to back: a short chain \
+         overlaps with that of the next call, and seems faster than its rounds.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// What the performance section counts, beside the calls that the lab's and the library's code makes.
+/// Returns the counts of the performance section, and of calls in the lab's and the library's code.
 pub fn calls(_: &Speeds) -> Grid {
     const LENGTHS: [usize; 6] = [0, 1, 16, 17, 32, 33];
     let heads = ["calls of the cipher", "the paper", "0 B", "1 B", "16 B", "17 B", "32 B", "33 B"];
@@ -146,10 +147,10 @@ pub fn calls(_: &Speeds) -> Grid {
         f64::from(each.sum::<u32>()) / f64::from(offsets)
     };
     grid.note(format!(
-        "Counted by a cipher that counts, after the key is ready; an empty cell is a message that the mode \
-         does not take. So PMAC saves 0 to 3 calls, as the paper says (|M + 1| is |M| + 1 there). Offsets: \
-         the paper expects at most 1 multiplication by x for each, and 0.125 where L(0) to L(3) are kept; \
-         counted over 2^16 offsets: {:.3} and {:.3}.",
+        "Counted with a counting cipher, with the key ready. An empty cell is a message that the \
+         mode does not accept. PMAC saves 0 to 3 calls, as the paper says (|M + 1| is |M| + 1 \
+         there). Offsets: the paper expects at most 1 multiplication by x for each, and 0.125 if \
+         L(0) to L(3) are kept; counted over 2^16 offsets: {:.3} and {:.3}.",
         doublings(0),
         doublings(3)
     ));
@@ -161,13 +162,13 @@ thread_local! {
     static CALLS: StdCell<u64> = const { StdCell::new(0) };
 }
 
-/// What a function gives, and how many calls of [`Counting`] it makes.
+/// Returns the result of a function, and its number of calls of [`Counting`].
 fn counted<T>(run: impl FnOnce() -> T) -> (T, u64) {
     CALLS.set(0);
     (run(), CALLS.get())
 }
 
-/// A cipher that changes nothing and counts its blocks.
+/// A cipher that is the identity and counts its blocks.
 #[derive(Clone)]
 struct Counting;
 

@@ -1,5 +1,5 @@
-//! Bernstein's slides on Poly1305-AES. They print two tables of speeds; the other three here are what
-//! they ask of honest figures.
+//! Bernstein's slides on Poly1305-AES. They print two tables of speeds; the other three tables here
+//! are what they demand of honest figures.
 
 use tagmac_any::bounds::{NonceKind, poly1305};
 
@@ -17,7 +17,7 @@ fn printed(speeds: &Speeds, call: Call, lengths: [u64; 3], figures: [[&str; 3]; 
     }
     grid.measured("Poly1305-AES", speeds, (call, NAME), &lengths, Unit::PerMessage);
     grid.note(
-        "With all that is made of the key, in the paper and here; data in the first cache. Ours makes \
+        "Key set-up is included, in the paper and here; data in the first cache. Ours computes \
          more powers of r for messages of 128 bytes and more.",
     );
     grid.machine(speeds);
@@ -53,12 +53,12 @@ pub fn guarantee(_: &Speeds) -> Grid {
     let exact = exact.expect("2^64 messages").value();
     let delta = 2f64.powi(-40);
     let mut grid = Grid::new(["", "the slides", "ours, by the slides' formula"]);
-    // At least this: rounded down.
+    // A lower bound, so rounded down.
     let rejected = ((1.0 - delta - bound) * 1e12).floor() / 1e12;
     let rejected = Cell::Ours(format!("{rejected:.12}"));
     let printed = Cell::Printed("0.999999999999998".into());
     grid.row("Pr[all 2^64 forgeries rejected], L = 1536", vec![printed, rejected]);
-    // The factor, rounded up.
+    // An upper bound on the factor, so rounded up.
     let factor = (exact / 96.0 * 2f64.powi(106 - 64) * 1e4).ceil() / 1e4;
     grid.row(
         "the 14 of the formula: 8 (1 - C/2^128)^(-(C + 1)/2) at C = 2^64",
@@ -85,9 +85,9 @@ pub fn lengths(speeds: &Speeds) -> Grid {
     row("PMAC-AES128");
     row("UMAC-64");
     grid.note(
-        "The key ready. Of the experiment with each of the 8193 lengths, which takes one length after the \
-         other: a message of a block comes out slower than among the few lengths of the tables by cycles \
-         per byte.",
+        "The key is ready. This is the experiment with each of the 8193 lengths, one length after \
+         the other. A message of a block is slower here than among the few lengths of the tables \
+         by cycles per byte.",
     );
     grid.machine(speeds);
     grid
@@ -107,8 +107,9 @@ pub fn costs(speeds: &Speeds) -> Grid {
         grid.measured(label, speeds, (call, NAME), &lengths, Unit::PerMessage);
     }
     grid.note(
-        "The slides ask for the first two, and for inputs that were not in cache: here the code was \
-         not either. They print figures of the second alone, in the tables of aligned and of unaligned messages.",
+        "The slides demand the first two, and inputs that were not in cache; here the code was not \
+         in cache either. They only print figures of the second, in the tables of aligned and of \
+         unaligned messages.",
     );
     grid.machine(speeds);
     grid

@@ -3,7 +3,7 @@
 use super::{Cell, Grid};
 use crate::speeds::{Call, Speeds, digits};
 
-/// Figure 3, right: peak speed. Its picture is not in our copy; the text has some of it.
+/// Returns figure 3, right: peak speed. Our copy lacks the picture; the text has some of it.
 pub fn peak(speeds: &Speeds) -> Grid {
     use Cell::{Lost, Printed};
     const LONG: u64 = 16384;
@@ -33,19 +33,18 @@ pub fn peak(speeds: &Speeds) -> Grid {
         grid.row(label, vec![pentium, power, alpha, without_mmx, ours]);
     }
     grid.note(
-        "All Gbit/s are normalized to 350 MHz, as in the paper; ours are of messages of 16 KiB, which is not our \
-         peak (figure 3 has it). The \
-         table is lost in our copy: cells that are not lost are in the text of sections 1 and 3. \
-         Section 1 does not name the two versions that it times, with 2^-30 and 2^-60; the \
-         caption's order suggests that they are the MMX ones. 5.6 and 0.51 do not agree (errata.md). \
-         Of the paper no other copy was found that has the figure: the pages on UMAC's speed that are \
-         still public are of its versions of 2000 and 2004, on other machines.",
+        "All Gbit/s are normalized to 350 MHz, as in the paper. Ours are of messages of 16 KiB, \
+         which is not our peak (figure 3 has it). Our copy lost the table; the remaining cells are \
+         from the text of sections 1 and 3. Section 1 does not name the two versions that it \
+         times, with 2^-30 and 2^-60; by the caption's order they are the MMX ones. 5.6 and 0.51 \
+         do not agree (errata.md). We found no other copy of the paper with the figure: the public \
+         pages on UMAC's speed are of its versions of 2000 and 2004, on other machines.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// The experiments of section 3 that have numbers.
+/// Returns the experiments of section 3 that have numbers.
 pub fn experiments(speeds: &Speeds) -> Grid {
     let setup = |name: &str| {
         let [new, ready] = [Call::NewKey, Call::Ready].map(|call| speeds.cycles(call, name, 16));
@@ -54,7 +53,7 @@ pub fn experiments(speeds: &Speeds) -> Grid {
             None => Cell::Unmeasured("bench keys"),
         }
     };
-    // How much longer or shorter a call of the second takes.
+    // The difference in time between a call of the second and one of the first.
     let ratio = |[one, other]: [&str; 2], bytes: u64| {
         let of = |name| speeds.cycles(Call::Ready, name, bytes);
         match of(one).zip(of(other)) {
@@ -123,18 +122,18 @@ pub fn experiments(speeds: &Speeds) -> Grid {
         grid.row(label, vec![Cell::Printed(paper.into()), ours]);
     }
     grid.note(
-        "Beside MMH and MH for NH are the lab's loops, hash alone and no PRF: their reductions are at \
-         the end, and what costs is one product for each word where NH has one for two. A drop of \
-         24 % in speed is 32 % more cycles. Ours hash with vectors of up to 64 bytes, so the PRF's \
-         share is larger than in 1999; for w = 64 there is no tuned code here, so its figure says \
-         nothing about the size of words. Where no length is named it is 16 KiB, which the first \
-         cache holds.",
+        "The rows with MMH and MH in place of NH are the lab's loops, hash alone and no PRF. Their \
+         reductions are at the end, so the cost is one product for each word, where NH has one for \
+         two. A drop of 24 % in speed is 32 % more cycles. Ours hash with vectors of up to 64 \
+         bytes, so the PRF's share is larger than in 1999. For w = 64 there is no tuned code here, \
+         so its figure reveals nothing about the size of words. Cells without a length are for 16 \
+         KiB, which the first cache holds.",
     );
     grid.machine(speeds);
     grid
 }
 
-/// The PRF's part of a call: what NH by itself does not take.
+/// Returns the PRF's share of a call: the time that NH does not need.
 fn prf_share(speeds: &Speeds) -> Cell {
     let share = |bytes| {
         let of = |name| speeds.cycles(Call::Ready, name, bytes);

@@ -1,4 +1,4 @@
-//! Powers of x and weighted sums in batches are those one by one.
+//! Powers of x and weighted sums are the same in batches and one by one.
 
 use tagmac::cipher::{CipherBlock, Field};
 use tagmac_lab::batch::{BATCH, Batch, Weighted};

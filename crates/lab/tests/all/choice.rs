@@ -34,7 +34,8 @@ fn messages_by_the_formulas() {
     let umac = CHOICES.iter().find(|choice| choice.name == "UMAC-64").expect("a row");
     near(drawn(umac), 2f64.powf(48.5));
     assert_eq!(CHOICES.iter().filter_map(drawn).count(), 3);
-    // A key in 2^20 has a thousandth of LightMAC's messages, and as many of UMAC's.
+    // A key in 2^20 has a thousandth of the messages with LightMAC; with UMAC it has the same
+    // number.
     let of_keys = |name: &str| {
         let choice = CHOICES.iter().find(|choice| choice.name == name).expect("a row");
         choice.messages_of_keys(PACKET, 1 << 20)

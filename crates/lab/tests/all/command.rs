@@ -1,4 +1,4 @@
-//! The command `tagmac-lab`: what it prints, what it refuses, its exit status.
+//! The command `tagmac-lab`: its output, its errors and its exit status.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,12 +7,12 @@ use tagmac_lab::comparators::{COMPARATORS, Status};
 
 const ZEROS: &str = "00000000000000000000000000000000";
 
-/// Exit status, standard output, standard error.
+/// Returns exit status, standard output and standard error.
 pub fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac-lab"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command");
-    // A command that refuses its arguments doesn't read.
+    // A command that rejects its arguments does not read.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     let output = child.wait_with_output().expect("the command ends");
     let text = |bytes| String::from_utf8(bytes).expect("text");
@@ -37,7 +37,7 @@ fn refusals_are_one_line() {
     let refused: &[(&[&str], &str)] = &[
         (
             &["tag", "PMAC3", "--keys", ZEROS, "-"],
-            "name 'PMAC3': not known; nearest: PMAC/P, PMAC1, PMAC2",
+            "name 'PMAC3': unknown; nearest: PMAC/P, PMAC1, PMAC2",
         ),
         (
             &["tag", "CMAC", "--keys", "00", "-"],
@@ -49,15 +49,12 @@ fn refusals_are_one_line() {
             &["tag", "CBC-MAC", "--keys", ZEROS, "-"],
             "message: expected a nonzero multiple of 16 bytes, found 3 bytes",
         ),
-        (&["tag", "XOR-MAC", "--keys", ZEROS, "-"], "nonce: expected 8 bytes, found none"),
+        (&["tag", "XOR-MAC", "--keys", ZEROS, "-"], "nonce: this MAC needs a nonce of 8 bytes"),
         (
             &["tag", "XECB-MAC", "--keys", ZEROS, "--nonce", "00", "-"],
             "nonce: expected 16 bytes, found 1",
         ),
-        (
-            &["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"],
-            "nonce: expected none, found one",
-        ),
+        (&["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"], "nonce: this MAC needs no nonce"),
         (&["tag", "CMAC", "--keys", "0x", "-"], "--keys: expected hex digits, found 'x'"),
         (&["tag", "CMAC", "--keys", "000", "-"], "expected an even number of hex digits, found 3"),
         (&["tag", "PMACX", "--keys", ZEROS, "-"], "no definition found; looked at: "),
@@ -65,7 +62,7 @@ fn refusals_are_one_line() {
         (&["tag", "CMAC", "--keys", ZEROS, "/nowhere"], "/nowhere: "),
         (&["tag", "CMAC", "--keys", ZEROS], "required arguments were not provided: <FILE>"),
         (&["tag", "CMAC", "-"], "required arguments were not provided: --keys"),
-        (&["attack", "nothing"], "attack 'nothing': not known; nearest:"),
+        (&["attack", "nothing"], "attack 'nothing': unknown; nearest:"),
         (&["nothing"], "unrecognized subcommand 'nothing'"),
     ];
     for (arguments, expected) in refused {
@@ -115,8 +112,8 @@ fn attacks() {
     assert_eq!(run(&["attack", "--long"], &[]).0, 2, "which one?");
 }
 
-/// What the papers name beside their own MACs: each has a comparator, an attack, a table, or a row with
-/// its reason in the section 'Not built' of docs/design/claims.md.
+/// Each name in the papers besides their own MACs has a comparator, an attack, a table, or a row
+/// with its reason in the section 'Not built' of docs/design/claims.md.
 #[test]
 fn what_the_papers_name_is_built_or_says_why_not() {
     let comparators = [

@@ -18,7 +18,7 @@ impl Kernel for Encrypt {
     }
 }
 
-/// A batch is its blocks one by one, on every level.
+/// A batch equals its blocks one by one, on every level.
 #[test]
 fn batches() {
     let cipher = Deoxys::new(&[7; 16]);

@@ -1,4 +1,4 @@
-//! Hashes that other projects publish values of.
+//! Published values of other projects' hashes.
 
 use tagmac_lab::hashes::{cryptographic_crc, hash127};
 
@@ -10,7 +10,7 @@ fn crc_of_ecma_182() {
     assert_eq!(u64::from_be_bytes(check), 0x6c40_df5f_0b49_7347);
 }
 
-/// r = 1 sums up all words and a one, and the words have signs.
+/// r = 1 sums all words and a one; the words are signed.
 #[test]
 fn hash127_of_one() {
     let one = 1u128.to_le_bytes();

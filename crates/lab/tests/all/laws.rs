@@ -1,5 +1,5 @@
-//! What must hold for every parallel comparator: streams and parts give the tag of one call, on every
-//! level, and every level gives the same.
+//! The laws of every parallel comparator: streams and parts have the tag of one call, on every
+//! level, and every level has the same tag.
 
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::hazmat::Part;
@@ -51,7 +51,7 @@ fn laws<M: Mode>(make: impl Fn(Level) -> Parallel<M>, nonce: &M::Nonce) {
     }
 }
 
-/// The tag by two parts and a rest, if the message is longer than that.
+/// Returns the tag from two parts and a rest, if the message is longer than that.
 fn in_parts<M: Mode>(
     mac: &Parallel<M>,
     nonce: &M::Nonce,
@@ -121,7 +121,7 @@ fn zmac() {
     laws(|level| Zmac::with_level(&[1; 16], level), &());
 }
 
-/// With pieces of 32 bits there are 2^32 - 1 numbers, and the last piece needs one of its own.
+/// With pieces of 32 bits there are 2^32 - 1 numbers, and the last piece needs another one.
 #[test]
 fn counters_that_end() {
     let mac = XorMac::<Present80, 4>::with_level(&[1; 10], Level::best());

@@ -1,4 +1,4 @@
-//! Tables, figures and the report on the command line.
+//! Tables, figures and the report from the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::command::run;
 
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/record");
 
-/// A folder of this test's own.
+/// Returns a folder for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -18,8 +18,8 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Cells that the papers print, read in their texts by hand: the table, the row's beginning, what
-/// stands in the row in this order.
+/// Cells printed in the papers, read from their texts by hand: the table, the beginning of the row,
+/// and the row's cells in this order.
 const PRINTED: &[(&str, &str, &[&str])] = &[
     ("pmac-3", "Keying material", &["One block-cipher key.", "16 bytes"]),
     ("pmac-3", "Memory", &["About 6n bits beyond the key"]),
@@ -71,8 +71,8 @@ fn tables_have_what_the_papers_print() {
     }
 }
 
-/// Ours are the record's: the same division by hand; and a record without the figure says which
-/// command makes it.
+/// Our values are the record's, by the same division by hand. Without a figure the cell names the
+/// command that makes it.
 #[test]
 fn speeds_are_the_records() {
     let zen5 = format!("{RECORDS}/amd-epyc-zen5");
@@ -118,18 +118,18 @@ fn refusals_are_one_line() {
     let file = file.to_str().expect("a name");
     let within = format!("{file}/out");
     let refused: &[(&[&str], &str)] = &[
-        (&["table", "elimac2"], "table 'elimac2': not known; nearest: elimac-2"),
-        (&["figure", "lightmac"], "figure 'lightmac': not known; nearest: lightmac-1"),
+        (&["table", "elimac2"], "table 'elimac2': unknown; nearest: elimac-2"),
+        (&["figure", "lightmac"], "figure 'lightmac': unknown; nearest: lightmac-1"),
         (
             &["figure", "umac-3", "-o", "a.png"],
             "a.png: pictures are written as SVG; write FILE.svg",
         ),
-        (&["figure", "umac-3", "-o", "a.gif"], "a.gif: expected a name that ends with .svg"),
+        (&["figure", "umac-3", "-o", "a.gif"], "a.gif: the file name must end with .svg"),
         (&["figure", "-o", "a.svg"], "required arguments were not provided: <NAME>"),
         (&["figure", "lightmac-1", "-o", "/nowhere/a.svg"], "/nowhere/a.svg: No such file"),
-        (&["table", "pmac-5", "--speeds", "/nowhere"], "expected a folder of bench/record"),
+        (&["table", "pmac-5", "--speeds", "/nowhere"], "no record in this folder"),
         (&["report", "-o", &within], "file/out/docs/design: Not a directory"),
-        (&["report", "--speeds", "/nowhere"], "expected a folder of bench/record"),
+        (&["report", "--speeds", "/nowhere"], "no record in this folder"),
     ];
     for (arguments, expected) in refused {
         let (status, out, errors) = run(arguments, &[]);
@@ -141,7 +141,7 @@ fn refusals_are_one_line() {
     fs::write(broken.join("sizes.json"), "{}").expect("a file");
     let (status, _, errors) =
         run(&["table", "pmac-5", "--speeds", broken.to_str().expect("a name")], &[]);
-    assert!(status == 2 && errors.contains("no record of bench: missing field"), "{errors}");
+    assert!(status == 2 && errors.contains("not a record of bench: missing field"), "{errors}");
 }
 
 #[test]

@@ -1,26 +1,26 @@
-//! Reading `vectors/*.json`, whose schema stands in `reference/lab_vectors.py`.
+//! Reads `vectors/*.json`; `reference/lab_vectors.py` defines their schema.
 
 use serde_json::Value;
 
-/// The rows of a file.
+/// Returns the rows of a file.
 pub fn rows(file: &str) -> Vec<Value> {
     let path = format!("{}/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).expect("an array of rows")
 }
 
-/// A field that is text.
+/// Returns a field that is text.
 pub fn text<'a>(row: &'a Value, field: &str) -> &'a str {
     row[field].as_str().unwrap_or_else(|| panic!("no text in '{field}' of {row}"))
 }
 
-/// Bytes from hex digits.
+/// Decodes hex.
 pub fn hex(digits: &str) -> Vec<u8> {
     let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).expect("hex");
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
-/// The message of a row: hex, or a repetition.
+/// Returns the message of a row: hex, or a repetition.
 pub fn message(row: &Value) -> Vec<u8> {
     let msg = &row["msg"];
     if let Some(digits) = msg.as_str() {

@@ -1,4 +1,4 @@
-//! Speeds out of records of the bench.
+//! Speeds from records of the bench.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,13 @@ fn the_kept_record_and_what_is_none() {
     assert!(short < long && short < new, "{short} {long} {new}");
     assert_eq!(speeds.cycles(Call::Ready, "PMAC-AES129", 64), None);
     let error = Speeds::read(Path::new("/nowhere")).err().expect("no folder");
-    assert_eq!(error, "/nowhere: expected a folder of bench/record, found no record");
+    assert_eq!(
+        error,
+        "/nowhere: no record in this folder; name one like bench/record/amd-epyc-zen4"
+    );
 }
 
-/// The best level alone, and one way to call.
+/// Only the best level, and one way to call.
 #[test]
 fn a_figure_is_of_the_best_level_and_the_case() {
     let record = r#"{"experiment": "lab", "machine": {"cpu": "A (b)", "clock": 1.0,

@@ -1,4 +1,5 @@
-//! Every comparator, Deoxys and the hashes against vectors from elsewhere and from `reference/`.
+//! Compares every comparator, Deoxys and the hashes with vectors from elsewhere and from
+//! `reference/`.
 
 use std::collections::HashMap;
 
@@ -102,7 +103,7 @@ fn universal_hashes() {
     }
 }
 
-/// NH here is the library's, which has the length of the message after each hash.
+/// This NH is the library's, which adds the length of the message after each hash.
 #[test]
 fn nh_is_the_librarys() {
     const WORDS: usize = 64;

@@ -6,7 +6,7 @@ use tagmac_lab::attacks::double_block::{SUFFIXES, find, message, sum_ecbc};
 use tagmac_lab::attacks::toy::{N, Toy};
 use tagmac_lab::blocks::encrypt;
 
-/// The four messages that the constants name sum to zero, and are found among few others.
+/// The constants' four messages have tags that sum to zero, and are found among few others.
 #[test]
 fn a_quadruple_is_found() {
     let keys: [[u8; 8]; 4] = core::array::from_fn(|i| [i as u8; 8]);

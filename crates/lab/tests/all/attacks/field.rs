@@ -2,7 +2,7 @@
 
 use tagmac_lab::attacks::field::{LOW_16, product16, product128};
 
-/// The product over x^16 + low.
+/// Returns the product over x^16 + low.
 fn product(low: u128, a: u128, b: u128) -> u128 {
     (0..16).rev().fold(0, |sum: u128, bit| {
         let doubled = (sum << 1 & 0xffff) ^ ((sum >> 15) * low);
@@ -10,7 +10,7 @@ fn product(low: u128, a: u128, b: u128) -> u128 {
     })
 }
 
-/// Two ways to multiply; and the polynomial is the first: no trinomial and no earlier one of five
+/// Two ways to multiply agree. The polynomial is the first: no trinomial and no earlier one of five
 /// terms is irreducible.
 #[test]
 fn sixteen_bits() {
@@ -30,8 +30,8 @@ fn sixteen_bits() {
     assert!((1..16).all(|a| !irreducible(1 | 1 << a)));
 }
 
-/// Whether x^16 + low is irreducible: x^(2^16) = x, and x^(2^8) - x has no common divisor with
-/// it. The only prime divisor of 16 is 2 (Rabin).
+/// Returns true if x^16 + low is irreducible: x^(2^16) = x, and x^(2^8) - x has no common divisor
+/// with it. The only prime divisor of 16 is 2 (Rabin).
 fn irreducible(low: u128) -> bool {
     let square = |a| product(low, a, a);
     let at = |times| (0..times).fold(2u128, |a, _| square(a));

@@ -1,4 +1,4 @@
-//! When a finding is as expected.
+//! A finding is as expected or not.
 
 use tagmac_lab::attacks::{Expected, Finding, Role, interval};
 

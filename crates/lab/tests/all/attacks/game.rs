@@ -1,4 +1,4 @@
-//! What counts as a forgery.
+//! The definition of a forgery.
 
 use tagmac_lab::attacks::game::Game;
 

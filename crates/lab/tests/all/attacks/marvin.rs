@@ -1,11 +1,11 @@
-//! Where MARVIN's forgery works.
+//! The places where MARVIN's forgery works.
 
 use tagmac_lab::attacks::game::Game;
 use tagmac_lab::attacks::marvin::{Masks, marvin, power};
 use tagmac_lab::attacks::random::Random;
 
-/// The first blocks, up to 40, where eight Gray codewords in a row are a coset of a subgroup, and
-/// where the forgery works: the same.
+/// For first blocks up to 40: the forgery works exactly where eight Gray codewords in a row are a
+/// coset of a subgroup.
 #[test]
 fn the_pair_works_on_cosets_alone() {
     let coset = |first: u128, later: u128, blocks: u128| {

@@ -1,4 +1,4 @@
-//! What the attacks are made of; `pages` runs them all.
+//! The parts of the attacks; `pages` runs whole attacks.
 
 use tagmac_lab::attacks::ATTACKS;
 

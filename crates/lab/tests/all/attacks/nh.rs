@@ -1,10 +1,10 @@
-//! NH of few bits, counted.
+//! NH with few bits, by exhaustive counts.
 
 use tagmac_lab::attacks::nh::{Add, likeliness, most_collisions, product};
 use tagmac_papers::{Nh, NhShape};
 
-/// The product here is NH[2, 4] of `crates/papers`, and the most collisions are what
-/// `collisions.rs` there finds over all messages.
+/// The product equals NH[2, 4] of `crates/papers`. The maximum of collisions equals what its
+/// `collisions.rs` finds over all messages.
 #[test]
 fn products_are_the_librarys() {
     let shape = NhShape::with_nibbles(2).expect("even");

@@ -5,7 +5,7 @@ use tagmac_lab::attacks::pmac::{birthday_of, cipher, coset};
 use tagmac_lab::attacks::random::Random;
 use tagmac_lab::attacks::toy::ToyPmac;
 
-/// Messages whose blocks differ by one of the coset's differences collide, and no others do.
+/// Messages collide if their blocks differ by one of the coset's differences; others do not.
 #[test]
 fn cosets_collide() {
     let mut random = Random::new(3);
@@ -19,11 +19,11 @@ fn cosets_collide() {
     let differences: Vec<u16> = (0..8).map(|a| product16(a, l)).collect();
     assert!(differences.iter().all(|d| tag(base ^ d) == tag(base)));
     let equal = (0..=u16::MAX).filter(|block| tag(*block) == tag(base)).count();
-    // 8 of the coset, and of all others one in 2^16, in groups of 8.
+    // 8 of the coset, and one in 2^16 of all others, in groups of 8.
     assert!((8..=48).contains(&equal), "{equal}");
 }
 
-/// Two values of 365.
+/// Two of 365 values.
 #[test]
 fn birthdays() {
     assert!((birthday_of(23, 1.0 / 365.0) - 0.5073).abs() < 1e-4);

@@ -1,4 +1,4 @@
-//! AES in small is AES, and its S-box is the paper's.
+//! With 8-bit cells the cipher is AES; the S-box of 4 bits is the paper's.
 
 use tagmac::cipher::{Aes128, Cipher};
 use tagmac::isa::Level;

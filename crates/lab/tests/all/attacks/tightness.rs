@@ -4,7 +4,7 @@ use tagmac_lab::attacks::field::product16;
 use tagmac_lab::attacks::tightness::{differences, equal_pairs, messages, normal};
 use tagmac_lab::attacks::toy::N;
 
-/// Each pair collides under a difference of its own, which is one of the 2^8.
+/// Each pair collides under another difference, which is one of the 2^8.
 #[test]
 fn each_pair_has_a_difference_of_its_own() {
     let (messages, all) = (messages(), differences().collect::<Vec<_>>());
@@ -22,7 +22,7 @@ fn each_pair_has_a_difference_of_its_own() {
 }
 
 /// Known values of the distribution, and the moments of a case that can be counted: all 2^16 values
-/// of a permutation have just 2^8 (2^8 choose 2) equal pairs.
+/// of a permutation have exactly 2^8 (2^8 choose 2) equal pairs.
 #[test]
 fn numbers() {
     assert!((normal(1.0) - 0.841_344_746).abs() < 1e-8);

@@ -17,7 +17,7 @@ fn a_permutation() {
     assert!((0..N).all(|a| product16(over_x(a as u16), 2) == a as u16));
 }
 
-/// Four toys side by side as a cipher of 64 bits, so that the library's PMAC can be asked.
+/// Four toys side by side as a cipher of 64 bits, which the library's PMAC accepts.
 #[derive(Clone)]
 struct Four(Toy);
 

@@ -4,7 +4,7 @@ use tagmac_lab::attacks::random::Random;
 use tagmac_lab::attacks::small_aes::SmallAes;
 use tagmac_lab::attacks::two_rounds::likeliest;
 
-/// The probability that is computed is found on the rounds themselves, and no less than five S-boxes'.
+/// The computed probability is found on the rounds, and is at least that of five S-boxes.
 #[test]
 fn the_likeliest_difference_is_found() {
     let (aes, mut random) = (SmallAes::small(), Random::new(9));

@@ -4,8 +4,8 @@ use tagmac_lab::attacks::random::Random;
 use tagmac_lab::attacks::small_aes::SmallAes;
 use tagmac_lab::attacks::zero_sum::{DIAGONAL, aes_sums, xor};
 
-/// The long run on one byte and on two, against the plain rounds, whose last one lacks
-/// MixColumns: its inverse is linear, so the sums agree up to that.
+/// The long run on one and on two bytes, against the plain rounds. Their last round lacks
+/// MixColumns; its inverse is linear, so the sums agree up to that.
 #[test]
 fn the_long_run_in_small() {
     let mut random = Random::new(7);

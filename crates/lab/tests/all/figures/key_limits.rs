@@ -1,4 +1,4 @@
-//! Borders of what one key may authenticate.
+//! The borders of the messages that one key may authenticate.
 
 use tagmac_any::Algorithm;
 use tagmac_lab::choice::ACCEPTED;
@@ -9,12 +9,12 @@ fn border_of(name: &str, probability: f64) -> Vec<(f64, f64)> {
     border(algorithm.theorem().expect("a theorem"), probability).expect("a border")
 }
 
-/// 1792 bytes is the limit, and 2^16 - 1 messages of that length are allowed, or of any other.
+/// 1792 bytes is the limit, and 2^16 - 1 messages of any length up to it are allowed.
 #[test]
 fn a_counter_bounds_length_and_messages() {
     let line = border_of("LIGHTMAC-PRESENT128-S8", ACCEPTED);
     let (top, bottom) = (line[0], line[line.len() - 1]);
-    // At most an eighth of a doubling above what is drawn.
+    // At most an eighth of a doubling above the drawn length.
     let limit = 1792f64.log2();
     assert!(top.0 == 0.0 && (limit - 0.13..=limit).contains(&top.1), "{top:?}");
     assert!(bottom.1 == 0.0 && (bottom.0 - 16.0).abs() < 0.001, "{bottom:?}");

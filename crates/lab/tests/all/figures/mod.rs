@@ -7,7 +7,7 @@ use tagmac_lab::speeds::kept;
 mod key_limits;
 mod modes;
 
-/// One alternative for each, no two alike; nothing that runs.
+/// Each picture has another description, and runs nothing.
 #[test]
 fn pictures_have_words() {
     let speeds = kept().expect("the kept records");
@@ -19,7 +19,7 @@ fn pictures_have_words() {
     }
 }
 
-/// Each mode has its curve, the names are there, and LightMAC ends at 63 messages.
+/// Each mode has its curve and its name, and LightMAC ends at 63 messages.
 #[test]
 fn figure_1_has_all_its_curves() {
     let speeds = kept().expect("the kept records");

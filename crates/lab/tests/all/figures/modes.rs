@@ -16,7 +16,7 @@ fn the_papers_own_points() {
     assert_eq!([1, 63, 64].map(|q| at("LightMAC", q)), [Some(32768.0), Some(32768.0), None]);
 }
 
-/// Each border by solving its formula for l.
+/// Each border solves its formula for l.
 #[test]
 fn borders_solve_the_formulas() {
     let (n, probability, end) = (32, 2f64.powi(-20), 2f64.powi(22));

@@ -13,8 +13,8 @@ use tagmac_lab::tables::TABLES;
 mod results;
 mod template;
 
-/// Each attack wins as often as it should, its control resists, and the repository's pages are
-/// what the command writes.
+/// Each attack wins as often as it should, its control resists, and the repository's pages are what
+/// the command writes.
 #[test]
 fn all_attacks_and_the_pages() {
     let outcomes = attack_all(|_| ());

@@ -1,4 +1,4 @@
-//! What attacks found, in words.
+//! The results of attacks in words.
 
 use std::time::Duration;
 

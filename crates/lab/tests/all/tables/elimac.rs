@@ -3,7 +3,7 @@
 use tagmac_any::bounds;
 use tagmac_lab::tables::elimac::{elimac, footnote, lightmac};
 
-/// The footnote's bound is never above LightMAC's own, and half of it where collisions decide.
+/// The footnote's bound is never above LightMAC's own, and half of it where collisions dominate.
 #[test]
 fn the_footnote_is_an_improvement() {
     for (q, v, t) in [(0, 0, 64), (40, 0, 128), (62, 20, 96), (63, 63, 128)] {
@@ -15,7 +15,7 @@ fn the_footnote_is_an_improvement() {
     assert!((footnote(2f64.powi(60), 1.0, 128) / 2f64.powi(-9) - 1.0).abs() < 1e-6);
 }
 
-/// The printed formulas, but for the bits of errata.md.
+/// The printed formulas, except for the bits of errata.md.
 #[test]
 fn counting_gives_the_formulas() {
     for l in 1..200 {

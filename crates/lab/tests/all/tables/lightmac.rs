@@ -1,4 +1,4 @@
-//! Lengths for which LightMAC's paper has data.
+//! Lengths with data in LightMAC's paper.
 
 use tagmac_lab::speeds::kept;
 use tagmac_lab::tables::{Cell, find};
