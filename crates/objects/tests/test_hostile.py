@@ -409,5 +409,5 @@ def test_a_root_that_another_run_wrote_meanwhile_stays(store, run, is_there):
         return honest(request, body)
 
     store.objects[PREFIX + "b"] = b"more"
-    run("seal", url(store), "-o", where).exits(4).says("m/root: expected")
+    run("seal", url(store), "-o", where).exits(4).says("m/root: the manifest ")
     assert store.objects["m/root"] == b"another run's"

@@ -116,7 +116,7 @@ def test_a_manifest_is_not_among_its_objects(place):
 def test_a_manifest_that_is_not_there(place):
     place.put("a", b"a")
     for manifest in ("none", place.url + "none"):
-        place.keyed("audit", manifest, place.url + "a").exits(4).says("none/root: expected a manifest")
+        place.keyed("audit", manifest, place.url + "a").exits(4).says("none/root: the manifest has no root")
 
 
 def test_what_an_object_does_not_have(place):
