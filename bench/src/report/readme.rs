@@ -142,7 +142,7 @@ mod tests {
         let made = with_blocks(readme, &machines).expect("all blocks");
         assert!(made.starts_with("a\n<!-- bench docs: speed -->\n| one core, PMAC-AES128 |"));
         assert!(made.contains("\n<!-- bench docs: headline -->\nPMAC-AES128, the default, takes "));
-        assert!(made.contains("\n<!-- end -->\nb\n") && made.ends_with(")\n<!-- end -->\nc\n"));
+        assert!(made.contains("\n<!-- end -->\nb\n") && made.ends_with(").\n<!-- end -->\nc\n"));
         assert!(!made.contains("former"));
         assert_eq!(with_blocks(&made, &machines).expect("all blocks"), made);
     }
