@@ -85,15 +85,15 @@ JOBS = [
         quick=87,
         full=93,
         claim="For all inputs, doubling and halving, clamps, padding, masks, comparisons, offsets and "
-        "counters match their definitions. Limbs and words never overflow, step after step. Reductions, "
+        "counters match their definitions. Limbs and words never overflow in any number of steps. Reductions, "
         "POLY, L3-HASH and NH are those of RFC 4418, Poly1305 and the paper",
-        caveat="Holds for the source as a model runs it, not for the compiled code. A word of a vector is "
-        "modelled as a word, and only the doubling in the field is proved down to instructions (x86-64). "
+        caveat="Holds for the source as a model runs it, not for the compiled code. Vectors are modelled word by "
+        "word, and only the doubling in the field is proved down to instructions (x86-64). "
         "The choice of functions at run time is not modelled",
     ),
     Job(
         "supply",
-        "dependencies, bill of materials, interfaces, the ledger of claims; in full runs, two builds in two folders",
+        "dependencies, bill of materials, interfaces, the papers' claims; in full runs, two builds in two folders",
         ["supply.py"],
         quick=3_200,
         full=3_201,
@@ -127,7 +127,7 @@ JOBS = [
     ),
     Job(
         "ctime",
-        "memcheck with secrets undefined, traces under many keys, and clocks",
+        "memcheck with secrets marked undefined, traces under many keys, and clocks",
         ["ctime"],
         quick=60_000,
         full=800_000,
@@ -144,12 +144,12 @@ JOBS = [
         ["fuzz.py"],
         quick=2_000_000,
         full=50_000_000,
-        claim="The inputs found never panic, allocate 192 MiB or take 20 seconds, in key files, lists, manifests, "
-        "partials, sidecars, checkpoints, saved streams and arguments. Streams, edits, joined partials, C calls and "
+        claim="No key file, list, manifest, partial, sidecar, checkpoint, saved stream or argument found causes a "
+        "panic, an allocation of 192 MiB or a call of 20 seconds. Streams, edits, joined partials, C calls and "
         "kernels agree with a second way to the result",
         caveat="Covers only what these seeds reached in that time. Sealed texts are tried only under correct seals. "
         "Parsers are called from memory: files, threads, stores, Python and OpenSSL are not tested. Arguments are "
-        "parsed but not run. C is called from Rust, with pointers that are valid or null",
+        "parsed but not run. C is called from Rust, with valid or null pointers",
         builds=True,
     ),
     Job(
@@ -190,11 +190,12 @@ JOBS = [
         full=3_000,
         claim="Tests find each mutant of the code that verifies, makes tags, parts, seals and bounds, chooses levels, "
         "and reads key files, lists and manifests. assure/survivors.json lists the exceptions, each with a reason",
-        caveat="Mutants are those of `cargo mutants`: one place at a time, and outside macros. The compiler evaluates "
-        "constants, so their mutants are found only if it refuses them or a test checks the constant; the others "
-        "count as not found. Only tests that take seconds without optimisation run. In the MACs' own files (algo) "
-        "tests must find 95 % of the mutants that can change a result. People judged from the code, with a reason, "
-        "that the others cannot; readers can check that",
+        caveat="Mutants are those of `cargo mutants`: one place at a time, and outside macros. A full run tries "
+        "only those of changed files and counts all. The compiler evaluates constants, so their mutants are found "
+        "only if it refuses them or a test checks the constant; the others count as not found. Only tests that take "
+        "seconds without optimisation run. In the MACs' own files (algo) tests must "
+        "find 95 % of the mutants that can change a result. People judged from the code that "
+        "the others cannot; readers can check their reasons",
         builds=True,
     ),
     Job(
@@ -204,8 +205,9 @@ JOBS = [
         quick=6,
         full=71,
         claim="Tests find faults that similar projects had",
-        caveat="One place for each fault, chosen by hand, built without optimisation. For two classes we found "
-        "no thread of another project. Three faults need x86-64, and one of them is found only on a CPU emulated by qemu",
+        caveat="One place for each fault, chosen by hand, built without optimisation. For two classes we "
+        "found no report by another project. Three faults need x86-64, and one of them is found only on a CPU "
+        "emulated by qemu",
     ),
     Job(
         "secrets",

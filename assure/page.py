@@ -4,13 +4,13 @@ import re
 
 HEAD = """# Assurance
 
-This page lists the jobs that try to find this library wrong, their results and their limits. To run them yourself:
+This page lists the jobs that look for faults in this library, their results and limits. To run them yourself:
 
     scripts/assure --quick      # all jobs, minutes
     scripts/assure              # in full, hours
 
 Each job counts its checks and must reach a fixed minimum. Each also has planted bugs: the job runs again with
-each of them and must fail. [The last runs](../../assure/runs.md) list the failures. `scripts/assure --page` writes
+each of them and must fail. [The last runs](../../assure/runs.md) show how it failed. `scripts/assure --page` writes
 both pages from `assure/record.json`.
 """
 RUNS = """# The last runs of each job
@@ -25,7 +25,7 @@ NOT_DONE = """
 
 - Real Arm, RISC-V or s390x machines: these run under qemu.
 - Memcheck on `vaes` and `avx512`: valgrind supports neither VAES nor AVX-512, so equal traces are compared instead.
-- Miri: no toolchain available to us has it. Aliasing and provenance are not checked.
+- Miri: no toolchain available to us has it.
 """
 FUZZED = """- Fuzzing: the aim is {wanted} hours of CPU time. All full runs so far took {hours:.1f} hours and {runs:,} inputs;
   `assure/fuzzed.json` lists them for each target.
