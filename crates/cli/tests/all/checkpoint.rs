@@ -370,7 +370,7 @@ fn what_takes_the_checkpoints_name_stays() {
         } else if ran.code == Some(0) {
             tagged += 1;
             let held = "warning: s: the file was replaced while this run was using it: ";
-            ran.prints(&whole).says(&[held, "another: not removed\n"]);
+            ran.prints(&whole).says(&[held, "using it: not removed\n"]);
         } else {
             ran.prints("");
         }
