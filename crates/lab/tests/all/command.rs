@@ -96,7 +96,7 @@ fn help_says_that_it_is_no_tool_for_secrets() {
     let (status, help, _) = run(&["--help"], &[]);
     assert_eq!(status, 0);
     assert!(
-        help.contains("no tool for secrets") && help.contains("Keys are arguments here on purpose")
+        help.contains("Not for secrets") && help.contains("Keys are arguments here on purpose")
     );
 }
 
