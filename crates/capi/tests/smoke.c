@@ -128,7 +128,7 @@ static void laws(const char *name) {
         MISUSE(tagmac_stream_update(&stream, message, 1), "has ended");
         MISUSE(tagmac_stream_verify(&stream, tag, size), "has ended");
         if (sizes.nonce_max > 0) {
-            MISUSE(tagmac_stream_next(&stream, nonce, sizes.nonce_max), "unused nonce");
+            MISUSE(tagmac_stream_next(&stream, nonce, sizes.nonce_max), "may have been used");
         }
 
         tag[size - 1] ^= 0x80;
@@ -157,7 +157,7 @@ static void laws(const char *name) {
             CHECK(tagmac_part_join(&left, &right, &key) == 0);
             CHECK(tagmac_part_range(&left, &start, &end) == 0 && start == 0 && end == last);
             MISUSE(tagmac_part_finish(&right, &key, other, size, with, sizes.nonce_max, NULL, 0),
-                  "starts at byte 0");
+                  "expected byte 0");
             if (holds) {
                 MISUSE(tagmac_part_finish(&left, &key, other, size, with, sizes.nonce_max, NULL, 0),
                       "at least one byte");
@@ -271,7 +271,7 @@ static void misuse(void) {
     MISUSE(tagmac_key_tag(&key, NULL, 2, NULL, 0, message, 9), "null");
     MISUSE(tagmac_key_tag(&key, tag, 2, NULL, 0, NULL, 9), "null");
     MISUSE(tagmac_key_tag(&key, tag, 2, NULL, 0, message, SIZE_MAX), "at most");
-    MISUSE(tagmac_key_tag(&key, tag, 2, nonce, 8, message, 9), "no nonce");
+    MISUSE(tagmac_key_tag(&key, tag, 2, nonce, 8, message, 9), "does not use a nonce");
     MISUSE(tagmac_key_tag(NULL, tag, 2, NULL, 0, message, 9), "null");
     MISUSE(tagmac_key_verify(&key, NULL, 2, NULL, 0, message, 9), "null");
     MISUSE(tagmac_key_verify(&key, tag, SIZE_MAX, NULL, 0, message, 9), "at most");

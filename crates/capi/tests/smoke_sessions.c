@@ -34,7 +34,7 @@ void sessions(const char *name) {
         CHECK(used == (uint64_t)(2 * crash + 3) && reserved == (uint64_t)crash && left > reserved);
         CHECK(tagmac_session_free(&session) == 0);
         CHECK(tagmac_session_restore(&session, &key, saved, sizeof saved, 0, probability) == 0);
-        LIMIT(tagmac_session_tag(&session, tag, size, with, count, message, 64), "save covers");
+        LIMIT(tagmac_session_tag(&session, tag, size, with, count, message, 64), "reserve is used up");
     }
     CHECK(tagmac_session_free(&session) == 0 && tagmac_session_free(&session) == 0);
     CHECK(tagmac_key_free(&key) == 0);
@@ -74,7 +74,7 @@ void misuse_of_sessions(void) {
     MISUSE(tagmac_session_tag(&session, tag, 8, nonce, 2, message, SIZE_MAX), "at most");
     LIMIT(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 101), "at most 100 bytes");
     MISUSE(tagmac_session_tag(NULL, tag, 8, nonce, 2, message, 9), "null");
-    LIMIT(tagmac_session_reserve(&session, 2), "unused nonce");
+    LIMIT(tagmac_session_reserve(&session, 2), "nonces are used");
     MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1),
            "of 104 bytes for the saved session, found 103");
     MISUSE(tagmac_session_save(&session, NULL, sizeof saved), "null");
@@ -94,7 +94,7 @@ void misuse_of_sessions(void) {
     memcpy(bytes + 40, message, 9);
     CHECK(tagmac_session_tag(&session, bytes + 40, 8, nonce, 2, bytes + 40, 9) == 0);
     CHECK(nonce[0] == 0xff && nonce[1] == 0xfe);
-    LIMIT(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 9), "save covers");
+    LIMIT(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 9), "reserve is used up");
     CHECK(tagmac_session_free(&session) == 0);
     CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
     CHECK(tagmac_key_verify(&key, bytes + 40, 8, nonce, 2, message, 9) == 0);
@@ -102,7 +102,7 @@ void misuse_of_sessions(void) {
     /* The last nonce of this length: there is no next one to save. */
     CHECK(tagmac_session_init(&session, &key, first, 1, 100, 1e-9) == 0);
     CHECK(tagmac_session_tag(&session, tag, 8, nonce, 1, message, 9) == 0 && nonce[0] == 0xff);
-    LIMIT(tagmac_session_save(&session, saved, sizeof saved), "unused nonce of 1 bytes");
+    LIMIT(tagmac_session_save(&session, saved, sizeof saved), "1-byte nonces are used");
     CHECK(tagmac_session_free(&session) == 0);
     CHECK(tagmac_session_init(&session, &key, first, 2, 100, 1e-9) == 0);
     CHECK(tagmac_session_reserve(&session, 1) == 0);
@@ -171,7 +171,7 @@ void grades(void) {
     CHECK(tagmac_session_init(&session, &key, NULL, 8, 100, 1e-9) == 0);
     MISUSE(tagmac_session_allow_grades(&session, 1e-9), "128 bits");
     CHECK(tagmac_session_tag(&session, whole, 8, nonce, 8, message, 9) == 0);
-    MISUSE(tagmac_session_verify(&session, whole, 8, nonce, 8, message, 9, 1), "as a whole");
+    MISUSE(tagmac_session_verify(&session, whole, 8, nonce, 8, message, 9, 1), "only whole tags");
     CHECK(tagmac_session_verify(&session, whole, 8, nonce, 8, message, 9, 0) == 0);
     CHECK(tagmac_session_free(&session) == 0 && tagmac_key_free(&key) == 0);
 }

@@ -137,7 +137,7 @@ static void pmac(void) {
         FAILS(EVP_MAC_init(context, NULL, 0, NULL), "found 17");
         FAILS(set_octets(context, "size", bytes, 8), "must be a number");
         FAILS(set_octets(context, "cipher", bytes, 8), "must be text");
-        FAILS(set_octets(context, "iv", bytes, 8), "no nonce");
+        FAILS(set_octets(context, "iv", bytes, 8), "does not use a nonce");
         int minus = -1, xof = 1;
         OSSL_PARAM negative[] = {OSSL_PARAM_construct_int("size", &minus), OSSL_PARAM_END};
         FAILS(EVP_MAC_CTX_set_params(context, negative), "0 to 2^64");
