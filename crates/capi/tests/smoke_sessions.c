@@ -109,7 +109,7 @@ void misuse_of_sessions(void) {
     CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
     CHECK(tagmac_session_free(&session) == 0);
 
-    INPUT(tagmac_session_restore(&session, &other, saved, sizeof saved, 100, 1e-9), "of the key");
+    INPUT(tagmac_session_restore(&session, &other, saved, sizeof saved, 100, 1e-9), "belongs to the key");
     INPUT(tagmac_session_restore(&session, &key, saved, 103, 100, 1e-9), "104 bytes");
     MISUSE(tagmac_session_restore(&session, &key, NULL, 104, 100, 1e-9), "null");
     saved[31] ^= 1;
