@@ -13,7 +13,8 @@ fn message(length: usize) -> Vec<u8> {
 
 fn mac(algorithm: Algorithm, level: Level) -> AnyMac {
     let key: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
-    AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level).expect("a key of the right length")
+    AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level)
+        .expect("a key of the right length")
 }
 
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
