@@ -79,11 +79,7 @@ pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
 fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut ids = Vec::new();
     for folder in fs::read_dir(KEPT).map_err(|error| format!("{KEPT}: {error}"))? {
-        let folder = folder?;
-        // `papers.md`, which the lab makes, is a file.
-        if folder.file_type()?.is_dir() {
-            ids.push(folder.file_name().to_string_lossy().into_owned());
-        }
+        ids.push(folder?.file_name().to_string_lossy().into_owned());
     }
     ids.sort_by_key(|id| (id != FIRST, id.clone()));
     let mut all = Vec::new();

@@ -108,11 +108,7 @@ pub fn kept() -> Result<Vec<Speeds>, String> {
     let named = |error| format!("{KEPT}: {error}; name a record with --speeds");
     let mut folders = Vec::new();
     for entry in fs::read_dir(KEPT).map_err(named)? {
-        let path = entry.map_err(named)?.path();
-        // The papers' tables are a file next to the records.
-        if path.is_dir() {
-            folders.push(path);
-        }
+        folders.push(entry.map_err(named)?.path());
     }
     folders.sort_by_key(|folder| (!folder.ends_with(FIRST), folder.clone()));
     folders.iter().map(|folder| Speeds::read(folder)).collect()

@@ -26,7 +26,7 @@ impl Report {
     pub fn run(&self) -> super::Exit {
         let speeds = self.record.read()?;
         // Create the folders before the attacks, which take minutes.
-        for name in ["docs/design", "docs/guide", "docs/pictures", "bench/record"] {
+        for name in ["docs/design", "docs/guide", "docs/pictures", "crates/lab"] {
             folder(&self.output.join(name))?;
         }
         let mut number = 0;

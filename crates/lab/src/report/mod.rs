@@ -57,7 +57,7 @@ pub fn files(speeds: &[Speeds], outcomes: &[Outcome]) -> Result<Vec<File>, Box<d
     let choosing = template::fill(CHOOSING, &|mark| choosing::part(mark, speeds))?;
     let mut files =
         vec![File { path: "lab.html".into(), text: page::of(speeds, outcomes, &drawings) }];
-    files.push(File { path: "bench/record/papers.md".into(), text: papers });
+    files.push(File { path: "crates/lab/papers.md".into(), text: papers });
     let mut add = |name: String, text| files.push(File { path: format!("docs/{name}"), text });
     add("design/lab.md".into(), lab);
     add("guide/choosing-a-mac.md".into(), choosing);
