@@ -34,33 +34,36 @@ fn shown(record: &Record) -> impl Iterator<Item = (&Series, &'static str)> {
     })
 }
 
-/// Returns the speed in GB/s at a length.
-fn speed(record: &Record, name: &str, x: u64) -> Option<f64> {
-    let series = record.best().find(|series| series.name == name)?;
-    Some(record.machine.clock * x as f64 / series.at(x)?.median)
+/// Converts the cycles of `x` bytes to GB/s.
+fn speed(record: &Record, x: u64, cycles: f64) -> f64 {
+    record.machine.clock * x as f64 / cycles
 }
 
-/// Returns the title: the conclusion that the picture supports.
-fn title(record: &Record) -> Option<String> {
-    let [ours, hmac] = [DEFAULT, HMAC].map(|name| speed(record, name, LENGTH));
-    let (ours, hmac) = (ours?, hmac?);
-    Some(format!("PMAC: {} GB/s on one core, {:.0} times HMAC-SHA256", number(ours), ours / hmac))
+/// Returns each series of the picture that has the title's length, with its label and its GB/s there.
+fn at_length(record: &Record) -> impl Iterator<Item = (&Series, &'static str, f64)> {
+    shown(record).filter_map(|(series, label)| {
+        Some((series, label, speed(record, LENGTH, series.at(LENGTH)?.median)))
+    })
 }
 
-/// Names the peers that are faster than the default for long messages.
-fn exception(record: &Record) -> String {
-    let Some(ours) = speed(record, DEFAULT, LENGTH) else { return String::new() };
-    let faster =
-        shown(record).filter(|(series, _)| !series.is_ours()).filter_map(|(series, label)| {
-            let other = speed(record, &series.name, LENGTH)?;
-            (other > ours).then(|| format!("{label} is {:.1} times as fast", other / ours))
-        });
-    faster.collect::<Vec<_>>().join(", ")
+/// Returns the title, which is the conclusion that the picture supports, and the peers that are
+/// faster than the default.
+fn title(record: &Record) -> Option<(String, String)> {
+    let of = |name| at_length(record).find(|(series, ..)| series.name == name);
+    let ((.., ours), (.., hmac)) = (of(DEFAULT)?, of(HMAC)?);
+    let faster = at_length(record)
+        .filter(|(series, _, other)| !series.is_ours() && *other > ours)
+        .map(|(_, label, other)| format!("{label} is {:.1} times as fast", other / ours));
+    let title =
+        format!("PMAC: {} GB/s on one core, {:.0} times HMAC-SHA256", number(ours), ours / hmac);
+    Some((title, faster.collect::<Vec<_>>().join(", ")))
 }
 
 /// Returns the two versions of the picture, light and dark.
 pub fn pictures(machine: &Machine) -> Result<[String; 2], Failure> {
     let record = machine.record("sizes").ok_or("README's picture needs the record of 'sizes'")?;
+    let (title, exception) =
+        title(record).ok_or("README's picture needs PMAC and HMAC at 16 KiB")?;
     let speeds = shown(record).map(|(series, label)| Speed {
         label: label.into(),
         ours: series.is_ours(),
@@ -68,19 +71,15 @@ pub fn pictures(machine: &Machine) -> Result<[String; 2], Failure> {
             .points
             .iter()
             .filter(|point| (16..=LONGEST).contains(&point.0))
-            .map(|point| {
-                let x = point.0 as f64;
-                (x, record.machine.clock * 1e9 * x / point.figure().median)
-            })
+            .map(|point| (point.0 as f64, speed(record, point.0, point.figure().median)))
             .collect(),
     });
     let picture = Speeds {
-        title: title(record).ok_or("README's picture needs PMAC and HMAC at 16 KiB")?,
+        title,
         about: format!(
-            "16 KiB messages, key ready, {} at {} GHz. {}.",
+            "16 KiB messages, key ready, {} at {} GHz. {exception}.",
             machine.title(),
             record.machine.clock,
-            exception(record)
         ),
         speeds: speeds.collect(),
     };
@@ -90,9 +89,7 @@ pub fn pictures(machine: &Machine) -> Result<[String; 2], Failure> {
 
 /// Returns the alternative text of the picture.
 fn words(record: &Record) -> String {
-    let each = shown(record).filter_map(|(series, label)| {
-        Some(format!("{label} {}", number(speed(record, &series.name, LENGTH)?)))
-    });
+    let each = at_length(record).map(|(_, label, speed)| format!("{label} {}", number(speed)));
     format!("Speed by message length; in GB/s at 16 KiB: {}", each.collect::<Vec<_>>().join(", "))
 }
 

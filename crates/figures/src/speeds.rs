@@ -12,7 +12,7 @@ pub struct Speed {
     pub label: String,
     /// True for tagmac, whose lines have colours. Other lines are grey.
     pub ours: bool,
-    /// Bytes of a message and bytes per second, by rising length.
+    /// Bytes of a message and GB/s, by rising length.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -96,7 +96,7 @@ impl Speeds {
             let about_x = "length of the message";
             text(area, (about_x, SMALL, theme.ink), ((LEFT + EDGE) / 2, FLOOR + 42), Hang::Middle)?;
             for tick in [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0] {
-                let (_, y) = place(1.0, tick * 1e9);
+                let (_, y) = place(1.0, tick);
                 if (TOP..=FLOOR).contains(&y) {
                     area.draw(&PathElement::new(vec![(LEFT, y), (EDGE, y)], theme.faint))?;
                     text(area, (&plain(tick), SMALL, theme.ink), (LEFT - 6, y), Hang::Right)?;
