@@ -429,26 +429,6 @@ fn a_sidecar_that_cannot_be_looked_for() {
     }
 }
 
-#[test]
-fn an_offset_that_no_file_has() {
-    let place = Place::new();
-    place.file("f", "text");
-    place.file("p", "patch");
-    place.keyed("update", &["f"]).exits(0);
-    let ran = place.keyed("update", &["--patch", &u64::MAX.to_string(), "p", "f"]).exits(2);
-    ran.says(&[
-        "f: --patch: expected an offset within the file's 4 bytes, found 18446744073709551615",
-    ]);
-    for range in [format!("{}:1", u64::MAX), format!("1:{}", u64::MAX)] {
-        place
-            .keyed("update", &["--range", &range, "f"])
-            .exits(2)
-            .says(&["f: --range: the range ends at byte "]);
-    }
-    place.keyed("update", &["--truncate", &u64::MAX.to_string(), "f"]).exits(2);
-    assert_eq!(place.read("f"), b"text");
-}
-
 /// If one of the header's two copies cannot be read, the other is used.
 #[test]
 fn a_header_that_cannot_be_read() {
