@@ -23,7 +23,9 @@
 pub mod atomic;
 pub mod audit;
 pub mod byte_order;
+pub mod chain;
 pub mod checkpoint;
+pub mod day;
 pub mod diagnostic;
 pub mod dir;
 pub mod error;
