@@ -2,7 +2,7 @@
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{ManifestKey, Totals, Writer};
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use crate::error::failed;

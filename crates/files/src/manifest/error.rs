@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::error::Error;
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;
 
@@ -14,6 +15,11 @@ pub enum ManifestError {
     NoFileName {
         /// The path.
         manifest: PathBuf,
+    },
+    /// The manifest cannot continue the chain of the one that it would replace.
+    NoChain {
+        /// The reason why that one cannot be used.
+        why: Box<Error>,
     },
     /// The manifest was not written, because entries could not be read.
     Unsealed {
@@ -52,6 +58,7 @@ impl ManifestError {
             ManifestError::NoFileName { .. } | ManifestError::TagBits { .. } => ErrorKind::Usage,
             ManifestError::Unsealed { .. } | ManifestError::Directory { .. } => ErrorKind::Io,
             ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
+            ManifestError::NoChain { why } => why.kind(),
         }
     }
 }
@@ -65,6 +72,9 @@ impl fmt::Display for ManifestError {
                     "a manifest must be written to a file, not to '{}'",
                     Escaped::name(manifest)
                 )
+            }
+            ManifestError::NoChain { why } => {
+                write!(f, "the new manifest cannot continue the old one: {why}")
             }
             ManifestError::Unsealed { manifest, entries } => {
                 let manifest = Escaped::name(manifest);
