@@ -14,12 +14,14 @@ use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::manifest::listed::start;
-use crate::manifest::{Manifest, seal_mac};
+use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
+use crate::position::Positions;
 use crate::progress::{Progress, Total};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::{Scanner, Scanners};
+use crate::selection::Histogram;
 use tagmac_any::AnyMac;
 
 /// The summary of a tree's audit.
@@ -82,31 +84,10 @@ impl<'a> TreeAudit<'a> {
         Total { files: Some(self.manifest.entries), bytes: Some(self.manifest.bytes) }
     }
 
-    /// Audits what the plan says, on `threads` threads; 0 means one per core. `put` receives the
+    /// Audits what the plan says, on `threads` threads; 0 means one per core. With `paths`, audits
+    /// only the sealed entries at and below them, and reports no new ones. `put` receives the
     /// verdicts in the order of the tree; those on new, missing and renamed files come last.
     pub fn run<'s>(
-        &'s self,
-        plan: &'s Plan,
-        threads: usize,
-        progress: &'s dyn Progress,
-        put: &mut Put<'_>,
-    ) -> Result<Audited, Error> {
-        let header = &self.manifest.header;
-        let filter = Filter::new(&header.filters).map_err(|error| {
-            Error::mismatch(format_args!("{}: {error}", Escaped::name(&self.place)))
-        })?;
-        let found = start(&self.tree, &self.excluded, header.options, filter);
-        let found = found.map_err(|error| failed(self.root, error))?;
-        let sealed = self.manifest.entries(self.key)?;
-        let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
-        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
-        let (skipped, left_out) = (items.skipped(), items.left_out());
-        Ok(Audited { skipped, renames_complete, left_out, tally })
-    }
-
-    /// Audits the sealed entries that are at or below one of `paths`, or all if there are none.
-    /// Reports no new ones.
-    pub fn run_listed<'s>(
         &'s self,
         plan: &'s Plan,
         paths: &'s [Vec<u8>],
@@ -114,16 +95,36 @@ impl<'a> TreeAudit<'a> {
         progress: &'s dyn Progress,
         put: &mut Put<'_>,
     ) -> Result<Audited, Error> {
+        let header = &self.manifest.header;
         let sealed = self.manifest.entries(self.key)?;
-        let tree = self.tree.again().map_err(|error| failed(self.root, error))?;
-        let mut items = Lookups::new(tree, sealed, paths, plan);
-        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
-        if let Some(path) = items.unused() {
-            let (manifest, path) = (Escaped::name(&self.place), Escaped::bytes(path));
-            let what = "the manifest has no entry with this path";
-            return Err(Error::usage(format_args!("{manifest}: {path}: {what}")));
+        let failed = |error| failed(self.root, error);
+        if header.options.listed || !paths.is_empty() {
+            let mut items = Lookups::new(self.tree.again().map_err(failed)?, sealed, paths, plan);
+            let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+            if let Some(path) = items.unused() {
+                return Err(ManifestError::NoEntry { path: path.to_vec() }.into());
+            }
+            return Ok(Audited { skipped: 0, renames_complete, left_out: 0, tally });
         }
-        Ok(Audited { skipped: 0, renames_complete, left_out: 0, tally })
+        let filter = Filter::new(&header.filters).map_err(|error| {
+            Error::mismatch(format_args!("{}: {error}", Escaped::name(&self.place)))
+        })?;
+        let found = start(&self.tree, &self.excluded, header.options, filter).map_err(failed)?;
+        let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
+        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+        let (skipped, left_out) = (items.skipped(), items.left_out());
+        Ok(Audited { skipped, renames_complete, left_out, tally })
+    }
+
+    /// Adds the positions and sizes of all sealed files to a histogram.
+    pub fn sizes(&self, positions: &Positions, histogram: &mut Histogram) -> Result<(), Error> {
+        for entry in self.manifest.entries(self.key)? {
+            let entry = entry?;
+            if let Some(content) = &entry.content {
+                histogram.add(positions.of(&entry.path), content.size);
+            }
+        }
+        Ok(())
     }
 
     fn audit<'s>(

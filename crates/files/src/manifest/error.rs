@@ -28,6 +28,11 @@ pub enum ManifestError {
         /// The number of entries.
         entries: u64,
     },
+    /// The manifest has no entry at or below a path.
+    NoEntry {
+        /// The path.
+        path: Vec<u8>,
+    },
     /// The path of the manifest is a directory.
     Directory {
         /// The manifest's name in messages.
@@ -55,7 +60,9 @@ impl ManifestError {
     /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            ManifestError::NoFileName { .. } | ManifestError::TagBits { .. } => ErrorKind::Usage,
+            ManifestError::NoFileName { .. }
+            | ManifestError::NoEntry { .. }
+            | ManifestError::TagBits { .. } => ErrorKind::Usage,
             ManifestError::Unsealed { .. } | ManifestError::Directory { .. } => ErrorKind::Io,
             ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
             ManifestError::NoChain { why } => why.kind(),
@@ -80,6 +87,9 @@ impl fmt::Display for ManifestError {
                 let manifest = Escaped::name(manifest);
                 let word = if *entries == 1 { "entry" } else { "entries" };
                 write!(f, "{manifest}: not written, as {entries} {word} could not be sealed")
+            }
+            ManifestError::NoEntry { path } => {
+                write!(f, "{}: the manifest has no entry with this path", Escaped::bytes(path))
             }
             ManifestError::Directory { manifest } => {
                 write!(f, "{manifest}: this is a directory, not a manifest")
