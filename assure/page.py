@@ -4,14 +4,14 @@ import re
 
 HEAD = """# Assurance
 
-This page lists the jobs that look for faults in this library, their results and limits. To run them yourself:
+These jobs look for faults in this library. To run them yourself:
 
     scripts/assure --quick      # all jobs, minutes
     scripts/assure              # in full, hours
 
-Each job counts its checks and must reach a fixed minimum. Each also has planted bugs: the job runs again with
-each of them and must fail. [The last runs](../../assure/runs.md) show how it failed. `scripts/assure --page` writes
-both pages from `assure/record.json`.
+Each job counts its checks and must reach a fixed minimum. Each also runs again with planted bugs, and must fail
+with each; [the last runs](../../assure/runs.md) show how. `scripts/assure --page` writes both pages from
+`assure/record.json`.
 """
 RUNS = """# The last runs of each job
 
@@ -23,8 +23,8 @@ fail; the tables show the first failure. `scripts/assure --page` writes this pag
 NOT_DONE = """
 ## What was not done
 
-- Real Arm, RISC-V or s390x machines: these run under qemu.
-- Memcheck on `vaes` and `avx512`: valgrind supports neither VAES nor AVX-512, so equal traces are compared instead.
+- Real Arm, RISC-V or s390x machines.
+- Memcheck on `vaes` and `avx512`: valgrind supports neither VAES nor AVX-512.
 - Miri: no toolchain available to us has it.
 """
 FUZZED = """- Fuzzing: the aim is {wanted} hours of CPU time. All full runs so far took {hours:.1f} hours and {runs:,} inputs;
