@@ -120,7 +120,7 @@ JOBS = [
         quick=400,
         full=10_000,
         claim="After a power cut at any moment, keys, manifests, partials, checkpoints and sidecars are "
-        "complete, and either the old ones or the new ones",
+        "complete, the old ones or the new ones",
         caveat="The states come from a model: data that was not synced may be lost, torn or reordered. A disk "
         "that loses synced data is outside the model, and so is a second cut during recovery",
     ),
