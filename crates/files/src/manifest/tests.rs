@@ -10,7 +10,8 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::line_reader;
 use crate::manifest::entry::Content;
-use crate::manifest::header::{MAGIC, ManifestOptions};
+use crate::manifest::header::MAGIC;
+use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
 
 /// Found while writing the fuzz target `manifests`: the sum wrapped around, and any total passed.

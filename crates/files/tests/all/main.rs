@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
 use tagmac_files::audit::{Status, TreeAudit};
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::manifest::seal_mac;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::{Expected, PartRange, Ranged, combine};
