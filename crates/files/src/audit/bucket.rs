@@ -1,14 +1,17 @@
 //! Audits of a bucket's objects against their manifest.
 
+use std::cell::Cell;
 use std::iter;
 use std::marker::PhantomData;
 
 use crate::audit::pair::{self, Pair};
 use crate::audit::plan::Turn;
 use crate::audit::source::{Item, Lost, Reading, Settled, Source, Sources};
-use crate::audit::{Change, Plan, Put, Status, Tally, audit};
+use crate::audit::{Audited, Change, Plan, Put, Status, Tally, audit};
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::filter::Filter;
+use crate::manifest::ManifestError;
 use crate::objects::{Listed, Object, ObjectManifest, Tagger, Unread};
 use crate::progress::Progress;
 
@@ -20,24 +23,56 @@ pub struct BucketAudit<'a> {
     pub progress: &'a dyn Progress,
     /// What is read.
     pub plan: &'a Plan,
+    /// Names. If there are any, only the sealed objects at and below them are audited.
+    pub paths: &'a [Vec<u8>],
 }
 
 impl BucketAudit<'_> {
     /// Audits the objects of a listing, which must be in byte order of names, on the calling thread
     /// and one thread for each of `others`. `put` receives the verdicts in the order of names;
-    /// those on new, missing and renamed objects come last. Returns what was read, and whether the
-    /// search for renamed objects was complete; if not, some may be reported as new and missing.
+    /// those on new, missing and renamed objects come last.
+    ///
+    /// With paths, or if the manifest is that of a list, the sealed objects are looked up one by
+    /// one. Then there is no listing, and no object is new.
     ///
     /// Fails if the manifest or the listing cannot be read to its end. Verdicts given before that
     /// are correct but not all.
-    pub fn run<T: Send, W: Tagger<T>>(
+    pub fn run<T: Send, W: Tagger<T>, I: Iterator<Item = Result<Listed<T>, Error>>>(
         &self,
-        found: impl Iterator<Item = Result<Listed<T>, Error>>,
+        list: impl FnOnce() -> I,
         main: &mut W,
         others: &mut [W],
         put: &mut Put<'_>,
+    ) -> Result<Audited, Error> {
+        let header = &self.manifest.root.header;
+        if header.listed || !self.paths.is_empty() {
+            let used: Vec<_> = self.paths.iter().map(|_| Cell::new(false)).collect();
+            let (tally, renames_complete) = self.audit(self.lookups(&used), main, others, put)?;
+            let unused = used.iter().position(|used| !used.get());
+            return match unused.map(|unused| self.paths[unused].clone()) {
+                Some(path) => Err(ManifestError::NoEntry { path }.into()),
+                None => Ok(Audited { skipped: 0, renames_complete, left_out: 0, tally }),
+            };
+        }
+        let mut filter = Filter::new(&header.filters).map_err(Error::mismatch)?;
+        let mut left_out = 0;
+        let found = list().filter(|found| {
+            let is_out = found.as_ref().is_ok_and(|found| filter.leaves_out_below(&found.name));
+            left_out += u64::from(is_out);
+            !is_out
+        });
+        let items = merged(self.manifest.objects(), found, self.plan);
+        let (tally, renames_complete) = self.audit(items, main, others, put)?;
+        Ok(Audited { skipped: 0, renames_complete, left_out, tally })
+    }
+
+    fn audit<'w, T: Send, W: Tagger<T> + 'w>(
+        &self,
+        items: impl Iterator<Item = Result<Item<Bucket<'w, T, W>>, Error>>,
+        main: &'w mut W,
+        others: &'w mut [W],
+        put: &mut Put<'_>,
     ) -> Result<(Tally, bool), Error> {
-        let items = items(self.manifest.objects(), found, self.plan);
         let bucket = |tagger| Bucket(tagger, PhantomData);
         let mut main = bucket(main);
         let mut others: Vec<_> = others.iter_mut().map(bucket).collect();
@@ -46,13 +81,48 @@ impl BucketAudit<'_> {
         let complete = audit(nonces, items, sources, self.progress, &mut tally, put)?;
         Ok((tally, complete))
     }
+
+    /// Returns the sealed objects at and below the paths, or all if there are no paths. Sets
+    /// `used` for each path that has one.
+    fn lookups<'s, 'w: 's, T: Send + 's, W: Tagger<T> + 'w>(
+        &'s self,
+        used: &'s [Cell<bool>],
+    ) -> impl Iterator<Item = Result<Item<Bucket<'w, T, W>>, Error>> + 's {
+        let is_asked_for = move |name: &[u8]| {
+            let mut any = self.paths.is_empty();
+            for (path, used) in self.paths.iter().zip(used) {
+                let rest = name.strip_prefix(&**path);
+                if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
+                    used.set(true);
+                    any = true;
+                }
+            }
+            any
+        };
+        let sealed = self.manifest.objects_near(self.paths);
+        sealed.filter_map(move |sealed| match sealed {
+            Ok(sealed) if !is_asked_for(&sealed.name) => None,
+            Ok(sealed) => {
+                let turn = turn(self.plan, &sealed);
+                Some(Ok(Item::Both(Both { sealed, found: None, turn })))
+            }
+            Err(error) => Some(Err(error)),
+        })
+    }
 }
 
 /// A bucket, as one tagger reads it.
 struct Bucket<'a, T, W>(&'a mut W, PhantomData<T>);
 
+/// A sealed object that was listed, or that is to be looked up.
+struct Both<T> {
+    sealed: Object,
+    found: Option<Listed<T>>,
+    turn: Option<Turn>,
+}
+
 impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
-    type Both = (Object, Listed<T>, Turn);
+    type Both = Both<T>;
     type New = Listed<T>;
     type Metadata = ();
 
@@ -64,18 +134,17 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
 
     fn look(&mut self, item: Item<Self>) -> Item<Self> {
         match item {
-            Item::Both((sealed, found, turn)) => {
-                let status = match self.compare(&sealed, &found, turn) {
-                    Some(status) => status,
-                    None => return missing(turn, sealed),
-                };
-                let (kind, turn) = (Self::FILE, Some(turn));
-                Item::Settled(Settled { name: found.name, kind, status, turn })
+            Item::Both(Both { sealed, found, turn }) => {
+                let found = found.map_or_else(|| self.0.find(&sealed.name), Ok);
+                match found.and_then(|found| self.compare(&sealed, &found, turn)) {
+                    Err(Unread::Gone) => missing(turn, sealed),
+                    Err(Unread::Archived) => settled(turn, sealed, Status::Archived),
+                    Err(Unread::Failed(why)) => settled(turn, sealed, Status::Unreadable(why)),
+                    Ok(status) => settled(turn, sealed, status),
+                }
             }
             Item::New(found) => match self.0.refuses(&found.name) {
-                Some(why) => {
-                    Item::settled(found.name, Self::FILE, Status::Unreadable(why))
-                }
+                Some(why) => Item::settled(found.name, Self::FILE, Status::Unreadable(why)),
                 None => Item::New(found),
             },
             item => item,
@@ -99,39 +168,72 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
 }
 
 impl<T: Send, W: Tagger<T>> Bucket<'_, T, W> {
-    /// Returns the verdict on an object that has an entry; `None` if it vanished.
-    fn compare(&mut self, sealed: &Object, found: &Listed<T>, turn: Turn) -> Option<Status<'static>> {
+    /// Returns the verdict on an object that has an entry.
+    fn compare(
+        &mut self,
+        sealed: &Object,
+        found: &Listed<T>,
+        turn: Option<Turn>,
+    ) -> Result<Status<'static>, Unread> {
         // If the size differs, the tag must too: do not read the object.
         if sealed.size != found.size {
-            return Some(Status::Changed(vec![Change::new("size", sealed.size, found.size)]));
+            return Ok(Status::Changed(vec![Change::new("size", sealed.size, found.size)]));
         }
-        if !turn.read {
-            return Some(Status::NotRead);
+        match sealed.tag {
+            Some(expected) if turn.is_none_or(|turn| turn.read) => {
+                let tag = self.0.tag(found, &sealed.nonce)?;
+                let is_same = tag == expected;
+                Ok(Status::from_changes(if is_same {
+                    vec![]
+                } else {
+                    vec![Change::silent("content")]
+                }))
+            }
+            tag => Ok(match stamp_change(sealed, found) {
+                Some(change) => Status::Changed(vec![change]),
+                None if tag.is_none() && found.archived => Status::Archived,
+                None => Status::NotRead,
+            }),
         }
-        Some(match self.0.tag(found, &sealed.nonce) {
-            Ok(tag) if tag == sealed.tag => Status::Unchanged,
-            Ok(_) => Status::Changed(vec![Change::silent("content")]),
-            Err(Unread::Gone) => return None,
-            Err(Unread::Failed(why)) => Status::Unreadable(why),
-        })
     }
 }
 
+/// Returns the difference between two stamps of one kind. An ETag, which has quotes,
+/// and a version ID cannot be compared.
+fn stamp_change<T>(sealed: &Object, found: &Listed<T>) -> Option<Change> {
+    let (sealed, found) = (sealed.stamp.as_deref()?, found.stamp.as_deref()?);
+    let is_etag = |stamp: &[u8]| stamp.starts_with(b"\"");
+    let differs = sealed != found && is_etag(sealed) == is_etag(found);
+    differs.then(|| Change::new("version", Escaped::bytes(sealed), Escaped::bytes(found)))
+}
+
+/// Returns what the plan says on a sealed object, if it has a tag.
+fn turn(plan: &Plan, sealed: &Object) -> Option<Turn> {
+    sealed.tag.map(|_| plan.turn(&sealed.name, sealed.size, sealed.read))
+}
+
+fn settled<S: Source>(turn: Option<Turn>, sealed: Object, status: Status<'static>) -> Item<S> {
+    Item::Settled(Settled { name: sealed.name, kind: S::FILE, status, turn })
+}
+
 /// Returns a missing object, which may be a new one under another name.
-fn missing<S: Source<Metadata = ()>>(turn: Turn, sealed: Object) -> Item<S> {
-    let Object { name, size, nonce, tag } = sealed;
-    Item::Missing(Lost { name, size, nonce, tag, metadata: (), turn: Some(turn) })
+fn missing<S: Source<Metadata = ()>>(turn: Option<Turn>, sealed: Object) -> Item<S> {
+    match sealed {
+        Object { name, size, nonce, tag: Some(tag), .. } => {
+            Item::Missing(Lost { name, size, nonce, tag, metadata: (), turn })
+        }
+        sealed => settled(turn, sealed, Status::Missing),
+    }
 }
 
 /// Merges the objects of the manifest and of the listing.
-fn items<'a, T: Send, W: Tagger<T> + 'a>(
+fn merged<'a, T: Send, W: Tagger<T> + 'a>(
     sealed: impl Iterator<Item = Result<Object, Error>>,
     found: impl Iterator<Item = Result<Listed<T>, Error>>,
     plan: &Plan,
 ) -> impl Iterator<Item = Result<Item<Bucket<'a, T, W>>, Error>> {
     let (mut sealed, mut found) = (sealed.peekable(), found.peekable());
     let mut last = Vec::new();
-    let turn = |sealed: &Object| plan.turn(&sealed.name, sealed.size, None);
     iter::from_fn(move || {
         let order = |sealed: &Object, found: &Listed<T>| sealed.name.cmp(&found.name);
         let pair = pair::next(&mut sealed, &mut found, order)?;
@@ -141,10 +243,10 @@ fn items<'a, T: Send, W: Tagger<T> + 'a>(
             }
             Ok(match pair {
                 Pair::Both(sealed, found) => {
-                    let turn = turn(&sealed);
-                    Item::Both((sealed, found, turn))
+                    let turn = turn(plan, &sealed);
+                    Item::Both(Both { sealed, found: Some(found), turn })
                 }
-                Pair::Sealed(sealed) => missing(turn(&sealed), sealed),
+                Pair::Sealed(sealed) => missing(turn(plan, &sealed), sealed),
                 Pair::Found(found) => Item::New(found),
             })
         }))

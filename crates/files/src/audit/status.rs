@@ -1,4 +1,4 @@
-//! The seven verdicts, the words for them, and their counts.
+//! The eight verdicts, the words for them, and their counts.
 
 use crate::audit::Change;
 
@@ -19,6 +19,8 @@ pub enum Status<'a> {
     Renamed(&'a [u8], Vec<Change>),
     /// The entry cannot be judged, for this reason.
     Unreadable(String),
+    /// The object is archived, so it was not read. Its size and version are unchanged.
+    Archived,
 }
 
 /// Receives the name of an entry, the word for its kind, and the verdict on it.
@@ -26,8 +28,8 @@ pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>) + 'a;
 
 impl Status<'_> {
     /// The words for all verdicts.
-    pub const WORDS: [&'static str; 7] =
-        ["unchanged", "changed", "new", "missing", "renamed", "unreadable", "not read"];
+    pub const WORDS: [&'static str; 8] =
+        ["unchanged", "changed", "new", "missing", "renamed", "unreadable", "not read", "archived"];
 
     /// Returns the verdict on an entry with these changes.
     pub(crate) fn from_changes(changes: Vec<Change>) -> Self {
@@ -44,6 +46,7 @@ impl Status<'_> {
             Status::Renamed(..) => 4,
             Status::Unreadable(_) => 5,
             Status::NotRead => 6,
+            Status::Archived => 7,
         }]
     }
 }
@@ -59,6 +62,7 @@ pub struct Counts {
     pub renamed: u64,
     pub unreadable: u64,
     pub not_read: u64,
+    pub archived: u64,
 }
 
 impl Counts {
@@ -72,13 +76,15 @@ impl Counts {
             Status::Renamed(..) => &mut self.renamed,
             Status::Unreadable(_) => &mut self.unreadable,
             Status::NotRead => &mut self.not_read,
+            Status::Archived => &mut self.archived,
         } += 1;
     }
 
     /// Returns each verdict's word and count.
-    pub fn with_words(&self) -> [(&'static str, u64); 7] {
-        let Counts { unchanged, changed, new, missing, renamed, unreadable, not_read } = *self;
-        let counts = [unchanged, changed, new, missing, renamed, unreadable, not_read];
+    pub fn with_words(&self) -> [(&'static str, u64); 8] {
+        let Counts { unchanged, changed, new, missing, renamed, unreadable, not_read, archived } =
+            *self;
+        let counts = [unchanged, changed, new, missing, renamed, unreadable, not_read, archived];
         std::array::from_fn(|number| (Status::WORDS[number], counts[number]))
     }
 }
@@ -99,6 +105,7 @@ mod tests {
                 5 => Status::Renamed(b"old", Vec::new()),
                 6 => Status::Unreadable("why".into()),
                 7 => Status::NotRead,
+                8 => Status::Archived,
                 _ => break,
             };
             assert_eq!(status.word(), Status::WORDS[count - 1]);

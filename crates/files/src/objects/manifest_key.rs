@@ -11,7 +11,32 @@ use crate::raw_key::RawKey;
 
 /// `seal: `, 64 hex digits and a line feed.
 const SEAL_LINE: usize = 71;
-const VERSION: &str = "1";
+
+/// A version of the format. A root and its shards have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatVersion {
+    /// Without a chain, filters, days and stamps. It is only read.
+    V1,
+    /// The version that is written.
+    V2,
+}
+
+impl FormatVersion {
+    const ALL: [FormatVersion; 2] = [FormatVersion::V1, FormatVersion::V2];
+
+    /// Returns the number at the end of a file's first line.
+    pub fn number(self) -> &'static str {
+        match self {
+            FormatVersion::V1 => "1",
+            FormatVersion::V2 => "2",
+        }
+    }
+
+    /// Returns the version with this number.
+    pub fn from_number(number: &[u8]) -> Option<FormatVersion> {
+        FormatVersion::ALL.into_iter().find(|version| version.number().as_bytes() == number)
+    }
+}
 
 /// A kind of file of an object manifest. Its first line separates the seals of one kind from those
 /// of another, and from those of a directory's manifest.
@@ -54,27 +79,31 @@ impl ManifestKey {
     }
 
     /// Returns the lines at the top.
-    pub fn head(&self, kind: ManifestFile) -> String {
+    pub fn head(&self, kind: ManifestFile, version: FormatVersion) -> String {
         let ManifestKey { algorithm, bits, key_id, .. } = self;
-        let magic = kind.magic();
-        format!("{magic}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")
+        let (magic, version) = (kind.magic(), version.number());
+        format!("{magic}{version}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")
     }
 
-    /// Checks the version, algorithm and key in a head, and returns its number of bits. The text is
-    /// not trusted yet: it can only lead to an error, or to the check of the seal.
-    pub fn check_head(&self, kind: ManifestFile, text: &[u8], shown: &str) -> Result<usize, Error> {
+    /// Checks the version, algorithm and key in a head, and returns its version and its number of
+    /// bits. The text is not trusted yet: it can only lead to an error, or to the check of the seal.
+    pub fn check_head(
+        &self,
+        kind: ManifestFile,
+        text: &[u8],
+        shown: &str,
+    ) -> Result<(FormatVersion, usize), Error> {
         let lines = &mut Lines::new(text);
-        let magic = kind.magic();
+        let (magic, newest) = (kind.magic(), FormatVersion::V2.number());
         let shown_text = |text: &[u8]| Escaped::text(&text[..text.len().min(100)]).to_string();
-        let version = lines.labelled(magic).map_err(|_| {
-            Error::mismatch(format_args!("{shown}: line 1: expected '{magic}{VERSION}'"))
+        let found = lines.labelled(magic).map_err(|_| {
+            Error::mismatch(format_args!("{shown}: line 1: expected '{magic}{newest}'"))
         })?;
-        if version != VERSION.as_bytes() {
-            return Err(Error::mismatch(format_args!(
-                "{shown}: expected {magic}{VERSION}, found {magic}{}",
-                shown_text(version)
-            )));
-        }
+        let version = FormatVersion::from_number(found).ok_or_else(|| {
+            let found = shown_text(found);
+            let what = format_args!("{shown}: expected {magic}{newest}, found {magic}{found}");
+            Error::mismatch(what)
+        })?;
         let mut line = |label| {
             lines.labelled(label).map_err(|why| {
                 Error::mismatch(format_args!("{shown}: line {}: {why}", lines.number()))
@@ -102,7 +131,7 @@ impl ManifestKey {
                  found {found}"
             )));
         }
-        Ok(bits)
+        Ok((version, bits))
     }
 
     /// Appends the seal of a text to it.

@@ -6,6 +6,7 @@
 //! [`Writer`] and reads with an [`ObjectManifest`], one shard in memory at a time. A
 //! [`BucketAudit`](crate::audit::BucketAudit) compares a listing of the objects with it.
 
+mod earlier;
 pub(crate) mod line;
 mod manifest_key;
 mod object;
@@ -17,16 +18,17 @@ mod shard;
 mod tagger;
 mod writer;
 
-pub use line::MAX_NAME;
-pub use manifest_key::ManifestKey;
-pub use object::Object;
+pub use earlier::Earlier;
+pub use line::{MAX_NAME, check_name};
+pub use manifest_key::{FormatVersion, ManifestKey};
+pub use object::{MAX_STAMP, Object};
 pub use place::{Folder, Place, exists, replaced, too_long};
 pub use reader::{ObjectManifest, Objects};
 pub use record::ShardRecord;
-pub use root::{Root, RootBuilder};
+pub use root::{Root, RootBuilder, RootHeader};
 pub use shard::{Shard, ShardBuilder, ShardObjects};
 pub use tagger::{Listed, Tagger, Unread};
-pub use writer::{Totals, Writer};
+pub use writer::{Start, Totals, Writer};
 
 /// Entries per shard. Only the last shard has fewer.
 pub const SHARD_ENTRIES: usize = 65_536;

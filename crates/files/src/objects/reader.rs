@@ -40,13 +40,28 @@ impl<'a> ObjectManifest<'a> {
             .place
             .read(&file, record.length)?
             .ok_or_else(|| Error::mismatch(format_args!("{shown}: the shard is missing")))?;
-        Shard::open(self.key, record, text, &shown)
+        Shard::open(self.key, self.root.version, record, text, &shown)
     }
 
     /// Returns all objects, in order. They come from verified shards only. Ends after an error.
     pub fn objects(&self) -> Objects<'_> {
         Objects { manifest: self, records: Box::new(self.root.records()), shard: None }
     }
+
+    /// Returns the objects of all shards that may have names at or below one of `paths`, in order.
+    pub(crate) fn objects_near<'p>(&'p self, paths: &'p [Vec<u8>]) -> Objects<'p> {
+        let is_near = |record: &ShardRecord| {
+            paths.is_empty() || paths.iter().any(|path| may_have(record, path))
+        };
+        let records = Box::new(self.root.records().filter(is_near));
+        Objects { manifest: self, records, shard: None }
+    }
+}
+
+/// Returns whether a shard may have a name at or below `path`. All such names are between the path
+/// and the path with a byte that follows the slash.
+fn may_have(record: &ShardRecord, path: &[u8]) -> bool {
+    record.last[..] >= *path && record.first < [path, &[b'/' + 1]].concat()
 }
 
 /// The objects of a manifest, in order.

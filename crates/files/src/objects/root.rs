@@ -1,18 +1,62 @@
-//! The root: a line for each shard, and a seal over them.
+//! The root: the place in the chain, the filters, a line for each shard, and a seal over them.
 
 use tagmac::Tag;
 
+use crate::chain::Chain;
 use crate::error::Error;
+use crate::filter::Patterns;
+use crate::manifest::header::{read_filters, write_filters};
+use crate::manifest::options::ManifestOptions;
 use crate::objects::line::Lines;
-use crate::objects::manifest_key::{ManifestFile, ManifestKey};
+use crate::objects::manifest_key::{FormatVersion, ManifestFile, ManifestKey};
 use crate::objects::record::ShardRecord;
 use crate::objects::{MAX_ROOT_BYTES, SHARD_ENTRIES};
 
 const SHARDS: &str = "shards: ";
 const ENTRIES: &str = "entries: ";
 const BYTES: &str = "bytes: ";
-/// Lines above the first record.
+const OPTIONS: &str = "options: ";
+/// Lines that a root has in common with a shard.
 const HEAD_LINES: usize = 4;
+
+/// What a root says about its manifest, besides the key and the shards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RootHeader {
+    /// True if the objects are those of a list, so that others are not new.
+    pub listed: bool,
+    /// The place in the chain of manifests.
+    pub chain: Chain,
+    /// The patterns of the objects left out.
+    pub filters: Patterns,
+}
+
+impl RootHeader {
+    fn write(&self) -> Vec<u8> {
+        let options = ManifestOptions { listed: self.listed, ..ManifestOptions::default() };
+        let mut text = format!("{OPTIONS}{options}\n");
+        self.chain.write(&mut text);
+        write_filters(&self.filters, text.into_bytes())
+    }
+
+    /// Parses the header in the next lines, which follow those of the key.
+    fn parse(lines: &mut Lines<'_>) -> Result<RootHeader, String> {
+        let text = lines.rest();
+        let line = |lines: &mut Lines<'_>, label| lines.labelled(label).map(<[u8]>::to_vec);
+        let options = String::from_utf8(line(lines, OPTIONS)?).unwrap_or_default();
+        let options = ManifestOptions::parse(&options).filter(|options| {
+            *options == ManifestOptions { listed: options.listed, ..ManifestOptions::default() }
+        });
+        let options = options.ok_or("expected 'options: none' or 'options: listed'")?;
+        let chain = Chain::parse(|label| line(lines, label), String::from)?;
+        let filters = read_filters(|label| line(lines, label), String::from)?;
+        let header = RootHeader { listed: options.listed, chain, filters };
+        let length = text.len() - lines.rest().len();
+        if header.write() != text[..length] {
+            return Err("expected a chain and filters in canonical form".into());
+        }
+        Ok(header)
+    }
+}
 
 /// Totals of the shards so far. Checks that each shard follows the previous ones.
 #[derive(Default)]
@@ -52,9 +96,12 @@ pub struct RootBuilder<'a> {
 }
 
 impl<'a> RootBuilder<'a> {
-    /// Creates a root without shards, which is that of an empty bucket.
-    pub fn new(key: &'a ManifestKey) -> RootBuilder<'a> {
-        RootBuilder { key, text: key.head(ManifestFile::Root).into_bytes(), sum: Sum::default() }
+    /// Creates a root without shards, which is that of an empty bucket. The chain must have a
+    /// sequence number.
+    pub fn new(key: &'a ManifestKey, header: &RootHeader) -> RootBuilder<'a> {
+        let mut text = key.head(ManifestFile::Root, FormatVersion::V2).into_bytes();
+        text.extend(header.write());
+        RootBuilder { key, text, sum: Sum::default() }
     }
 
     /// Adds the next shard.
@@ -90,7 +137,13 @@ pub struct Root {
     pub bytes: u64,
     /// The seal, which covers the whole manifest.
     pub seal: Tag,
+    /// The version of the root and of all shards.
+    pub version: FormatVersion,
+    /// The chain and the filters. Empty in version 1, with the sequence number 0.
+    pub header: RootHeader,
     text: Vec<u8>,
+    /// The start of the records in the text.
+    records: usize,
 }
 
 impl Root {
@@ -102,10 +155,10 @@ impl Root {
                 text.len()
             )));
         }
-        let bits = key.check_head(ManifestFile::Root, &text, shown)?;
+        let (version, bits) = key.check_head(ManifestFile::Root, &text, shown)?;
         let (body, seal) = key.open(&text).map_err(|not| {
             let lines = &mut Lines::new(&text);
-            let wrong = records(lines).err();
+            let wrong = header(lines, version).and_then(|_| records(lines)).err();
             not.error(shown, wrong.map(|why| format!("line {}: {why}", lines.number())))
         })?;
         // Checked after the seal: before, anyone could have chosen the number of bits.
@@ -116,23 +169,36 @@ impl Root {
             )));
         }
         let lines = &mut Lines::new(&text[..body]);
-        let checked = records(lines).and_then(|sum| end(lines, &sum).map(|()| sum));
-        let Sum { shards, entries, bytes, .. } = checked.map_err(|why| {
+        let mut checked = || {
+            let header = header(lines, version)?;
+            let start = body - lines.rest().len();
+            let sum = records(lines)?;
+            end(lines, &sum).map(|()| (header, start, sum))
+        };
+        let (header, records, Sum { shards, entries, bytes, .. }) = checked().map_err(|why| {
             Error::mismatch(format_args!("{shown}: line {}: {why}", lines.number()))
         })?;
-        Ok(Root { shards, entries, bytes, seal, text })
+        Ok(Root { shards, entries, bytes, seal, version, header, text, records })
     }
 
     /// Returns the records of the shards, in order.
     pub fn records(&self) -> impl Iterator<Item = ShardRecord> + Send {
-        let lines = Lines::new(&self.text).skip(HEAD_LINES).take(self.shards as usize);
+        let lines = Lines::new(&self.text[self.records..]).take(self.shards as usize);
         lines.map(|line| ShardRecord::parse(line).expect("all lines were parsed before"))
+    }
+}
+
+/// Reads the lines above the records.
+fn header(lines: &mut Lines<'_>, version: FormatVersion) -> Result<RootHeader, String> {
+    lines.nth(HEAD_LINES - 1);
+    match version {
+        FormatVersion::V1 => Ok(RootHeader::default()),
+        FormatVersion::V2 => RootHeader::parse(lines),
     }
 }
 
 fn records(lines: &mut Lines<'_>) -> Result<Sum, String> {
     let mut sum = Sum::default();
-    lines.nth(HEAD_LINES - 1);
     while let Some(line) = lines.until(SHARDS) {
         sum.add(&ShardRecord::parse(line)?)?;
     }

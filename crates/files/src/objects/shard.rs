@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::objects::SHARD_ENTRIES;
 use crate::objects::line::Lines;
-use crate::objects::manifest_key::{ManifestFile, ManifestKey};
+use crate::objects::manifest_key::{FormatVersion, ManifestFile, ManifestKey};
 use crate::objects::object::Object;
 use crate::objects::record::ShardRecord;
 
@@ -30,9 +30,10 @@ pub struct ShardBuilder<'a> {
 impl<'a> ShardBuilder<'a> {
     /// Creates the shard with this number, from 0.
     pub fn new(key: &'a ManifestKey, number: u64) -> ShardBuilder<'a> {
-        let text = format!("{}{NUMBER}{number}\n", key.head(ManifestFile::Shard)).into_bytes();
+        let text =
+            format!("{}{NUMBER}{number}\n", key.head(ManifestFile::Shard, FormatVersion::V2));
         let (first, last) = (Vec::new(), Vec::new());
-        ShardBuilder { key, number, text, entries: 0, bytes: 0, first, last }
+        ShardBuilder { key, number, text: text.into(), entries: 0, bytes: 0, first, last }
     }
 
     /// Returns whether it has the maximum number of objects.
@@ -60,7 +61,7 @@ impl<'a> ShardBuilder<'a> {
         let bytes = self.bytes.checked_add(object.size);
         self.bytes =
             bytes.ok_or_else(|| wrong("the objects have 2^64 bytes or more in all".into()))?;
-        object.write(&mut self.text);
+        object.write(FormatVersion::V2, &mut self.text);
         self.entries += 1;
         self.last.clone_from(&object.name);
         if self.entries == 1 {
@@ -85,15 +86,17 @@ impl<'a> ShardBuilder<'a> {
 /// A shard with a verified seal.
 pub struct Shard<'a> {
     key: &'a ManifestKey,
+    version: FormatVersion,
     text: Vec<u8>,
     entries: u64,
 }
 
 impl<'a> Shard<'a> {
-    /// Opens the shard's file that a root describes by `record`. `shown` is its name in messages.
-    /// Nothing in it is used unless it is exactly the file that the root names.
+    /// Opens the shard's file that a root of this version describes by `record`. `shown` is its name
+    /// in messages. Nothing in it is used unless it is exactly the file that the root names.
     pub fn open(
         key: &'a ManifestKey,
+        version: FormatVersion,
         record: &ShardRecord,
         text: Vec<u8>,
         shown: &str,
@@ -106,7 +109,7 @@ impl<'a> Shard<'a> {
         }
         let wrong = |body: &[u8]| {
             let mut lines = Lines::new(body);
-            let checked = check(key, &mut lines, record);
+            let checked = check(key, version, &mut lines, record);
             checked.err().map(|why| format!("line {}: {why}", lines.number()))
         };
         let (body, seal) =
@@ -117,22 +120,23 @@ impl<'a> Shard<'a> {
         if let Some(why) = wrong(&text[..body]) {
             return Err(Error::mismatch(format_args!("{shown}: {why}")));
         }
-        Ok(Shard { key, text, entries: record.entries })
+        Ok(Shard { key, version, text, entries: record.entries })
     }
 
     /// Returns the objects, in order.
     pub fn into_objects(self) -> ShardObjects<'a> {
-        let Shard { key, text, entries } = self;
+        let Shard { key, version, text, entries } = self;
         let mut head = Lines::new(&text);
         head.nth(HEAD_LINES - 1);
         let at = text.len() - head.rest().len();
-        ShardObjects { key, text, at, left: entries }
+        ShardObjects { key, version, text, at, left: entries }
     }
 }
 
 /// The objects of a shard, in order. Each is parsed when it is reached.
 pub struct ShardObjects<'a> {
     key: &'a ManifestKey,
+    version: FormatVersion,
     text: Vec<u8>,
     at: usize,
     left: u64,
@@ -145,7 +149,7 @@ impl Iterator for ShardObjects<'_> {
         self.left = self.left.checked_sub(1)?;
         let line = Lines::new(&self.text[self.at..]).next().expect("all lines were read before");
         self.at += line.len() + 1;
-        Some(Object::parse(line, self.key).expect("all lines were parsed before"))
+        Some(Object::parse(line, self.key, self.version).expect("all lines were parsed before"))
     }
 }
 
@@ -162,8 +166,13 @@ fn before_seal(text: &[u8]) -> &[u8] {
 }
 
 /// Checks that the lines above the seal are those of the shard with this record.
-fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &ShardRecord) -> Result<(), String> {
-    for expected in key.head(ManifestFile::Shard).lines() {
+fn check(
+    key: &ManifestKey,
+    version: FormatVersion,
+    lines: &mut Lines<'_>,
+    record: &ShardRecord,
+) -> Result<(), String> {
+    for expected in key.head(ManifestFile::Shard, version).lines() {
         if lines.next() != Some(expected.as_bytes()) {
             return Err(format!("expected '{expected}'"));
         }
@@ -172,7 +181,7 @@ fn check(key: &ManifestKey, lines: &mut Lines<'_>, record: &ShardRecord) -> Resu
     let (mut entries, mut bytes) = (0, 0u64);
     let mut last = Vec::new();
     while let Some(line) = lines.until(ENTRIES) {
-        let object = Object::parse(line, key)?;
+        let object = Object::parse(line, key, version)?;
         if last >= object.name {
             let same = if last == object.name { "the same as" } else { "before" };
             return Err(format!("the name is {same} the previous one"));

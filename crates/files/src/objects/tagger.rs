@@ -10,6 +10,10 @@ pub struct Listed<T> {
     pub name: Vec<u8>,
     /// The size in bytes.
     pub size: u64,
+    /// The store's name for this content, as in [`Object::stamp`](crate::objects::Object::stamp).
+    pub stamp: Option<Vec<u8>>,
+    /// True if the store shows that the object is archived. It may still be readable.
+    pub archived: bool,
     /// Data for the reader.
     pub about: T,
 }
@@ -19,6 +23,9 @@ pub trait Tagger<T>: Send {
     /// Returns the tag of an object under `nonce`, which is empty for deterministic MACs. The tag
     /// is that of the object listed; if its size or version has changed, this fails.
     fn tag(&mut self, object: &Listed<T>, nonce: &[u8]) -> Result<Tag, Unread>;
+
+    /// Returns the object with this name, as a listing would show it now.
+    fn find(&mut self, name: &[u8]) -> Result<Listed<T>, Unread>;
 
     /// Returns the reason if an object of this name can never be read. A manifest does not list
     /// such an object, so an audit must not report it as new.
@@ -32,6 +39,8 @@ pub trait Tagger<T>: Send {
 pub enum Unread {
     /// The object no longer exists.
     Gone,
+    /// The store has archived the object and must restore it first.
+    Archived,
     /// The object cannot be read, or changed since it was listed. The reason is one line without
     /// the name.
     Failed(String),

@@ -3,13 +3,19 @@
 use std::collections::BTreeSet;
 use std::mem;
 
+use tagmac::Tag;
+
+use crate::chain::Chain;
+use crate::day::Day;
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::filter::Patterns;
+use crate::manifest::ManifestError;
 use crate::objects::manifest_key::{ManifestFile, ManifestKey};
 use crate::objects::object::Object;
 use crate::objects::place::{Place, exists};
-use crate::objects::root::{Root, RootBuilder};
+use crate::objects::root::{Root, RootBuilder, RootHeader};
 use crate::objects::shard::ShardBuilder;
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
 
@@ -42,17 +48,34 @@ pub struct Totals {
     pub bytes: u64,
 }
 
+/// The start of a manifest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start<'a> {
+    /// Replaces a manifest that exists, instead of failing.
+    pub replace: bool,
+    /// Starts a new chain instead of continuing that of the manifest that is replaced.
+    pub new_chain: bool,
+    /// The place in the chain of an earlier manifest, and its seal. A manifest that replaces no
+    /// other continues this chain.
+    pub since: Option<(&'a Chain, Tag)>,
+    /// True if the objects are those of a list.
+    pub listed: bool,
+    /// The patterns of the objects left out.
+    pub filters: &'a [Vec<u8>],
+}
+
 impl<'a> Writer<'a> {
-    /// Starts a manifest at `place`. Fails if one exists and `replace` is false.
+    /// Starts a manifest at `place`. Fails if one exists and may not be replaced, or if its chain
+    /// cannot be continued.
     pub fn new(
         key: &'a ManifestKey,
         place: &'a dyn Place,
-        replace: bool,
+        start: Start<'_>,
     ) -> Result<Writer<'a>, Error> {
         let there = place.read(ROOT, MAX_ROOT_BYTES)?;
         let shown = place.shown_file(ROOT);
         match &there {
-            Some(_) if !replace => return Err(exists(&shown)),
+            Some(_) if !start.replace => return Err(exists(&shown)),
             // Fail before all objects are read rather than after.
             Some(text) if !text.starts_with(ManifestFile::Root.magic().as_bytes()) => {
                 return Err(Error::io(format_args!(
@@ -61,9 +84,15 @@ impl<'a> Writer<'a> {
             }
             _ => {}
         }
+        let opened = there.clone().map(|text| Root::open(key, text, &shown)).transpose();
         // If the root's seal does not match, its names are not trusted, and its shards stay.
-        let old = there.as_ref().and_then(|text| shards_of(key, text.clone()));
-        let (shard, root) = (ShardBuilder::new(key, 0), RootBuilder::new(key));
+        let old = opened.as_ref().ok().and_then(Option::as_ref).map(shards_of);
+        let header = RootHeader {
+            listed: start.listed,
+            chain: chain(start, opened)?,
+            filters: Patterns::from(start.filters),
+        };
+        let (shard, root) = (ShardBuilder::new(key, 0), RootBuilder::new(key, &header));
         let (old, totals) = (old.unwrap_or_default(), Totals::default());
         Ok(Writer {
             key,
@@ -125,35 +154,53 @@ impl<'a> Writer<'a> {
                 )));
             }
         }
-        let root = mem::replace(&mut self.root, RootBuilder::new(self.key)).seal();
-        if let Err(error) = self.place.write_root(&root, self.old_root.as_deref()) {
-            self.abandon();
+        let Writer { key, place, old_root, old, new, root, totals, .. } = self;
+        if let Err(error) = place.write_root(&root.seal(), old_root.as_deref()) {
+            abandon(key, place, &new);
             return Err(error);
         }
         // The manifest is complete and correct even if this fails.
-        remove(self.place, self.old.iter());
-        Ok(self.totals)
+        remove(place, old.iter());
+        Ok(totals)
     }
 
     /// Keeps the existing manifest, and removes the shards that were written and that it does not
     /// name.
     pub fn abandon(self) {
-        let named = match self.place.read(ROOT, MAX_ROOT_BYTES) {
-            Ok(None) => Some(BTreeSet::new()),
-            Ok(Some(text)) => shards_of(self.key, text),
-            Err(_) => None,
-        };
-        // An unreadable root may name any shard, so keep them all.
-        if let Some(named) = named {
-            remove(self.place, self.new.iter().filter(|file| !named.contains(*file)));
-        }
+        abandon(self.key, self.place, &self.new);
     }
 }
 
-/// Returns the shards that a root names, if its seal matches.
-fn shards_of(key: &ManifestKey, text: Vec<u8>) -> Option<BTreeSet<String>> {
-    let root = Root::open(key, text, ROOT).ok()?;
-    Some(root.records().map(|record| record.file_name()).collect())
+/// Returns the place of the new manifest in a chain: after the manifest that it replaces, or else
+/// after the one that it takes objects from.
+fn chain(start: Start<'_>, old: Result<Option<Root>, Error>) -> Result<Chain, Error> {
+    let today = Day::today();
+    match old {
+        _ if start.new_chain => Ok(Chain::start(today)),
+        Ok(Some(old)) => Ok(old.header.chain.next(old.seal, today)),
+        Ok(None) => Ok(match start.since {
+            Some((chain, seal)) => chain.next(seal, today),
+            None => Chain::start(today),
+        }),
+        Err(error) => Err(ManifestError::NoChain { why: Box::new(error) }.into()),
+    }
+}
+
+fn abandon(key: &ManifestKey, place: &dyn Place, new: &[String]) {
+    let named = match place.read(ROOT, MAX_ROOT_BYTES) {
+        Ok(None) => Some(BTreeSet::new()),
+        Ok(Some(text)) => Root::open(key, text, ROOT).ok().as_ref().map(shards_of),
+        Err(_) => None,
+    };
+    // An unreadable root may name any shard, so keep them all.
+    if let Some(named) = named {
+        remove(place, new.iter().filter(|file| !named.contains(*file)));
+    }
+}
+
+/// Returns the shards that a root names.
+fn shards_of(root: &Root) -> BTreeSet<String> {
+    root.records().map(|record| record.file_name()).collect()
 }
 
 fn remove<'a>(place: &dyn Place, files: impl Iterator<Item = &'a String>) {
