@@ -1,14 +1,19 @@
 //! Audits of a bucket that is a map in memory.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use tagmac::Tag;
 use tagmac_any::AnyMac;
 
-use super::key;
-use crate::audit::{BucketAudit, Status};
+use super::{key, raw};
+use crate::audit::{Audited, BucketAudit, Plan, Status};
+use crate::day::Day;
 use crate::error::Error;
-use crate::objects::{Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer};
+use crate::objects::{
+    Folder, Listed, ManifestKey, Object, ObjectManifest, Start, Tagger, Unread, Writer,
+};
+use crate::position::{Arcs, Positions};
 
 /// Contents by name.
 type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -25,8 +30,14 @@ impl Tagger<()> for Reader<'_> {
         self.reads += 1;
         match &**self.bucket.get(&object.name).ok_or(Unread::Gone)? {
             b"denied" => Err(Unread::Failed("Access Denied".into())),
+            b"frozen" => Err(Unread::Archived),
             content => Ok(self.mac.tag(nonce, content).unwrap()),
         }
+    }
+
+    fn find(&mut self, name: &[u8]) -> Result<Listed<()>, Unread> {
+        let (name, content) = self.bucket.get_key_value(name).ok_or(Unread::Gone)?;
+        Ok(listed(name, content))
     }
 }
 
@@ -38,22 +49,36 @@ fn bucket(objects: &[(&str, &str)]) -> Bucket {
 }
 
 fn seal(mac: &AnyMac, key: &ManifestKey, place: &Folder, bucket: &Bucket) {
-    let mut writer = Writer::new(key, place, true).unwrap();
+    seal_with(mac, key, place, bucket, Start { replace: true, ..Start::default() });
+}
+
+fn seal_with(mac: &AnyMac, key: &ManifestKey, place: &Folder, bucket: &Bucket, start: Start<'_>) {
+    let mut writer = Writer::new(key, place, start).unwrap();
     for (number, (name, content)) in bucket.iter().enumerate() {
         let nonce = vec![number as u8; *mac.algorithm().nonce_bytes().end()];
-        let (size, tag) = (content.len() as u64, mac.tag(&nonce, content).unwrap());
-        writer.push(&Object { name: name.clone(), size, nonce, tag }).unwrap();
+        let Listed { size, stamp, .. } = listed(name, content);
+        let tag = Some(mac.tag(&nonce, content).unwrap());
+        let mut object = Object { name: name.clone(), size, nonce, tag, read: None, stamp };
+        if content == b"frozen" {
+            object = Object { nonce: Vec::new(), tag: None, ..object };
+        } else {
+            object.read = Some(Day::MIN);
+        }
+        writer.push(&object).unwrap();
     }
     writer.finish().unwrap();
 }
 
+/// An object as a store shows it. Its stamp depends on its content only.
+fn listed(name: &[u8], content: &[u8]) -> Listed<()> {
+    let stamp = format!("\"{}\"", String::from_utf8_lossy(content)).into_bytes();
+    let (name, size, archived) = (name.to_vec(), content.len() as u64, content == b"frozen");
+    Listed { name, size, stamp: Some(stamp), archived, about: () }
+}
+
 fn listing(bucket: &Bucket) -> impl Iterator<Item = Result<Listed<()>, Error>> {
-    let listed = |(name, content): (&Vec<u8>, &Vec<u8>)| Listed {
-        name: name.clone(),
-        size: content.len() as u64,
-        about: (),
-    };
-    bucket.iter().map(listed).map(Ok).collect::<Vec<_>>().into_iter()
+    let listed = bucket.iter().map(|(name, content)| Ok(listed(name, content)));
+    listed.collect::<Vec<_>>().into_iter()
 }
 
 fn line(name: &[u8], status: Status<'_>) -> String {
@@ -69,17 +94,33 @@ fn line(name: &[u8], status: Status<'_>) -> String {
             format!("{name}: was {}", text(from))
         }
         Status::Unreadable(why) => format!("{name}: {why}"),
+        Status::NotRead => format!("{name}: not read"),
+        Status::Archived => format!("{name}: archived"),
     }
 }
 
 /// Returns the result, the verdicts and the number of objects read.
 fn audit(
-    (mac, key): &(AnyMac, ManifestKey),
+    keys: &(AnyMac, ManifestKey),
     place: &Folder,
     listed: impl Iterator<Item = Result<Listed<()>, Error>>,
     bucket: &Bucket,
     threads: usize,
 ) -> (Result<bool, String>, Vec<String>, usize) {
+    let plan = Plan::all(Positions::new(&raw("PMAC-AES128", 7)));
+    let (result, lines, reads) = audit_with(keys, place, listed, bucket, threads, &plan, &[]);
+    (result.map(|audited| audited.renames_complete), lines, reads)
+}
+
+fn audit_with(
+    (mac, key): &(AnyMac, ManifestKey),
+    place: &Folder,
+    listed: impl Iterator<Item = Result<Listed<()>, Error>>,
+    bucket: &Bucket,
+    threads: usize,
+    plan: &Plan,
+    paths: &[Vec<u8>],
+) -> (Result<Audited, String>, Vec<String>, usize) {
     let manifest = ObjectManifest::open(key, place).unwrap();
     let reader = || Reader { mac, bucket, reads: 0 };
     let (mut main, mut others) = (reader(), (0..threads).map(|_| reader()).collect::<Vec<_>>());
@@ -88,8 +129,8 @@ fn audit(
         assert_eq!(kind, "object");
         lines.push(line(name, status));
     };
-    let audit = BucketAudit { manifest: &manifest, progress: &() };
-    let result = audit.run(listed, &mut main, &mut others, &mut put);
+    let audit = BucketAudit { manifest: &manifest, progress: &(), plan, paths };
+    let result = audit.run(|| listed, &mut main, &mut others, &mut put);
     let reads = others.iter().chain([&main]).map(|reader| reader.reads).sum();
     (result.map_err(|error| error.to_string()), lines, reads)
 }
@@ -293,4 +334,103 @@ fn many_short_names_take_no_more_memory_than_there_is_room() {
     let renamed = lines.iter().filter(|line| line.contains(": was ")).count();
     assert!((20_000..40_000).contains(&renamed), "{renamed}");
     assert_eq!(lines.len(), 2 * 60_000 - renamed);
+}
+
+/// The plan that reads nothing.
+fn quick() -> Plan {
+    Plan { arcs: Arcs::default(), ..Plan::all(Positions::new(&raw("PMAC-AES128", 7))) }
+}
+
+#[test]
+fn what_is_not_read_is_compared_by_size_and_stamp() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let sealed = bucket(&[("a", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "5")]);
+    seal(&keys.0, &keys.1, &place, &sealed);
+    let now = bucket(&[("a", "1"), ("b", "22"), ("c", "x"), ("d", "y"), ("e", "z"), ("f", "6")]);
+    let mut listed: Vec<_> = listing(&now).map(Result::unwrap).collect();
+    // A version ID cannot be compared with an ETag, and no stamp with any.
+    listed[3].stamp = Some(b"version 7".into());
+    listed[4].stamp = None;
+    let listed = listed.into_iter().map(Ok);
+    let (result, lines, reads) = audit_with(&keys, &place, listed, &now, 2, &quick(), &[]);
+    let expected = [
+        "a: not read",
+        "b: changed size",
+        "c: changed version",
+        "d: not read",
+        "e: not read",
+        "f: new",
+    ];
+    assert_eq!((lines, reads), (expected.map(String::from).to_vec(), 0));
+    let tally = result.unwrap().tally;
+    assert_eq!((tally.files, tally.read, tally.oldest), (5, 0, Some(Day::MIN)));
+    assert!(!tally.unknown && tally.exceptions.is_empty());
+}
+
+#[test]
+fn what_the_filters_left_out_is_not_new() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let filters = [&b"*.tmp"[..], b"cache/", b"!keep.tmp"].map(<[u8]>::to_vec);
+    let start = Start { filters: &filters, ..Start::default() };
+    seal_with(&keys.0, &keys.1, &place, &bucket(&[("a", "1"), ("b/keep.tmp", "2")]), start);
+    let now =
+        [("a", "1"), ("b/keep.tmp", "2"), ("b/x.tmp", "3"), ("cache/c", "4"), ("cached", "5")];
+    let now = bucket(&now);
+    let plan = Plan::all(Positions::new(&raw("PMAC-AES128", 7)));
+    let (result, lines, _) = audit_with(&keys, &place, listing(&now), &now, 2, &plan, &[]);
+    assert_eq!(lines, ["a: ok", "b/keep.tmp: ok", "cached: new"]);
+    assert_eq!(result.unwrap().left_out, 2);
+}
+
+#[test]
+fn paths_and_lists_are_looked_up() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let sealed = bucket(&[("a", "1"), ("a-b", "2"), ("a/b", "3"), ("a/c/d", "4"), ("b", "5")]);
+    seal(&keys.0, &keys.1, &place, &sealed);
+    let now = bucket(&[("a", "1"), ("a-b", "x"), ("a/b", "y"), ("b", "5"), ("new", "6")]);
+    let never = || iter::from_fn(|| panic!("there is no listing"));
+    let plan = Plan::all(Positions::new(&raw("PMAC-AES128", 7)));
+    let audited = |paths: &[&str]| {
+        let paths: Vec<Vec<u8>> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let (result, lines, _) = audit_with(&keys, &place, never(), &now, 2, &plan, &paths);
+        (result.map(|audited| audited.tally.files), lines)
+    };
+    let expected = ["a: ok", "a/b: changed content", "a/c/d: missing"];
+    assert_eq!(audited(&["a"]), (Ok(2), expected.map(String::from).to_vec()));
+    assert_eq!(audited(&["a/c", "b"]).1, ["b: ok", "a/c/d: missing"]);
+    let (result, _) = audited(&["a", "new"]);
+    assert_eq!(result, Err("new: the manifest has no entry with this path".into()));
+    // The manifest of a list has no entry for other objects, so they are not new.
+    let start = Start { replace: true, listed: true, ..Start::default() };
+    seal_with(&keys.0, &keys.1, &place, &bucket(&[("a", "1"), ("b", "5")]), start);
+    assert_eq!(audited(&[]), (Ok(2), vec!["a: ok".into(), "b: ok".into()]));
+}
+
+#[test]
+fn archived_objects_have_a_verdict_of_their_own() {
+    let keys = key("UMAC-64", 64, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let sealed = bucket(&[("a", "frozen"), ("b", "frozen"), ("c", "frozen"), ("d", "thawed")]);
+    seal(&keys.0, &keys.1, &place, &sealed);
+    let now = bucket(&[("a", "frozen"), ("b", "thawed"), ("d", "frozen"), ("e", "frozen")]);
+    let mut listed: Vec<_> = listing(&now).map(Result::unwrap).collect();
+    listed[2].stamp = Some(b"\"thawed\"".into());
+    let listed = || listed.clone().into_iter().map(Ok);
+    // Nobody read `a`, and its stamp is the same. `b` has another stamp. `d` was read before.
+    let (result, lines, reads) = audit(&keys, &place, listed(), &now, 1);
+    let expected = ["a: archived", "b: changed version", "d: archived", "e: new", "c: missing"];
+    assert_eq!((result, lines, reads), (Ok(true), expected.map(String::from).to_vec(), 1));
+    // Restored, with the stamp that it had: there is no tag to compare with.
+    let restored = listed().map(|listed| {
+        listed.map(|listed| Listed { archived: false, stamp: Some(b"\"frozen\"".into()), ..listed })
+    });
+    let (_, lines, _) = audit(&keys, &place, restored.take(2), &now, 1);
+    assert_eq!(lines[..2], ["a: not read", "b: not read"]);
 }

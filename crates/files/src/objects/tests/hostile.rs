@@ -2,22 +2,24 @@
 
 use proptest::prelude::*;
 
-use super::{key, object, shard};
-use crate::objects::{ManifestKey, Root, RootBuilder, Shard, ShardRecord};
+use super::{header, key, object, shard};
+use crate::objects::{FormatVersion, ManifestKey, Root, RootBuilder, Shard, ShardRecord};
 
 const SHARD_NAMES: [&[u8]; 4] = [b"a", b"a\tb", b"b", b"c"];
 
 fn sample() -> (ManifestKey, Vec<u8>, ShardRecord, Vec<u8>) {
     let (mac, key) = key("PMAC-AES128", 128, 7);
     let (text, record) = shard(&key, 0, &SHARD_NAMES.map(|name| object(&mac, name)));
-    let mut root = RootBuilder::new(&key);
+    let mut root = RootBuilder::new(&key, &header());
     root.push(&record).unwrap();
     let root = root.seal();
     (key, text, record, root)
 }
 
 fn open(key: &ManifestKey, record: &ShardRecord, text: Vec<u8>) -> Result<(), String> {
-    Shard::open(key, record, text, "shard").map(drop).map_err(|error| error.to_string())
+    Shard::open(key, FormatVersion::V2, record, text, "shard")
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 fn open_root(key: &ManifestKey, text: Vec<u8>) -> Result<(), String> {
@@ -129,14 +131,14 @@ fn shards_of_other_places_and_manifests_are_refused() {
     let why = open(&key, &first_record, of_longer).unwrap_err();
     assert!(why.starts_with("shard: expected a shard of "), "{why}");
     // A root is not accepted as a shard, and vice versa.
-    let mut root = RootBuilder::new(&key);
+    let mut root = RootBuilder::new(&key, &header());
     root.push(&first_record).unwrap();
     let root = root.seal();
     let record = ShardRecord { length: root.len() as u64, ..first_record };
     one_line(&open(&key, &record, root.clone()).unwrap_err(), "shard: ");
     assert_eq!(
         open_root(&key, first).unwrap_err(),
-        "root: line 1: expected 'tagmac-object-root-1'"
+        "root: line 1: expected 'tagmac-object-root-2'"
     );
 }
 
@@ -161,10 +163,10 @@ fn other_keys_algorithms_and_lengths_are_named() {
         "root: expected tags of 64 bits, found 128"
     );
     let (_, key) = key("PMAC-AES128", 128, 7);
-    let newer = String::from_utf8(root).unwrap().replacen("root-1", "root-2", 1);
+    let newer = String::from_utf8(root).unwrap().replacen("root-2", "root-3", 1);
     assert_eq!(
         open_root(&key, newer.into()).unwrap_err(),
-        "root: expected tagmac-object-root-1, found tagmac-object-root-2"
+        "root: expected tagmac-object-root-2, found tagmac-object-root-3"
     );
 }
 
@@ -176,7 +178,7 @@ fn roots_take_shards_in_their_order_alone() {
     let (_, second) = shard(&key, 1, &[b]);
     let full = ShardRecord { entries: 65_536, last: b"aa".to_vec(), ..first.clone() };
     let push = |records: &[&ShardRecord]| {
-        let mut root = RootBuilder::new(&key);
+        let mut root = RootBuilder::new(&key, &header());
         records.iter().try_for_each(|record| root.push(record)).map_err(|error| error.to_string())
     };
     assert_eq!(push(&[&full, &second]), Ok(()));

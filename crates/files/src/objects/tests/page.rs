@@ -10,7 +10,12 @@ use tagmac_any::{AnyMac, KeyFile};
 use zeroize::Zeroizing;
 
 use super::{names, object};
-use crate::objects::{Folder, ManifestKey, Object, ObjectManifest, SHARD_ENTRIES, Writer};
+use crate::chain::Chain;
+use crate::day::Day;
+use crate::objects::{
+    Folder, FormatVersion, ManifestKey, Object, ObjectManifest, ROOT, Root, RootBuilder,
+    RootHeader, SHARD_ENTRIES, ShardBuilder, Start, Writer,
+};
 use crate::raw_key::RawKey;
 
 const PAGE: &str = include_str!("../../../docs/formats/object-manifest.md");
@@ -33,24 +38,52 @@ fn keys(file: &KeyFile) -> (AnyMac, ManifestKey) {
 
 fn write(key: &ManifestKey, place: &Path, objects: &[Object]) {
     let place = Folder::new(place);
-    let mut writer = Writer::new(key, &place, false).unwrap();
+    let mut writer = Writer::new(key, &place, Start::default()).unwrap();
     objects.iter().for_each(|object| writer.push(object).unwrap());
     writer.finish().unwrap();
+}
+
+/// Writes the manifest of the example, the second of its chain, to a folder. Returns its objects.
+fn write_example(mac: &AnyMac, key: &ManifestKey, place: &Path) -> Vec<Object> {
+    let content = [
+        ("a\\b", &b"\0\x01\x02"[..], "b95f67f61ebb03619622d798f45fc2d3"),
+        ("photos/café", b"", "d41d8cd98f00b204e9800998ecf8427e"),
+        ("to\ttab", b"tag me", "d9f104f9ffca84ffc84c9b91d0faa37f"),
+    ];
+    let days = ["2026-11-27", "2026-11-28"].map(|day| Day::parse(day.as_bytes()).unwrap());
+    let objects = content.map(|(name, content, md5)| Object {
+        name: name.into(),
+        size: content.len() as u64,
+        nonce: Vec::new(),
+        tag: Some(mac.tag(&[], content).unwrap()),
+        read: Some(days[0]),
+        stamp: Some(format!("\"{md5}\"").into()),
+    });
+    let made = |objects: &[Object], chain: Chain| {
+        let mut shard = ShardBuilder::new(key, 0);
+        objects.iter().for_each(|object| shard.push(object).unwrap());
+        let (shard, record) = shard.seal().unwrap();
+        let header = RootHeader { listed: false, chain, filters: vec![b"*.tmp".into()] };
+        let mut root = RootBuilder::new(key, &header);
+        root.push(&record).unwrap();
+        (root.seal(), record.file_name(), shard)
+    };
+    let (first, ..) = made(&objects, Chain::start(days[0]));
+    let first = Root::open(key, first, "first").unwrap();
+    let mut objects = objects.to_vec();
+    objects[2].read = Some(days[1]);
+    let (root, name, shard) = made(&objects, first.header.chain.next(first.seal, days[1]));
+    fs::write(place.join(ROOT), root).unwrap();
+    fs::write(place.join(name), shard).unwrap();
+    objects
 }
 
 #[test]
 fn the_documentation_shows_a_manifest_to_the_byte() {
     let file = KeyFile::parse(block(KEY_PAGE, "```text\n").as_bytes()).unwrap();
     let (mac, key) = keys(&file);
-    let content = [("a\\b", &b"\0\x01\x02"[..]), ("photos/café", b""), ("to\ttab", b"tag me")];
-    let objects = content.map(|(name, content)| Object {
-        name: name.into(),
-        size: content.len() as u64,
-        nonce: Vec::new(),
-        tag: mac.tag(&[], content).unwrap(),
-    });
     let folder = tempfile::tempdir().unwrap();
-    write(&key, folder.path(), &objects);
+    let objects = write_example(&mac, &key, folder.path());
     let files: BTreeMap<String, String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| {
@@ -90,7 +123,7 @@ fn another_implementation_reads_the_same() {
         let objects: Vec<Object> = names.iter().map(|name| object(&mac, name)).collect();
         write(&key, &place, &objects);
         let mut expected = Vec::new();
-        objects.iter().for_each(|object| object.write(&mut expected));
+        objects.iter().for_each(|object| object.write(FormatVersion::V2, &mut expected));
         let ran = Command::new("python3").arg(READER).args([&key_file, &place]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{algorithm}");
         assert!(ran.stdout == expected, "{algorithm}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{key, object};
 use crate::objects::{
-    Folder, ManifestKey, Object, ObjectManifest, ROOT, SHARD_ENTRIES, Totals, Writer,
+    Folder, ManifestKey, Object, ObjectManifest, ROOT, SHARD_ENTRIES, Start, Totals, Writer,
 };
 
 fn write(
@@ -15,7 +15,8 @@ fn write(
     objects: impl Iterator<Item = Object>,
 ) -> Result<Totals, String> {
     let place = Folder::new(place);
-    let mut writer = Writer::new(key, &place, replace).map_err(|error| error.to_string())?;
+    let start = Start { replace, ..Start::default() };
+    let mut writer = Writer::new(key, &place, start).map_err(|error| error.to_string())?;
     for object in objects {
         writer.push(&object).map_err(|error| error.to_string())?;
     }
@@ -28,6 +29,10 @@ fn files(place: &Path) -> Vec<String> {
         fs::read_dir(place).unwrap().map(|entry| name(entry).unwrap()).collect();
     names.sort();
     names
+}
+
+fn replacing() -> Start<'static> {
+    Start { replace: true, ..Start::default() }
 }
 
 /// Objects with one tag; only their order matters here.
@@ -84,7 +89,7 @@ fn until_the_root_is_there_the_old_manifest_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let place = Folder::new(folder.path());
     write(&key, folder.path(), false, many(3, 1)).unwrap();
-    let mut writer = Writer::new(&key, &place, true).unwrap();
+    let mut writer = Writer::new(&key, &place, replacing()).unwrap();
     for object in many(SHARD_ENTRIES, 2) {
         writer.push(&object).unwrap();
     }
@@ -154,7 +159,7 @@ fn of_two_seals_at_once_one_is_refused_and_the_manifest_is_whole() {
             write(&key, folder.path(), false, many(3, 1)).unwrap();
         }
         let begun = |byte| {
-            let mut writer = Writer::new(&key, &place, true).unwrap();
+            let mut writer = Writer::new(&key, &place, replacing()).unwrap();
             for object in many(SHARD_ENTRIES + 1, byte) {
                 writer.push(&object).unwrap();
             }
@@ -180,7 +185,7 @@ fn what_another_seal_removed_is_missed_before_the_root_is_written() {
     let place = Folder::new(folder.path());
     write(&key, folder.path(), false, many(3, 1)).unwrap();
     let before = files(folder.path());
-    let mut writer = Writer::new(&key, &place, true).unwrap();
+    let mut writer = Writer::new(&key, &place, replacing()).unwrap();
     for object in many(SHARD_ENTRIES, 2) {
         writer.push(&object).unwrap();
     }
@@ -198,7 +203,7 @@ fn a_seal_that_is_abandoned_leaves_the_shards_of_the_manifest_that_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let place = Folder::new(folder.path());
     let begun = |byte| {
-        let mut writer = Writer::new(&key, &place, true).unwrap();
+        let mut writer = Writer::new(&key, &place, replacing()).unwrap();
         many(SHARD_ENTRIES, byte).for_each(|object| writer.push(&object).unwrap());
         writer
     };
