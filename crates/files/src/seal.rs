@@ -53,6 +53,23 @@ pub struct SealOptions<'a> {
     pub threads: usize,
 }
 
+impl<'a> SealOptions<'a> {
+    /// Seals everything in `directory`, with nothing but names and contents, on one thread per core.
+    pub fn new(directory: &'a Path, output: &'a Path) -> SealOptions<'a> {
+        SealOptions {
+            directory,
+            output,
+            new_chain: false,
+            since: None,
+            filters: &[],
+            list: None,
+            sealed: ManifestOptions::default(),
+            skip_unreadable: false,
+            threads: 0,
+        }
+    }
+}
+
 /// A manifest that is being made.
 pub struct Sealing<'a> {
     key: &'a OpenKey,
