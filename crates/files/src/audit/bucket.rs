@@ -73,9 +73,7 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
                 Item::Settled(Settled { name: found.name, kind, status, turn })
             }
             Item::New(found) => match self.0.refuses(&found.name) {
-                Some(why) => {
-                    Item::settled(found.name, Self::FILE, Status::Unreadable(why))
-                }
+                Some(why) => Item::settled(found.name, Self::FILE, Status::Unreadable(why)),
                 None => Item::New(found),
             },
             item => item,
@@ -100,7 +98,12 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
 
 impl<T: Send, W: Tagger<T>> Bucket<'_, T, W> {
     /// Returns the verdict on an object that has an entry; `None` if it vanished.
-    fn compare(&mut self, sealed: &Object, found: &Listed<T>, turn: Turn) -> Option<Status<'static>> {
+    fn compare(
+        &mut self,
+        sealed: &Object,
+        found: &Listed<T>,
+        turn: Turn,
+    ) -> Option<Status<'static>> {
         // If the size differs, the tag must too: do not read the object.
         if sealed.size != found.size {
             return Some(Status::Changed(vec![Change::new("size", sealed.size, found.size)]));
