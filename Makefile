@@ -142,7 +142,7 @@ install-provider: provider
 install-units:
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(DATADIR)/doc/tagmac/examples
 	$(INSTALL) -m 644 $(root)/packaging/systemd/tagmac-audit@.* $(DESTDIR)$(UNITDIR)
-	$(INSTALL) -m 644 $(root)/packaging/systemd/*.conf $(DESTDIR)$(DATADIR)/doc/tagmac/examples
+	$(INSTALL) -m 644 $(root)/packaging/systemd/*.conf $(root)/packaging/systemd/alert@.service $(DESTDIR)$(DATADIR)/doc/tagmac/examples
 
 check:
 	$(root)/scripts/check-installed $(abspath $(DESTDIR)$(PREFIX)) $(call relative,$(PREFIX),$(LIBDIR))
