@@ -31,3 +31,78 @@ pub fn missed(all: u64, read: u64, changed: u64) -> f64 {
     }
     product
 }
+
+#[cfg(test)]
+mod tests {
+    use tagmac_any::{Algorithm, AnyMac};
+
+    use super::*;
+    use crate::position::{Arcs, Positions};
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= expected * 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn small_cases_are_exact() {
+        for (all, read, changed, expected) in [
+            (0, 0, 0, 1.0),
+            (10, 0, 10, 1.0),
+            (10, 10, 0, 1.0),
+            (10, 10, 1, 0.0),
+            (10, 6, 5, 0.0),
+            (5, 2, 1, 3.0 / 5.0),
+            (5, 2, 2, 3.0 / 10.0),
+            (52, 5, 4, 1_712_304.0 / 2_598_960.0),
+            // More than there are counts as all.
+            (3, 9, 1, 0.0),
+            (3, 1, 9, 0.0),
+        ] {
+            near(missed(all, read, changed), expected);
+            near(missed(all, changed, read), expected);
+        }
+        near(missed(1_000_000_000, 10_000_000, 10), 0.904_382_074_597_721_7);
+        assert_eq!(missed(1_000_000_000, 500_000_000, 500_000_000), 0.0);
+        near(missed(u64::MAX, 1 << 63, 1), 0.5);
+    }
+
+    /// Counts the sets of `read` entries that contain none of the first `changed`.
+    #[test]
+    fn the_formula_counts_sets() {
+        for all in 0..=10u64 {
+            for read in 0..=all {
+                let sets = (0..1u32 << all).filter(|set| u64::from(set.count_ones()) == read);
+                let sets: Vec<u32> = sets.collect();
+                for changed in 0..=all {
+                    let first = (1u32 << changed) - 1;
+                    let without = sets.iter().filter(|set| **set & first == 0).count();
+                    near(missed(all, read, changed), without as f64 / sets.len() as f64);
+                }
+            }
+        }
+    }
+
+    /// Under 4000 keys, 5 of 60 names change, and a reader takes one fifth of the circle. The number
+    /// of keys under which all changes are missed is near the sum of the probabilities, each of
+    /// which follows from the number of names that the reader took.
+    #[test]
+    fn keyed_positions_miss_as_often_as_the_formula_says() {
+        let hmac = Algorithm::from_name("HMAC-SHA256").unwrap();
+        for arcs in [Arcs::part(2, 5).unwrap(), Arcs::from_start(u64::MAX - 9, 0.2)] {
+            let (mut found, mut expected, mut variance) = (0.0, 0.0, 0.0);
+            for key in 0..4000u32 {
+                let mac = AnyMac::new(hmac, &key.to_be_bytes().repeat(8)).unwrap();
+                let positions = Positions::with_mac(&mac);
+                let taken: Vec<bool> =
+                    (0..60u8).map(|name| arcs.contains(positions.of(&[b'n', name]))).collect();
+                let read = taken.iter().filter(|taken| **taken).count() as u64;
+                let probability = missed(60, read, 5);
+                expected += probability;
+                variance += probability * (1.0 - probability);
+                found += f64::from(!taken[..5].contains(&true));
+            }
+            let deviations = (found - expected) / f64::sqrt(variance);
+            assert!(deviations.abs() < 3.0, "found {found}, expected {expected}");
+        }
+    }
+}
