@@ -32,7 +32,7 @@ pub struct Seen<'a> {
     pub sequence: u64,
     /// The manifest's seal.
     pub seal: Tag,
-    /// The manifests before it, newest first. The oldest ones may have been dropped.
+    /// The earlier manifests, newest first. The oldest ones may have been dropped.
     pub links: &'a [Link],
 }
 

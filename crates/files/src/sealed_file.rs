@@ -1,8 +1,10 @@
 //! Small sealed files that several runs share: a ledger, a pin.
 //!
 //! The first line names the kind of file and its version, the second one the key. The last line is a
-//! seal over all others, made with the key of manifests. A file is replaced as a whole while the run holds its lock, so that a kill at any moment leaves
-//! the old file or the new one, and no run undoes what another one saved.
+//! seal over all others, made with the key of manifests.
+//!
+//! A file is replaced as a whole, under its lock. So a kill leaves the old file or the new one, and no
+//! run undoes the save of another.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
