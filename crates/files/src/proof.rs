@@ -32,7 +32,7 @@ pub fn missed(all: u64, read: u64, changed: u64) -> f64 {
         // Numbers from 2^53 on may be rounded, in either direction.
         let ratio = (above.next_up() / below.next_down()).next_up().min(1.0);
         product = (product * ratio).next_up().min(1.0);
-        // All factors are at most 1. The exact value may be far smaller, but nobody needs it.
+        // Still an upper bound, as no factor is above 1.
         if product < 1e-300 {
             break;
         }

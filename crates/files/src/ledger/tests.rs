@@ -1,5 +1,7 @@
 //! Laws of ledgers, and their file.
 
+mod page;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
