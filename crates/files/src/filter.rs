@@ -61,7 +61,10 @@ impl Filter {
     pub fn new(patterns: &[Vec<u8>]) -> Result<Filter, PatternError> {
         if let Some(pattern) = patterns.get(MAX_PATTERNS) {
             let pattern = pattern.clone();
-            return Err(PatternError { pattern, what: "this is one too many; the maximum is 1024" });
+            return Err(PatternError {
+                pattern,
+                what: "this is one too many; the maximum is 1024",
+            });
         }
         let compiled = patterns.iter().map(|pattern| {
             Pattern::new(pattern).map_err(|what| PatternError { pattern: pattern.clone(), what })

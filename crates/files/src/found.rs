@@ -77,8 +77,8 @@ impl<'a> Listed<'a> {
             self.current = Some((path, end));
             let prefix = &path[..end];
             // Paths are sorted, so an earlier path with this prefix was the last one.
-            let seen = self.last.starts_with(prefix)
-                && matches!(self.last.get(end), None | Some(b'/'));
+            let seen =
+                self.last.starts_with(prefix) && matches!(self.last.get(end), None | Some(b'/'));
             if !seen {
                 self.last.clear();
                 self.last.extend_from_slice(prefix);

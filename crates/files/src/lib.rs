@@ -6,6 +6,7 @@
 //! | lines of lists | [`mod@line`], [`line_reader`] |
 //! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
 //! | a bucket's objects and their manifest | [`objects`] |
+//! | audits of a part of the entries | [`position`], [`selection`], [`ledger`], [`chain`], [`pin`], [`proof`], [`day`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
 //! | keys | [`raw_key`], [`key_file`], [`key_access`], [`key_source`], [`open_key`] |

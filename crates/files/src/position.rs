@@ -26,7 +26,7 @@ impl Positions {
         Positions::with_mac(&seal_mac(key))
     }
 
-    fn with_mac(mac: &AnyMac) -> Positions {
+    pub(crate) fn with_mac(mac: &AnyMac) -> Positions {
         let mut stream = mac.stream(&[]).expect("HMAC takes no nonce");
         stream.update(DOMAIN);
         Positions { stream }
@@ -134,4 +134,94 @@ impl Arcs {
 /// Returns the number of positions in `fraction` of the circle, rounded up.
 pub fn length_of(fraction: f64) -> u128 {
     ((fraction * CIRCLE as f64).ceil() as u128).min(CIRCLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tagmac_any::{Algorithm, AnyMac};
+
+    use super::*;
+
+    #[test]
+    fn a_position_is_the_start_of_an_hmac() {
+        let hmac = AnyMac::new(Algorithm::from_name("HMAC-SHA256").unwrap(), b"key").unwrap();
+        let positions = Positions::with_mac(&hmac);
+        // hmac.digest(b"key", b"tagmac-position-1\n" + name, "sha256")[:8].hex()
+        assert_eq!(positions.of(b""), 0x5969_1622_087d_2fcc);
+        assert_eq!(positions.of(b"a/b"), 0xde11_cc4a_fc2e_63c6);
+        // The same text in pieces is the same name.
+        let key = RawKey::new(Algorithm::default(), vec![7; 16].into()).unwrap();
+        assert_eq!(Positions::new(&key).of(b"a"), Positions::with_mac(&seal_mac(&key)).of(b"a"));
+    }
+
+    #[test]
+    fn parts_are_cut_where_the_format_says() {
+        let part = |number, of| Arcs::part(number, of).map(|arcs| arcs.ranges().to_vec());
+        assert_eq!(part(1, 1), Some(vec![(0, u64::MAX)]));
+        assert_eq!(part(1, 3), Some(vec![(0, 0x5555_5555_5555_5554)]));
+        assert_eq!(part(2, 3), Some(vec![(0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaa9)]));
+        assert_eq!(part(3, 3), Some(vec![(0xaaaa_aaaa_aaaa_aaaa, u64::MAX)]));
+        assert_eq!(part(u64::MAX, u64::MAX), Some(vec![(u64::MAX - 1, u64::MAX)]));
+        assert_eq!([part(0, 3), part(4, 3), part(0, 0)], [None, None, None]);
+    }
+
+    #[test]
+    fn fractions_are_rounded_up() {
+        assert_eq!(Arcs::from_start(5, 1.0), Arcs::all());
+        assert_eq!(Arcs::from_start(5, 7.0), Arcs::all());
+        assert_eq!(Arcs::from_start(5, 0.0), Arcs::default());
+        assert_eq!(Arcs::from_start(5, -1.0), Arcs::default());
+        assert_eq!(Arcs::from_start(5, f64::NAN), Arcs::default());
+        assert_eq!(Arcs::from_start(5, 1e-30).ranges(), [(5, 5)]);
+        assert_eq!(
+            Arcs::from_start(u64::MAX, 0.5).ranges(),
+            [(0, (1 << 63) - 2), (u64::MAX, u64::MAX)]
+        );
+        assert_eq!(Arcs::from_start(u64::MAX, 0.5).fraction(), 0.5);
+        assert_eq!(Arcs::all().fraction(), 1.0);
+        assert_eq!(Arcs::default().fraction(), 0.0);
+    }
+
+    /// Positions near each other and near the ends.
+    fn position() -> impl Strategy<Value = u64> {
+        prop_oneof![0..40u64, any::<u64>(), (u64::MAX - 40)..=u64::MAX]
+    }
+
+    proptest! {
+        #[test]
+        fn each_position_is_in_one_part(position in position(), of in 1..1000u64) {
+            let found = (1..=of).filter(|number| Arcs::part(*number, of).unwrap().contains(position));
+            prop_assert_eq!(found.count(), 1);
+        }
+
+        #[test]
+        fn the_parts_are_the_circle(of in 1..1000u64) {
+            let parts = (1..=of).flat_map(|number| Arcs::part(number, of).unwrap().ranges);
+            prop_assert_eq!(Arcs::from_ranges(parts), Arcs::all());
+            let length: u128 = (1..=of).map(|number| Arcs::part(number, of).unwrap().length()).sum();
+            prop_assert_eq!(length, CIRCLE);
+        }
+
+        #[test]
+        fn an_arc_has_its_length(start in position(), length in position(), at in position()) {
+            let arc = Arcs::arc(start, length.into());
+            prop_assert_eq!(arc.length(), u128::from(length));
+            prop_assert_eq!(arc.contains(at), at.wrapping_sub(start) < length);
+        }
+
+        #[test]
+        fn a_union_contains_what_its_ranges_do(
+            ranges in proptest::collection::vec((position(), position()), 0..9),
+            at in position(),
+        ) {
+            let union = Arcs::from_ranges(ranges.clone());
+            let inside = ranges.iter().any(|(first, last)| (*first..=*last).contains(&at));
+            prop_assert_eq!(union.contains(at), inside);
+            prop_assert_eq!(Arcs::from_ranges(union.ranges.clone()), union.clone());
+            for pair in union.ranges.windows(2) {
+                prop_assert!(pair[0].1 + 1 < pair[1].0);
+            }
+        }
+    }
 }

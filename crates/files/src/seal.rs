@@ -14,12 +14,12 @@ use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::found::{Found, Listed};
-use crate::manifest::{Entries, Manifest, ManifestError, seal_mac, writer};
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
-use crate::manifest::options::ManifestOptions;
 use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
+use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
+use crate::manifest::{Entries, Manifest, ManifestError, seal_mac, writer};
 use crate::open_key::OpenKey;
 use crate::pool;
 use crate::progress::{Progress, Total, stopped};
@@ -51,6 +51,23 @@ pub struct SealOptions<'a> {
     pub skip_unreadable: bool,
     /// The number of threads that read; 0 means one per core.
     pub threads: usize,
+}
+
+impl<'a> SealOptions<'a> {
+    /// Seals everything in `directory`, with nothing but names and contents, on one thread per core.
+    pub fn new(directory: &'a Path, output: &'a Path) -> SealOptions<'a> {
+        SealOptions {
+            directory,
+            output,
+            new_chain: false,
+            since: None,
+            filters: &[],
+            list: None,
+            sealed: ManifestOptions::default(),
+            skip_unreadable: false,
+            threads: 0,
+        }
+    }
 }
 
 /// A manifest that is being made.

@@ -1,8 +1,10 @@
 //! Small sealed files that several runs share: a ledger, a pin.
 //!
 //! The first line names the kind of file and its version, the second one the key. The last line is a
-//! seal over all others, made with the key of manifests. A file is replaced as a whole while the run holds its lock, so that a kill at any moment leaves
-//! the old file or the new one, and no run undoes what another one saved.
+//! seal over all others, made with the key of manifests.
+//!
+//! A file is replaced as a whole, under its lock. So a kill leaves the old file or the new one, and no
+//! run undoes the save of another.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -47,6 +49,15 @@ pub fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Error> {
 pub fn update(
     path: &Path,
     max: u64,
+    make: impl FnMut(Option<&[u8]>) -> Result<Vec<u8>, Error>,
+) -> Result<(), Error> {
+    attempt(path, max, ATTEMPTS, make)
+}
+
+fn attempt(
+    path: &Path,
+    max: u64,
+    attempts: u32,
     mut make: impl FnMut(Option<&[u8]>) -> Result<Vec<u8>, Error>,
 ) -> Result<(), Error> {
     let failed = |error: io::Error| Error::io(named(path, io_reason(&error)));
@@ -56,12 +67,12 @@ pub fn update(
                 let text = make(Some(&contents(path, &old, max)?))?;
                 return replace(path, &old, &text).map_err(failed);
             }
-            Err(ReadError::Busy) if attempt < ATTEMPTS => thread::sleep(PAUSE),
+            Err(ReadError::Busy) if attempt < attempts => thread::sleep(PAUSE),
             Err(error) => {
                 absent(path, error)?;
                 match create(path, &make(None)?) {
                     Err(error)
-                        if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
+                        if error.kind() == io::ErrorKind::AlreadyExists && attempt < attempts => {}
                     created => return created.map_err(failed),
                 }
             }
@@ -146,4 +157,48 @@ pub fn body<'a>(
 
 fn named(path: &Path, what: impl std::fmt::Display) -> String {
     format!("{}: {what}", Escaped::name(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, attempts: u32) -> Result<(), Error> {
+        attempt(path, 9, attempts, |old| Ok([old.unwrap_or(b"a"), b"b"].concat()))
+    }
+
+    #[test]
+    fn a_file_is_updated_when_the_other_run_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        write(&path, 1).unwrap();
+        let held = File::open(&path).unwrap();
+        held.lock().unwrap();
+        let busy = write(&path, 2).unwrap_err().to_string();
+        assert!(busy.ends_with("f: another run is using this file"), "{busy}");
+        thread::scope(|scope| {
+            let other = scope.spawn(|| write(&path, ATTEMPTS));
+            thread::sleep(2 * PAUSE);
+            assert_eq!(fs::read(&path).unwrap(), b"ab");
+            drop(held);
+            other.join().unwrap().unwrap();
+        });
+        assert_eq!(fs::read(&path).unwrap(), b"abb");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_updated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        update(&path, 9, |old| {
+            if old.is_none() {
+                write(&path, 1)?;
+            }
+            Ok([old.unwrap_or(b"?"), b"c"].concat())
+        })
+        .unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        let nowhere = folder.path().join("none").join("f");
+        assert!(write(&nowhere, 1).unwrap_err().to_string().contains("No such file or directory"));
+    }
 }

@@ -300,9 +300,9 @@ fn is_cache(tree: &mut DirTree, path: &[u8]) -> bool {
     let signature = b"Signature: 8a477f597d28d172789f06886806bc55";
     let mut start = Vec::new();
     let tag = [path, b"/CACHEDIR.TAG"].concat();
-    let read = tree.file(&tag).is_ok_and(|(file, _)| {
-        file.take(signature.len() as u64).read_to_end(&mut start).is_ok()
-    });
+    let read = tree
+        .file(&tag)
+        .is_ok_and(|(file, _)| file.take(signature.len() as u64).read_to_end(&mut start).is_ok());
     read && start == signature
 }
 

@@ -181,13 +181,9 @@ impl<T: Send, W: Tagger<T>> Bucket<'_, T, W> {
         }
         match sealed.tag {
             Some(expected) if turn.is_none_or(|turn| turn.read) => {
-                let tag = self.0.tag(found, &sealed.nonce)?;
-                let is_same = tag == expected;
-                Ok(Status::from_changes(if is_same {
-                    vec![]
-                } else {
-                    vec![Change::silent("content")]
-                }))
+                let is_same = self.0.tag(found, &sealed.nonce)? == expected;
+                let changed = || Status::Changed(vec![Change::silent("content")]);
+                Ok(if is_same { Status::Unchanged } else { changed() })
             }
             tag => Ok(match stamp_change(sealed, found) {
                 Some(change) => Status::Changed(vec![change]),

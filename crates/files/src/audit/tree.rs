@@ -138,8 +138,7 @@ impl<'a> TreeAudit<'a> {
         let (key, options) = (self.key, self.manifest.header.options);
         let failed = |error| failed(self.root, error);
         let seal_mac = &self.seal_mac;
-        let scanners =
-            Scanners::new(&self.tree, key, seal_mac, options, threads, progress, &NEVER);
+        let scanners = Scanners::new(&self.tree, key, seal_mac, options, threads, progress, &NEVER);
         let Scanners { mut main, mut others } = scanners.map_err(failed)?;
         let sources = Sources { main: &mut main, others: &mut others };
         let nonces = key.mac.algorithm().takes_nonce();

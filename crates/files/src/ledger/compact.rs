@@ -6,8 +6,8 @@ use crate::day::Day;
 use crate::ledger::push;
 
 /// Merges neighbours until at most `max` arcs are left. Two neighbours get the older of their days,
-/// so that no position seems to have been read later than it was. The next two to merge are those
-/// that lose least: the number of positions of the newer one, times the days by which it ages.
+/// so that no position seems to have been read later than it was. The pair that loses least comes
+/// first. The loss is the number of positions in the newer arc times the difference in days.
 pub fn compacted(arcs: Vec<(u64, Option<Day>)>, max: usize) -> Vec<(u64, Option<Day>)> {
     if arcs.len() <= max {
         return arcs;
@@ -32,7 +32,7 @@ pub fn compacted(arcs: Vec<(u64, Option<Day>)>, max: usize) -> Vec<(u64, Option<
     for _ in max..count {
         let Some((_, arc)) = losses.pop_first() else { break };
         let merged = next[arc];
-        // The losses of three pairs change: this one, the one before and the one after.
+        // The losses of three pairs change: of this one and its two neighbours.
         if next[merged] < count {
             losses.remove(&(loss(merged, &days, &next), merged));
         }

@@ -12,8 +12,8 @@ use crate::objects::ManifestKey;
 use crate::sealed_file;
 
 /// Opens the ledger of a chain; `None` if the file does not exist. Fails if the ledger has a day
-/// after the day that follows `today`: with a clock that is wrong, what was read long ago could pass
-/// as read lately.
+/// after tomorrow: one of the clocks was wrong, and entries that were read long ago could pass as
+/// read lately.
 pub fn open(
     path: &Path,
     key: &ManifestKey,
@@ -24,9 +24,9 @@ pub fn open(
     text.map(|text| parse(&text, &Escaped::name(path).to_string(), key, chain, today)).transpose()
 }
 
-/// Merges a ledger into its file, which is created if it does not exist, and returns the ledger that
-/// is there now. Its sequence number is one more than before. Other runs may save their own ledgers
-/// of the chain at the same time. A kill leaves the previous file or the new one.
+/// Merges a ledger into its file, or creates the file, and returns the merged ledger. Its sequence
+/// number is one more than before. Other runs may save ledgers of the chain at the same time. A kill
+/// leaves the previous file or the new one.
 pub fn save(path: &Path, key: &ManifestKey, ledger: &Ledger, today: Day) -> Result<Ledger, Error> {
     let shown = Escaped::name(path).to_string();
     let mut saved = ledger.clone();

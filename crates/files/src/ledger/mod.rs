@@ -10,7 +10,7 @@ mod compact;
 mod file;
 mod oldest;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod text;
 
 use std::collections::BTreeMap;

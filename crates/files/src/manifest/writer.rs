@@ -118,13 +118,21 @@ mod tests {
     use tagmac_any::{Algorithm, KeyId};
 
     use super::*;
+    use crate::chain::Chain;
     use crate::manifest::options::ManifestOptions;
 
     #[test]
     fn lines_are_gathered_before_they_are_written() {
         let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
         let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
-        let header = Header { algorithm, bits: 32, key_id, options };
+        let header = Header {
+            algorithm,
+            bits: 32,
+            key_id,
+            options,
+            chain: Chain::default(),
+            filters: Vec::new(),
+        };
         let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let entry = Entry::parse(b"dir\t-\t-\ta", &header).unwrap();
