@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tagmac_files::escaped::Escaped;
 use tagmac_files::filter::{self, Patterns};
+use tagmac_files::objects::check_name;
 use tagmac_files::{Error, ReadError};
 
 use crate::args::{FilesFromArgs, FilterArgs};
@@ -63,6 +64,28 @@ pub fn below(root: &Path, names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
         }
     }
     Ok(paths)
+}
+
+/// Returns the names of a list as names of objects below a URL, sorted and without duplicates.
+pub fn objects(names: Vec<Vec<u8>>) -> Result<Vec<String>, Error> {
+    let mut objects = Vec::with_capacity(names.len());
+    for name in names {
+        let wrong = |what: &str| {
+            let name = Escaped::bytes(&name[..name.len().min(100)]);
+            Error::usage(format_args!("--files-from: {name}: {what}"))
+        };
+        check_name(&name).map_err(wrong)?;
+        let object = str::from_utf8(&name).map_err(|_| wrong("the name is not valid UTF-8"))?;
+        objects.push(object.to_string());
+    }
+    objects.sort_unstable();
+    objects.dedup();
+    Ok(objects)
+}
+
+/// Returns the name of an object, or of the objects below it, without slashes at the end.
+pub fn object(name: &[u8]) -> Vec<u8> {
+    name[..name.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1)].to_vec()
 }
 
 /// Returns the names of a list as the command line's names.

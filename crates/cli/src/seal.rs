@@ -3,7 +3,7 @@
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::options::ManifestOptions;
-use tagmac_files::objects::{ManifestKey, Totals, Writer};
+use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
@@ -13,17 +13,19 @@ use crate::exit::Exit;
 use crate::files_from;
 use crate::mac;
 use crate::names;
-use crate::objects::{Stores, is_url};
+use crate::objects::{ObjectCounts, ObjectSealing, Stores, is_url};
 use crate::progress::Progress;
+
+const LIST_AND_FILTER: &str = "--files-from names every entry, so no filter can be used with it";
 
 /// Seals a directory or a bucket. Returns `Some(exit)` if a part of it was left out.
 pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     names::output("-o", &args.output)?;
     names::object(&args.output)?;
     names::directory(&args.directory)?;
-    let names = [&*args.output, &*args.directory];
+    let names = [&*args.output, &*args.directory].into_iter().chain(args.since.as_deref());
     let limits = (args.reading.num_threads, args.listing.max_objects);
-    let stores = Stores::open(names.into_iter(), [].into_iter(), limits)?;
+    let stores = Stores::open(names, [].into_iter(), limits)?;
     if is_url(&args.directory) {
         return objects(args, &stores.expect("a URL has a store"));
     }
@@ -33,13 +35,19 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             Escaped::name(&args.output)
         )));
     }
+    if let Some(since) = args.since.as_ref().filter(|since| is_url(since)) {
+        return Err(Error::usage(format_args!(
+            "--since: the manifest of a directory is a file, not the URL {}",
+            Escaped::name(since)
+        )));
+    }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let SealArgs { mode, mtime, owner, xattrs, special, one_file_system, .. } = *args;
     let FilterArgs { exclude_caches, max_depth, .. } = args.filters;
     let filters = files_from::patterns(&args.filters)?;
     let names = files_from::names(&args.names)?;
     if names.is_some() && (!filters.is_empty() || exclude_caches || max_depth.is_some()) {
-        return Err(Error::usage("--files-from names every entry, so no filter can be used with it"));
+        return Err(Error::usage(LIST_AND_FILTER));
     }
     let list = names.map(|names| files_from::below(&args.directory, names)).transpose()?;
     let options = SealOptions {
@@ -92,28 +100,67 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         )));
     }
     stores.check_outside(&args.output, &args.directory)?;
+    let filters = files_from::patterns(&args.filters)?;
+    let names = files_from::names(&args.names)?.map(files_from::objects).transpose()?;
+    if names.is_some() && !filters.is_empty() {
+        return Err(Error::usage(LIST_AND_FILTER));
+    }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let manifest_key = ManifestKey::new(&key.mac, &raw);
+    let old_place = args.since.as_ref().map(|since| stores.place(since)).transpose()?;
+    let open = |place| ObjectManifest::open(&manifest_key, place);
+    let since = old_place.as_deref().map(open).transpose()?;
+    if let (Some(since), Some(place)) = (&since, &old_place)
+        && since.root.version == FormatVersion::V1
+    {
+        let shown = place.shown();
+        diagnostic(format_args!(
+            "{shown}: the manifest has version 1, which records no stamps: every object is read"
+        ));
+    }
+    let start = Start {
+        replace: true,
+        new_chain: args.new_chain,
+        since: since.as_ref().map(|since| (&since.root.header.chain, since.root.seal)),
+        listed: names.is_some(),
+        filters: &filters,
+    };
     let place = stores.place(&args.output)?;
-    let mut writer = Writer::new(&manifest_key, &*place, true)?;
+    let mut writer = Writer::new(&manifest_key, &*place, start)?;
     let bar = Progress::new(args.reading.progress).start("sealing", Total::UNKNOWN);
-    let sealed = stores.seal(&key, &bar, &args.directory, args.skip_unreadable, &mut writer);
-    let failed = match sealed {
+    let sealing = ObjectSealing {
+        open_key: &key,
+        progress: &bar,
+        url: &args.directory,
+        filters: &filters,
+        names: names.as_deref(),
+        since: since.as_ref(),
+        skip_unreadable: args.skip_unreadable,
+    };
+    let failed = match stores.seal(&sealing, &mut writer) {
         Err(error) => Some(error),
-        Ok(unreadable) if unreadable > 0 && !args.skip_unreadable => {
+        Ok(ObjectCounts { unreadable, .. }) if unreadable > 0 && !args.skip_unreadable => {
             let objects = number(unreadable, "object", "objects");
             Some(Error::io(format_args!(
                 "{}: not written, as {objects} could not be sealed; --skip-unreadable seals the rest",
                 place.shown()
             )))
         }
-        Ok(unreadable) => {
+        Ok(counts) => {
             let Totals { entries, bytes, .. } = writer.finish()?;
             drop(bar);
             let mut what =
                 vec![number(entries, "object", "objects"), number(bytes, "byte", "bytes")];
-            if unreadable > 0 {
-                what.push(format!("{unreadable} unreadable and left out"));
+            let ObjectCounts { unreadable, carried, archived, left_out } = counts;
+            for (count, word) in [
+                (carried, "not read, as they show no change"),
+                (archived, "archived and not read"),
+                (left_out, "left out by the filters"),
+                (unreadable, "unreadable and left out"),
+            ] {
+                if count > 0 {
+                    what.push(format!("{count} {word}"));
+                }
             }
             if !args.quiet {
                 diagnostic(format_args!("sealed in {}: {}", place.shown(), what.join(", ")));

@@ -56,6 +56,8 @@ pub enum ReadError {
     Link,
     /// Another run has locked the file.
     Busy,
+    /// The store has archived the object and must restore it first.
+    Archived(String),
     /// The file ends before the range does.
     Short {
         /// The end of the range in the file.
@@ -133,6 +135,7 @@ impl fmt::Display for ReadError {
                 f.write_str("the file's size is unknown, as with generated files in /proc")
             }
             ReadError::Link => f.write_str("this is a symbolic link; name the file itself"),
+            ReadError::Archived(what) => f.write_str(what),
             ReadError::Busy => f.write_str("another run is using this file"),
             ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")

@@ -145,24 +145,24 @@ impl Drop for Listing {
     }
 }
 
-/// Calls `read` for several objects concurrently, and `done` with each result in the order of
-/// `jobs`. An error in the listing ends the call.
-pub fn read_all<M: Send>(
+/// Calls `read` for several jobs concurrently, such as the objects of a listing, and `done` with each
+/// result in the order of `jobs`. An error among the jobs ends the call.
+pub fn read_all<J: Send, M: Send>(
     bucket: &Bucket,
-    jobs: impl Iterator<Item = Result<Listed, Error>>,
-    read: impl Fn(&Listed) -> M + Sync,
-    mut done: impl FnMut(Listed, M) -> Result<(), Error>,
+    jobs: impl Iterator<Item = Result<J, Error>>,
+    read: impl Fn(&J) -> M + Sync,
+    mut done: impl FnMut(J, M) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let read = |(): &mut (), listed: Result<Listed, Error>| {
-        let listed = listed?;
-        let made = read(&listed);
-        Ok::<_, Error>((listed, made))
+    let read = |(): &mut (), job: Result<J, Error>| {
+        let job = job?;
+        let made = read(&job);
+        Ok::<_, Error>((job, made))
     };
     let mut workers = vec![(); bucket.objects.requests()];
     // Threads mostly wait for the store, so each gets only one object at a time.
     pool::in_batches(1, &mut workers, jobs, read, |made| {
-        let (listed, made) = made?;
-        done(listed, made)
+        let (job, made) = made?;
+        done(job, made)
     })
 }
 

@@ -15,6 +15,8 @@ pub enum Failure {
     Changed(&'static str),
     /// A retry may succeed, after this time if the store named one.
     Passing(String, Option<Duration>),
+    /// The object is archived and must be restored first.
+    Archived(String),
     /// The object already exists.
     Exists,
     /// A retry would fail too.
@@ -31,6 +33,7 @@ impl From<Failure> for ReadError {
                 let what = io::Error::new(io::ErrorKind::NotFound, "no such object");
                 return ReadError::Missing(what);
             }
+            Failure::Archived(what) => return ReadError::Archived(what),
             Failure::Changed(what) => what.into(),
             Failure::Exists => "the object already exists".into(),
             Failure::Passing(what, _) | Failure::Final(what) => what,

@@ -80,6 +80,9 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                     (Form::Bucket, ["Contents", "Key"]) => object.key = text(),
                     (Form::Bucket, ["Contents", "Size"]) => object.size = value.parse().ok(),
                     (Form::Bucket, ["Contents", "ETag"]) => object.etag = text(),
+                    (Form::Bucket, ["Contents", "StorageClass"]) => {
+                        object.archived = matches!(&*value, "GLACIER" | "DEEP_ARCHIVE");
+                    }
                     (Form::Bucket, ["Contents"]) | (Form::Container, ["Blobs", "Blob"]) => {
                         if let Some(listed) = std::mem::take(&mut object).listed()? {
                             page.objects.push(listed);
@@ -96,6 +99,7 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                     {
                         "Content-Length" => object.size = value.parse().ok(),
                         "Etag" => object.etag = text(),
+                        "AccessTier" => object.archived = value == "Archive",
                         "ResourceType" => object.is_folder = value == "directory",
                         _ => {}
                     },
@@ -148,13 +152,14 @@ struct Object {
     etag: Option<String>,
     is_encoded: bool,
     is_folder: bool,
+    archived: bool,
 }
 
 impl Object {
     /// Returns the object, unless it is a folder: Azure lists the folders of a hierarchical
     /// namespace.
     fn listed(self) -> Result<Option<Listed>, String> {
-        let Object { key, size, etag, is_encoded, is_folder } = self;
+        let Object { key, size, etag, is_encoded, is_folder, archived } = self;
         let key = key.filter(|key| !key.is_empty()).ok_or("an object has no key")?;
         if is_folder {
             return Ok(None);
@@ -166,7 +171,8 @@ impl Object {
             true => etag,
             false => format!("\"{etag}\""),
         });
-        Ok(Some(Listed { key, facts: ObjectVersion { size, etag, version: None } }))
+        let facts = ObjectVersion { size, etag, version: None };
+        Ok(Some(Listed { key, facts, archived }))
     }
 }
 
@@ -224,6 +230,23 @@ mod tests {
         assert_eq!(keys, ["a", "b&%20+<"]);
         let facts = &found.objects[0].facts;
         assert_eq!((facts.size, facts.etag.as_deref(), found.next), (3, Some("\"e\""), None));
+    }
+
+    #[test]
+    fn archives_are_recognized() {
+        let class = |class: &str| {
+            let inside = format!("<Size>3</Size><StorageClass>{class}</StorageClass>");
+            page(&format!("<Contents><Key>a</Key>{inside}</Contents>")).unwrap().objects[0].archived
+        };
+        assert!(class("GLACIER") && class("DEEP_ARCHIVE"));
+        // Read at once, like any other.
+        assert!(!class("GLACIER_IR") && !class("STANDARD") && !class(""));
+        let tier = |tier: &str| {
+            let more = format!("<AccessTier>{tier}</AccessTier>");
+            let blob = blob("<Name>a</Name>", &more);
+            container(&blob, "<NextMarker/>").unwrap().objects[0].archived
+        };
+        assert!(tier("Archive") && !tier("Cool"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
+use tagmac_files::objects::MAX_STAMP;
 
 use crate::failure::Failure;
 
@@ -20,6 +21,15 @@ impl ObjectVersion {
     /// Returns the ETag if it is strong, so that a request can be bound to it.
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|etag| !etag.starts_with("W/"))
+    }
+
+    /// Returns the store's name for this content: a strong ETag, or else the version. All listings
+    /// have ETags, and none has versions. Without either, a store may show two contents alike.
+    pub fn stamp(&self) -> Option<&str> {
+        // S3 names all contents `null` that it stored without versions.
+        let version = self.version.as_deref().filter(|version| *version != "null");
+        let is_stamp = |stamp: &&str| (1..=MAX_STAMP).contains(&stamp.len()) && *stamp != "-";
+        self.strong_etag().or(version).filter(is_stamp)
     }
 
     /// Returns whether `found` may be the content expected.
@@ -50,6 +60,9 @@ pub struct Listed {
     pub key: String,
     /// The properties that the listing has.
     pub facts: ObjectVersion,
+    /// True if the object's storage class is an archive. After a request to restore it, it can be
+    /// read for some days.
+    pub archived: bool,
 }
 
 /// The object that a write may replace.
@@ -128,6 +141,21 @@ mod tests {
         assert_eq!(facts(0, "W/\"e\"", "").version_name(), Some("e"));
         assert_eq!(facts(0, "", "").version_name(), None);
         assert_eq!(facts(0, "W/\"e\"", "").strong_etag(), None);
+    }
+
+    #[test]
+    fn the_stamp_of_a_content() {
+        let long = "e".repeat(1025);
+        for (etag, version, expected) in [
+            ("\"e\"", "v", Some("\"e\"")),
+            ("W/\"e\"", "v", Some("v")),
+            ("W/\"e\"", "null", None),
+            ("", "-", None),
+            ("", "", None),
+            (&*long, "v", None),
+        ] {
+            assert_eq!(facts(0, etag, version).stamp(), expected, "{etag} {version}");
+        }
     }
 
     #[test]

@@ -219,7 +219,7 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         StatusCode::NOT_FOUND if !matches!(code, "NoSuchBucket" | "ContainerNotFound") => {
             Failure::Missing
         }
-        _ if matches!(code, "InvalidObjectState" | "BlobArchived") => Failure::Final(format!(
+        _ if matches!(code, "InvalidObjectState" | "BlobArchived") => Failure::Archived(format!(
             "the object is archived; restore it before reading it ({shown})"
         )),
         StatusCode::CONFLICT if code == "BlobAlreadyExists" => Failure::Exists,

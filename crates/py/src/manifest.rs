@@ -292,7 +292,7 @@ impl Difference {
         let path = if path.is_empty() { ".".into() } else { OsStr::from_bytes(path).into() };
         let word = status.word();
         let (was, changes, reason) = match status {
-            Status::Unchanged | Status::NotRead => return None,
+            Status::Unchanged | Status::NotRead | Status::Archived => return None,
             Status::New | Status::Missing => (None, Vec::new(), None),
             Status::Changed(changes) => (None, changes, None),
             Status::Renamed(from, changes) => (Some(OsStr::from_bytes(from).into()), changes, None),

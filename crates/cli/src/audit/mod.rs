@@ -7,8 +7,7 @@ mod report;
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::Error;
-use tagmac_files::audit::{Audited, Status, TreeAudit};
-use tagmac_files::chain::Chain;
+use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
@@ -53,7 +52,12 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     audit.exclude(combined.exclusions())?;
     let manifest = audit.manifest();
     let shown = Escaped::name(&args.manifest).to_string();
-    let opened = Opened { shown: &shown, chain: &manifest.header.chain, seal: manifest.seal };
+    let opened = Opened {
+        shown: &shown,
+        chain: &manifest.header.chain,
+        seal: manifest.seal,
+        is_bucket: false,
+    };
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
@@ -79,8 +83,9 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let place = stores.place(&args.manifest)?;
     let manifest = ObjectManifest::open(&manifest_key, &*place)?;
     let root = &manifest.root;
-    let (shown, chain) = (place.shown(), Chain::default());
-    let opened = Opened { shown: &shown, chain: &chain, seal: root.seal };
+    let shown = place.shown();
+    let opened =
+        Opened { shown: &shown, chain: &root.header.chain, seal: root.seal, is_bucket: true };
     let sizes = |positions: &Positions, histogram: &mut Histogram| {
         manifest.objects().try_for_each(|object| {
             let object = object?;
@@ -93,9 +98,13 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
     let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
-    let (tally, renames_complete) =
-        stores.audit(&key, &bar, &manifest, &args.directory, &night.plan, put)?;
+    let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
+    let paths: Vec<Vec<u8>> = paths.map(files_from::object).collect();
+    let plan = &night.plan;
+    let audit = BucketAudit { manifest: &manifest, progress: &bar, plan, paths: &paths };
+    let audited = stores.audit(&key, &audit, &args.directory, put)?;
     drop(bar);
+    let Audited { skipped, renames_complete, left_out, tally } = audited;
     let proof = night.finish(&tally, args.quiet)?;
-    Ok(report.finish(0, 0, renames_complete, proof))
+    Ok(report.finish(skipped, left_out, renames_complete, proof))
 }

@@ -26,6 +26,8 @@ pub struct Opened<'a> {
     pub chain: &'a Chain,
     /// Its seal.
     pub seal: Tag,
+    /// True if it describes objects.
+    pub is_bucket: bool,
 }
 
 impl Opened<'_> {
@@ -66,13 +68,16 @@ impl<'a> Night<'a> {
             return Err(Error::mismatch(what));
         }
         let is_old = opened.chain.sequence == 0;
+        let (old, new) = if opened.is_bucket { (1, 2) } else { (2, 3) };
         if is_old && (args.pin.is_some() || args.ledger.is_some()) {
-            let what = "the manifest has version 2, without a chain, which --pin and --ledger need";
-            return Err(Error::usage(format_args!("{shown}: {what}; seal it again")));
+            return Err(Error::usage(format_args!(
+                "{shown}: the manifest has version {old}, without a chain, which --pin and --ledger \
+                 need; seal it again"
+            )));
         }
         if is_old {
             diagnostic(format_args!(
-                "{shown}: the manifest has version 2; the next seal writes version 3"
+                "{shown}: the manifest has version {old}; the next seal writes version {new}"
             ));
         }
         let pin = args.pin.as_ref().map(|path| PinFile::open(path, &key)).transpose()?;
@@ -170,7 +175,10 @@ impl<'a> Night<'a> {
             }
         }
         if self.args.quick {
-            diagnostic("read no file: a change that keeps size and times is not seen");
+            diagnostic(match self.opened.is_bucket {
+                true => "read no object: a change that keeps size and ETag is not seen",
+                false => "read no file: a change that keeps size and times is not seen",
+            });
         }
         if let (true, Some(oldest)) = (self.args.ledger.is_some(), oldest) {
             let days = i64::from(today.days()) - i64::from(oldest.days());

@@ -75,13 +75,17 @@ struct Sums {
 impl Sums {
     /// Returns each word with its number.
     fn with_words(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.with_words().into_iter().chain([("skipped", self.skipped), ("left out", self.left_out)])
+        self.counts
+            .with_words()
+            .into_iter()
+            .chain([("skipped", self.skipped), ("left out", self.left_out)])
     }
 }
 
 impl Serialize for Sums {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.with_words().map(|(word, count)| (word.replace(' ', "_"), count)))
+        serializer
+            .collect_map(self.with_words().map(|(word, count)| (word.replace(' ', "_"), count)))
     }
 }
 
@@ -149,7 +153,7 @@ impl<'a> Report<'a> {
         let combined = &mut self.combined;
         match status {
             Status::Unchanged => combined.line(b'=', path)?,
-            Status::NotRead => combined.line(b'?', path)?,
+            Status::NotRead | Status::Archived => combined.line(b'?', path)?,
             Status::Changed(_) => combined.line(b'*', path)?,
             Status::New => combined.line(b'-', path)?,
             Status::Missing => combined.line(b'+', path)?,
@@ -159,7 +163,7 @@ impl<'a> Report<'a> {
                 combined.line(b'-', path)?;
             }
         }
-        let same = matches!(status, Status::Unchanged | Status::NotRead);
+        let same = matches!(status, Status::Unchanged | Status::NotRead | Status::Archived);
         if self.combined.is_output() || same && (self.args.quiet || !self.args.json) {
             return Ok(());
         }
@@ -212,20 +216,14 @@ impl<'a> Report<'a> {
     /// Writes the summary and returns the exit code. `skipped` is the number of entries skipped
     /// because of their kind; `left_out` is the number that the sealed filters left out; `all` is
     /// whether the search for renamed files was complete.
-    pub fn finish(
-        mut self,
-        skipped: u64,
-        left_out: u64,
-        all: bool,
-        proof: Proof,
-    ) -> Option<Exit> {
+    pub fn finish(mut self, skipped: u64, left_out: u64, all: bool, proof: Proof) -> Option<Exit> {
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
             self.taken(combined.finish());
         }
         let Counts { changed, new, missing, renamed, unreadable, .. } = self.counts;
         let sums = Sums { counts: self.counts, skipped, left_out };
-        let not_read = self.counts.not_read;
+        let not_read = self.counts.not_read + self.counts.archived;
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
             (0, 0) if not_read > 0 => (None, "not_read"),
             (0, 0) => (None, "unchanged"),
@@ -250,7 +248,8 @@ impl<'a> Report<'a> {
         } else if !self.args.quiet || exit.is_some() {
             // These are rare, so omit them if they are 0.
             let is_told = |(word, count): &(&str, u64)| {
-                *count > 0 || !["unreadable", "not read", "skipped", "left out"].contains(word)
+                let rare = ["unreadable", "not read", "archived", "skipped", "left out"];
+                *count > 0 || !rare.contains(word)
             };
             let sums = sums.with_words().filter(is_told);
             let texts: Vec<_> = sums.map(|(word, count)| format!("{count} {word}")).collect();

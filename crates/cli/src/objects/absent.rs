@@ -3,16 +3,16 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use tagmac_files::audit::{Plan, Put, Tally};
+use tagmac_files::audit::{Audited, BucketAudit, Put};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::objects::{ObjectManifest, Place, Writer};
+use tagmac_files::objects::{Place, Writer};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::PartRange;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
 use tagmac_files::{Error, ReadError};
 
-use crate::objects::is_url;
+use crate::objects::{ObjectCounts, ObjectSealing, is_url};
 
 /// The stores that the command line names. A value cannot exist in this build.
 #[derive(Clone)]
@@ -61,28 +61,19 @@ impl Stores {
         match self.0 {}
     }
 
-    /// Seals all objects below a URL.
-    pub fn seal(
-        &self,
-        _: &OpenKey,
-        _: &dyn Progress,
-        _: &Path,
-        _: bool,
-        _: &mut Writer<'_>,
-    ) -> Result<u64, Error> {
+    /// Seals objects below a URL.
+    pub fn seal(&self, _: &ObjectSealing<'_>, _: &mut Writer<'_>) -> Result<ObjectCounts, Error> {
         match self.0 {}
     }
 
-    /// Audits all objects below a URL.
+    /// Audits the objects below a URL.
     pub fn audit(
         &self,
         _: &OpenKey,
-        _: &dyn Progress,
-        _: &ObjectManifest<'_>,
+        _: &BucketAudit<'_>,
         _: &Path,
-        _: &Plan,
         _: &mut Put<'_>,
-    ) -> Result<(Tally, bool), Error> {
+    ) -> Result<Audited, Error> {
         match self.0 {}
     }
 

@@ -17,12 +17,46 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use tagmac_files::objects::ObjectManifest;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::progress::Progress;
 use tagmac_files::{ReadError, url};
 
 #[cfg(not(feature = "objects"))]
 pub use absent::Stores;
 #[cfg(feature = "objects")]
 pub use stores::Stores;
+
+/// The objects to seal.
+pub struct ObjectSealing<'a> {
+    /// The key.
+    pub open_key: &'a OpenKey,
+    /// Notified of bytes and objects.
+    pub progress: &'a dyn Progress,
+    /// The URL above the objects.
+    pub url: &'a Path,
+    /// Patterns of objects to leave out.
+    pub filters: &'a [Vec<u8>],
+    /// Names below the URL in byte order, instead of all objects.
+    pub names: Option<&'a [String]>,
+    /// An earlier manifest: objects that have its stamps are not read.
+    pub since: Option<&'a ObjectManifest<'a>>,
+    /// Leaves out unreadable objects instead of failing.
+    pub skip_unreadable: bool,
+}
+
+/// Counts of sealed objects.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectCounts {
+    /// Objects that could not be read.
+    pub unreadable: u64,
+    /// Objects that were not read, because they have the stamp of the earlier manifest.
+    pub carried: u64,
+    /// Archived objects, which have no tag.
+    pub archived: u64,
+    /// Objects that the filters left out.
+    pub left_out: u64,
+}
 
 /// Returns whether a name is the URL of an object.
 pub fn is_url(name: &Path) -> bool {

@@ -85,7 +85,7 @@ impl Stores {
             let tagged = reader.tag(&folder.bucket, &listed.key, &listed.facts, &nonce)?;
             Ok((nonce, tagged))
         };
-        folder.read_all(|| true, read, |listed, made| each(&folder.path(&listed.key), made))
+        folder.read_all(read, |listed, made| each(&folder.path(&listed.key), made))
     }
 
     /// Returns the place of a manifest: a prefix in a store, or a local folder.
@@ -127,26 +127,26 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Calls `read` for all objects while `goes_on` returns true, and calls `done` with each
-    /// result. An empty prefix is an error, because it is probably misspelt.
-    pub fn read_all<M: Send>(
+    /// Calls `read` for all objects, and `done` with each result.
+    fn read_all<M: Send>(
         &self,
-        goes_on: impl Fn() -> bool,
         read: impl Fn(&Listed) -> M + Sync,
         mut done: impl FnMut(Listed, M) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut any = false;
-        let jobs = self.bucket.list(&self.prefix).take_while(|_| goes_on());
+        let jobs = self.bucket.list(&self.prefix);
         bucket::read_all(&self.bucket, jobs, read, |listed, made| {
             any = true;
             done(listed, made)
         })?;
-        if any {
-            return Ok(());
-        }
+        if any { Ok(()) } else { Err(self.no_objects()) }
+    }
+
+    /// The error for a prefix without objects, which is probably misspelt.
+    pub fn no_objects(&self) -> Error {
         let url = self.url.to_string();
         let name = Escaped::bytes(url.as_bytes());
-        Err(Error::io(format_args!("{name}: no objects below this URL")))
+        Error::io(format_args!("{name}: no objects below this URL"))
     }
 
     /// Returns the name of an object on the command line and in lists.
