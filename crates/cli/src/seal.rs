@@ -39,7 +39,9 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     let filters = files_from::patterns(&args.filters)?;
     let names = files_from::names(&args.names)?;
     if names.is_some() && (!filters.is_empty() || exclude_caches || max_depth.is_some()) {
-        return Err(Error::usage("--files-from names every entry, so no filter can be used with it"));
+        return Err(Error::usage(
+            "--files-from names every entry, so no filter can be used with it",
+        ));
     }
     let list = names.map(|names| files_from::below(&args.directory, names)).transpose()?;
     let options = SealOptions {

@@ -75,13 +75,17 @@ struct Sums {
 impl Sums {
     /// Returns each word with its number.
     fn with_words(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.with_words().into_iter().chain([("skipped", self.skipped), ("left out", self.left_out)])
+        self.counts
+            .with_words()
+            .into_iter()
+            .chain([("skipped", self.skipped), ("left out", self.left_out)])
     }
 }
 
 impl Serialize for Sums {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.with_words().map(|(word, count)| (word.replace(' ', "_"), count)))
+        serializer
+            .collect_map(self.with_words().map(|(word, count)| (word.replace(' ', "_"), count)))
     }
 }
 
@@ -212,13 +216,7 @@ impl<'a> Report<'a> {
     /// Writes the summary and returns the exit code. `skipped` is the number of entries skipped
     /// because of their kind; `left_out` is the number that the sealed filters left out; `all` is
     /// whether the search for renamed files was complete.
-    pub fn finish(
-        mut self,
-        skipped: u64,
-        left_out: u64,
-        all: bool,
-        proof: Proof,
-    ) -> Option<Exit> {
+    pub fn finish(mut self, skipped: u64, left_out: u64, all: bool, proof: Proof) -> Option<Exit> {
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
             self.taken(combined.finish());
