@@ -34,7 +34,9 @@ mod error_kind;
 pub mod escaped;
 pub mod exclusion;
 pub mod faults;
+pub mod filter;
 pub mod folder;
+mod found;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hex;
@@ -71,6 +73,7 @@ pub mod sidecar;
 mod stack;
 pub mod url;
 pub mod walk;
+mod xattrs;
 
 pub use error::{Error, ErrorKind, FileError, NoParts, TooManyObjects};
 pub use read_error::{Irregular, ReadError};
