@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
+use tagmac_files::chain::Chain;
+use tagmac_files::day::Day;
 use tagmac_files::dir::EntryKind;
 use tagmac_files::fuzzing::entries;
 use tagmac_files::line_reader::Lines;
-use tagmac_files::chain::Chain;
-use tagmac_files::day::Day;
 use tagmac_files::manifest::header::{Header, MAGIC};
 use tagmac_files::manifest::options::ManifestOptions;
 

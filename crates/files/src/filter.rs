@@ -132,14 +132,24 @@ impl Pattern {
             return Err("it ends in a single backslash");
         }
         let mut glob = Vec::with_capacity(text.len() + 8);
-        let mut escaped = false;
-        for (at, &byte) in text.iter().enumerate() {
+        let (mut at, mut escaped) = (0, false);
+        while let Some(&byte) = text.get(at) {
+            let stars = text[at..].iter().take_while(|&&byte| byte == b'*').count();
+            if !escaped && stars > 1 {
+                // Only between slashes do they match slashes.
+                let alone = at == 0 || text[at - 1] == b'/';
+                let alone = alone && text.get(at + stars).is_none_or(|&next| next == b'/');
+                glob.extend_from_slice(if alone { b"**" } else { b"*" });
+                at += stars;
+                continue;
+            }
             // Characters that are special to fast_glob and not to gitignore.
             if !escaped && (matches!(byte, b'{' | b'}') || at == 0 && byte == b'!') {
                 glob.push(b'\\');
             }
             glob.push(byte);
             escaped = byte == b'\\' && !escaped;
+            at += 1;
         }
         Ok(Pattern { glob, includes, directories, whole, hits: 0 })
     }
@@ -159,4 +169,125 @@ pub fn patterns_in(text: &[u8]) -> Patterns {
         line
     });
     lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(<[u8]>::to_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn filter(patterns: &[&str]) -> Result<Filter, PatternError> {
+        let patterns: Patterns = patterns.iter().map(|text| text.as_bytes().to_vec()).collect();
+        Filter::new(&patterns)
+    }
+
+    #[test]
+    fn the_last_pattern_that_matches_decides() {
+        let mut one =
+            filter(&["*.tmp", "!keep.tmp", "/a/b", "d/", "x/**/y", "\\!z", "{q}"]).unwrap();
+        for (path, is_directory, expected) in [
+            ("n.tmp", false, true),
+            ("a/n.tmp", false, true),
+            ("a/keep.tmp", false, false),
+            ("a/b", false, true),
+            ("c/a/b", false, false),
+            ("d", true, true),
+            ("e/d", true, true),
+            ("d", false, false),
+            ("x/y", false, true),
+            ("x/1/2/y", false, true),
+            ("x/1/2/z", false, false),
+            ("!z", false, true),
+            ("{q}", false, true),
+            ("q", false, false),
+        ] {
+            assert_eq!(one.leaves_out(path.as_bytes(), is_directory), expected, "{path}");
+        }
+        assert_eq!(one.unused().count(), 0);
+        let mut one = filter(&["a", "b"]).unwrap();
+        assert!(one.leaves_out(b"b", false));
+        assert!(one.unused().eq([0]));
+        assert!(one.leaves_out_below(b"x/a/y") && !one.leaves_out_below(b"x/ab/y"));
+    }
+
+    #[test]
+    fn patterns_that_cannot_match_are_refused() {
+        for (pattern, what) in [
+            ("", "it matches nothing"),
+            ("!", "it matches nothing"),
+            ("/", "it matches nothing"),
+            ("a//b", "an empty name, '.' or '..'"),
+            ("../a", "an empty name, '.' or '..'"),
+            ("a\\", "a single backslash"),
+            ("[[:alpha:]]", "classes such as [:alpha:]"),
+            ("a\0", "a zero byte"),
+        ] {
+            let error = filter(&[pattern]).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        let long = "a".repeat(MAX_PATTERN + 1);
+        assert!(filter(&[&long]).unwrap_err().to_string().ends_with("longer than 4096 bytes"));
+        let many = vec!["a"; MAX_PATTERNS + 1];
+        assert!(filter(&many).unwrap_err().to_string().contains("one too many"));
+        assert!(filter(&many[1..]).is_ok());
+    }
+
+    #[test]
+    fn an_exclude_file_has_comments_and_trailing_spaces() {
+        let text = b"# comment\n\n*.o  \r\nname\\ \n\\#x\n!y";
+        let expected: [&[u8]; 4] = [b"*.o", b"name\\ ", b"\\#x", b"!y"];
+        assert_eq!(patterns_in(text), expected);
+    }
+
+    /// Returns the patterns of git's own matcher that decide on paths, or an empty text.
+    fn by_git(folder: &std::path::Path, patterns: &[String], paths: &[String]) -> Vec<bool> {
+        fs::write(folder.join(".gitignore"), patterns.join("\n")).unwrap();
+        let mut command = Command::new("git");
+        command.current_dir(folder).args(["check-ignore", "--no-index", "-v", "-n"]).args(paths);
+        let out = command.output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        let is_out = |line: &str| {
+            let pattern = line.split('\t').next().unwrap().splitn(3, ':').nth(2).unwrap();
+            !pattern.is_empty() && !pattern.starts_with('!')
+        };
+        let lines: Vec<bool> = text.lines().map(is_out).collect();
+        assert_eq!(lines.len(), paths.len(), "{text}{}", String::from_utf8_lossy(&out.stderr));
+        lines
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        #[test]
+        fn git_leaves_out_the_same(
+            patterns in prop::collection::vec("!?/?([ab*?]|\\[ab\\]|\\[!a\\]){1,3}(/([ab*?]{1,2}|\\*\\*)){0,2}/?", 1..5),
+            paths in prop::collection::btree_set("[abc]{1,2}(/[abc]{1,2}){0,2}", 1..20),
+        ) {
+            let place = tempfile::tempdir().unwrap();
+            let git = Command::new("git").arg("init").arg("-q").current_dir(place.path()).status();
+            prop_assume!(git.is_ok_and(|status| status.success()));
+            let paths: Vec<String> = paths.into_iter().collect();
+            let mut kept = Vec::new();
+            // A path is a file unless it is a directory of another one.
+            for path in &paths {
+                let whole = place.path().join(path);
+                if fs::create_dir_all(whole.parent().unwrap()).is_ok() && !whole.is_dir()
+                    && fs::write(&whole, "").is_ok()
+                {
+                    kept.push(path.clone());
+                }
+            }
+            let texts: Vec<&str> = patterns.iter().map(String::as_str).collect();
+            let mut own = filter(&texts).unwrap();
+            let expected = by_git(place.path(), &patterns, &kept);
+            for (path, expected) in kept.iter().zip(expected) {
+                let found = own.leaves_out_below(path.as_bytes());
+                prop_assert_eq!(found, expected, "{:?} {}", patterns, path);
+            }
+        }
+    }
 }

@@ -117,7 +117,8 @@ impl<'a> Sealing<'a> {
         let seal_mac = seal_mac(raw);
         let open = |path: &Path| Manifest::open(path, key, seal_mac.clone());
         let since = options.since.map(open).transpose()?;
-        let chain = chain(&options, since.as_ref(), open)?;
+        let verified = |path: &Path| Manifest::verified(path, key, seal_mac.clone());
+        let chain = chain(&options, since.as_ref(), verified)?;
         let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
         let header = Header::new(key, sealed, chain, options.filters.to_vec());
         let writer = Writer::create(options.output, header, &seal_mac)?;

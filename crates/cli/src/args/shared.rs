@@ -123,10 +123,10 @@ impl Deref for Nonce {
 #[derive(Group)]
 pub struct FilesFromArgs {
     /// Take the names from FILE, one per line; '-' is standard input
-    #[arg(long, value_name = "FILE", help_heading = "Names")]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub files_from: Option<PathBuf>,
     /// Names in --files-from end with a zero byte, as from 'find -print0'
-    #[arg(short = '0', long, help_heading = "Names", requires = "files_from")]
+    #[arg(short = '0', long, help_heading = "Reading", requires = "files_from")]
     pub null: bool,
 }
 

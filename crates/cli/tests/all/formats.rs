@@ -129,8 +129,18 @@ fn write(name: &str) {
         stream.update(&text()[..FIRST + 5]);
         place.file("stream", stream.save(&key(&place).sealer()).unwrap());
     }
-    let made =
-        ["k", "list", "manifest", "manifest-3", "session", "checkpoint", "sidecar", "part-1", "part-2", "stream"];
+    let made = [
+        "k",
+        "list",
+        "manifest",
+        "manifest-3",
+        "session",
+        "checkpoint",
+        "sidecar",
+        "part-1",
+        "part-2",
+        "stream",
+    ];
     for file in made.into_iter().filter(|file| is_there(file)) {
         fs::copy(place.path(file), folder(name).join(file)).unwrap();
     }

@@ -2,6 +2,7 @@
 
 mod command_words;
 mod errors;
+mod nights;
 mod parts;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_model;
