@@ -64,7 +64,7 @@ mod _tagmac {
     #[cfg(unix)]
     #[pymodule_export]
     use super::objects::{
-        record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name, shard_open,
+        Filter, record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name, shard_open,
         shard_seal,
     };
     #[cfg(unix)]

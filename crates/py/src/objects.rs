@@ -1,6 +1,8 @@
 //! Shards and roots of a bucket's manifest, for `tagmac.spark`. The format and all checks are those
 //! of `tagmac_files::objects`.
 
+use std::sync::{Mutex, PoisonError};
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -8,9 +10,13 @@ use pyo3::types::{PyBytes, PyList};
 use tagmac::Tag;
 use tagmac_files::Error;
 use tagmac_files::audit::{paired, planned};
+use tagmac_files::chain::Chain;
+use tagmac_files::day::Day;
+use tagmac_files::filter;
 use tagmac_files::manifest::entry::Content;
 use tagmac_files::objects::{
-    ManifestKey, Object, ROOT, Root, RootBuilder, Shard, ShardBuilder, ShardRecord,
+    FormatVersion, ManifestKey, Object, ROOT, Root, RootBuilder, RootHeader, Shard, ShardBuilder,
+    ShardRecord,
 };
 
 use crate::error::failed;
@@ -19,9 +25,12 @@ use crate::memory::{copied, extracted, reserved};
 
 /// Returns the text of a shard and its record for the root.
 ///
-/// `names` must be in byte order. `nonces` is needed if the MAC needs them.
+/// `names` must be in byte order. `nonces` is needed if the MAC needs them. `day` is the day on which
+/// the objects were read, as YYYY-MM-DD, by default today. `stamps` has a stamp or `None` for each
+/// object.
 #[pyfunction]
-#[pyo3(signature = (key, number, names, sizes, tags, nonces=None))]
+#[pyo3(signature = (key, number, names, sizes, tags, nonces=None, *, day=None, stamps=None))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn shard_seal<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
@@ -30,10 +39,13 @@ pub fn shard_seal<'py>(
     sizes: &Bound<'py, PyAny>,
     tags: &Bound<'py, PyAny>,
     nonces: Option<&Bound<'py, PyAny>>,
+    day: Option<&str>,
+    stamps: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let key = manifest_key(key);
     let count = names.len()?;
-    let columns = [("sizes", Some(sizes)), ("tags", Some(tags)), ("nonces", nonces)];
+    let columns =
+        [("sizes", Some(sizes)), ("tags", Some(tags)), ("nonces", nonces), ("stamps", stamps)];
     for (what, column) in columns {
         let found = column.map_or(Ok(count), |column| column.len())?;
         if found != count {
@@ -43,12 +55,23 @@ pub fn shard_seal<'py>(
     let (names, tags) = (extracted::<PyBackedBytes>(names)?, extracted::<PyBackedBytes>(tags)?);
     let sizes = extracted::<u64>(sizes)?;
     let nonces = nonces.map(extracted::<PyBackedBytes>).transpose()?;
+    let stamps = stamps.map(extracted::<Option<PyBackedBytes>>).transpose()?;
+    let day = day.map_or(Some(Day::today()), |day| Day::parse(day.as_bytes()));
+    let day = day.ok_or_else(|| PyValueError::new_err("day: expected YYYY-MM-DD"))?;
     let seal = || {
         let mut shard = ShardBuilder::new(&key, number);
         for i in 0..count {
             let tag = Tag::new(&tags[i], key.bits).map_err(Error::usage)?;
             let nonce = nonces.as_ref().map_or(&[][..], |nonces| &nonces[i]).to_vec();
-            shard.push(&Object { name: names[i].to_vec(), size: sizes[i], nonce, tag })?;
+            let stamp = stamps.as_ref().and_then(|stamps| stamps[i].as_deref());
+            shard.push(&Object {
+                name: names[i].to_vec(),
+                size: sizes[i],
+                nonce,
+                tag: Some(tag),
+                read: Some(day),
+                stamp: stamp.map(<[u8]>::to_vec),
+            })?;
         }
         shard.seal()
     };
@@ -73,54 +96,81 @@ pub fn record_fields<'py>(py: Python<'py>, record: &[u8]) -> PyResult<RecordFiel
     Ok((number, length, entries, bytes, first, last))
 }
 
-type Columns<'py> =
-    (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>);
+/// Names, sizes, tags, nonces, days and stamps.
+type Columns<'py> = (
+    Bound<'py, PyList>,
+    Bound<'py, PyList>,
+    Bound<'py, PyList>,
+    Bound<'py, PyList>,
+    Bound<'py, PyList>,
+    Bound<'py, PyList>,
+);
 
-/// Returns the names, sizes, tags and nonces of a shard, after checking that it is the one that the
-/// record describes.
+/// Returns the names, sizes, tags, nonces, days and stamps of a shard, after checking that it is the
+/// one that the record describes in a root of this version. The tag of an archived object is `None`,
+/// and so are days and stamps that are not known.
 ///
 /// `shown` is the shard's name in errors.
 #[pyfunction]
-#[pyo3(signature = (key, record, text, *, shown=None))]
+#[pyo3(signature = (key, record, text, *, version=2, shown=None))]
 pub fn shard_open<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
     record: &[u8],
     text: PyBackedBytes,
+    version: u32,
     shown: Option<&str>,
 ) -> PyResult<Columns<'py>> {
     let (key, record) = (manifest_key(key), parse(record)?);
+    let version = FormatVersion::from_number(version.to_string().as_bytes())
+        .ok_or_else(|| PyValueError::new_err("version: expected 1 or 2"))?;
     let file = record.file_name();
     let text = copied(&text)?;
-    let open = || Shard::open(&key, &record, text, shown.unwrap_or(&file));
+    let open = || Shard::open(&key, version, &record, text, shown.unwrap_or(&file));
     let shard = py.detach(open).map_err(failed)?;
-    let columns = [(); 4].map(|()| PyList::empty(py));
-    let [names, sizes, tags, nonces] = &columns;
-    for Object { name, size, nonce, tag } in shard.into_objects() {
+    let columns = [(); 6].map(|()| PyList::empty(py));
+    let [names, sizes, tags, nonces, days, stamps] = &columns;
+    for Object { name, size, nonce, tag, read, stamp } in shard.into_objects() {
         names.append(PyBytes::new(py, &name))?;
         sizes.append(size)?;
-        tags.append(PyBytes::new(py, tag.as_bytes()))?;
+        tags.append(tag.map(|tag| PyBytes::new(py, tag.as_bytes())))?;
         nonces.append(PyBytes::new(py, &nonce))?;
+        days.append(read.map(|day| day.to_string()))?;
+        stamps.append(stamp.map(|stamp| PyBytes::new(py, &stamp)))?;
     }
     Ok(columns.into())
 }
 
-/// Returns the text of the root, given the records of all shards in order.
+/// Returns the text of the root, given the records of all shards in order. `after` is the text of a
+/// root whose chain this one continues.
 #[pyfunction]
+#[pyo3(signature = (key, records, *, after=None))]
 pub fn root_seal<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
     records: &Bound<'py, PyAny>,
+    after: Option<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let key = manifest_key(key);
-    let mut root = RootBuilder::new(&key);
+    let chain = match after {
+        Some(text) => {
+            let old = Root::open(&key, copied(&text)?, ROOT).map_err(failed)?;
+            old.header.chain.next(old.seal, Day::today())
+        }
+        None => Chain::start(Day::today()),
+    };
+    let mut root = RootBuilder::new(&key, &RootHeader { chain, ..RootHeader::default() });
     for record in records.try_iter()? {
         root.push(&parse(&record?.extract::<PyBackedBytes>()?)?).map_err(failed)?;
     }
     Ok(PyBytes::new(py, &root.seal()))
 }
 
-/// Returns the records of a root's shards, in order.
+/// The records of the shards, the version, whether the objects are those of a list, and the filters.
+type RootFields<'py> = (Bound<'py, PyList>, u32, bool, Bound<'py, PyList>);
+
+/// Returns the records of a root's shards in order, the version of the manifest, whether its objects
+/// are those of a list, and the patterns of the objects left out.
 ///
 /// `shown` is the root's name in errors.
 #[pyfunction]
@@ -130,7 +180,7 @@ pub fn root_open<'py>(
     key: &Bound<'py, Key>,
     text: PyBackedBytes,
     shown: Option<&str>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<RootFields<'py>> {
     let key = manifest_key(key);
     let text = copied(&text)?;
     let open = || Root::open(&key, text, shown.unwrap_or(ROOT));
@@ -139,7 +189,30 @@ pub fn root_open<'py>(
     for record in root.records() {
         records.append(PyBytes::new(py, &record.to_line()))?;
     }
-    Ok(records)
+    let version = if root.version == FormatVersion::V1 { 1 } else { 2 };
+    let filters = root.header.filters.iter().map(|filter| PyBytes::new(py, filter));
+    Ok((records, version, root.header.listed, PyList::new(py, filters)?))
+}
+
+/// The filters of a root.
+#[pyclass(frozen, module = "tagmac._tagmac")]
+pub struct Filter(Mutex<filter::Filter>);
+
+#[pymethods]
+impl Filter {
+    #[new]
+    fn new(patterns: &Bound<'_, PyAny>) -> PyResult<Filter> {
+        let patterns = extracted::<PyBackedBytes>(patterns)?;
+        let patterns: Vec<_> = patterns.iter().map(|pattern| pattern.to_vec()).collect();
+        let filter = filter::Filter::new(&patterns);
+        let filter = filter.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Filter(Mutex::new(filter)))
+    }
+
+    /// Returns whether the object with this name is left out.
+    fn leaves_out(&self, name: &[u8]) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).leaves_out_below(name)
+    }
 }
 
 /// Returns the readings that find renamed objects: the index of a new object among `sizes`, and the

@@ -21,9 +21,11 @@ def key_text(key: tagmac.Key, folder: Path) -> str:
 def entries(key: tagmac.Key, folder: Path) -> list[tuple[bytes, int, bytes, bytes]]:
     """The objects of a manifest in a folder: names, sizes, tags, nonces."""
     found = []
-    for record in _tagmac.root_open(key, (folder / "root").read_bytes()):
+    records, version, *_ = _tagmac.root_open(key, (folder / "root").read_bytes())
+    for record in records:
         text = (folder / _tagmac.shard_name(record)).read_bytes()
-        found += zip(*_tagmac.shard_open(key, record, text), strict=True)
+        columns = _tagmac.shard_open(key, record, text, version=version)
+        found += zip(*columns[:4], strict=True)
     return found
 
 

@@ -25,7 +25,18 @@ from .items import DDL, Item, from_batches, from_row, to_batches
 from .joining import join
 from .keyed import pinned, unit_of
 from .listings import Listing, listing_of
-from .merging import CHANGED, DAMAGED, MISSING, NEW, STRETCH_DDL, Shard, merge_items, stretches
+from .merging import (
+    CHANGED,
+    DAMAGED,
+    MISSING,
+    NEW,
+    NOT_READ,
+    STRETCH_DDL,
+    Rules,
+    Shard,
+    merge_items,
+    stretches,
+)
 from .places import Place, PlaceError, place
 from .renaming import find_renamed
 from .sealing import MAX_ROOT_BYTES, ROOT, check_apart
@@ -38,6 +49,8 @@ if TYPE_CHECKING:
 MAX_DIFFERENCES = 100_000
 #: Marks a task's row with its number of unchanged objects, in `index`.
 UNCHANGED = "unchanged:"
+#: Marks of rows with numbers of objects that do not differ.
+SAME = (UNCHANGED, NOT_READ)
 
 Status = Literal["changed", "new", "missing", "renamed", "unreadable"]
 
@@ -66,10 +79,13 @@ class Report:
     differences: tuple[Difference, ...]
     counts: dict[Status, int]
     is_complete: bool
+    #: Objects that were archived when they were sealed, so that they have no tag. Their sizes are
+    #: unchanged.
+    not_read: int = 0
 
     @property
     def ok(self) -> bool:
-        """True if every object was read and matches the manifest."""
+        """True if no object differs from the manifest, and every object with a tag was read."""
         return not any(self.counts.values())
 
     def __bool__(self) -> bool:
@@ -107,11 +123,11 @@ def audit(
     work_place = where if work is None else place(work)
     check_apart(below, where)
     check_apart(below, work_place)
-    shards = _open_root(key, where)
+    shards, rules = _open_root(key, where)
     unit = unit_of(key, range_bytes)
     with listing_of(spark, below, work_place, unit, max_objects, progress) as listing:
-        found, unchanged, counts = _compare(
-            spark, ref, where, listing, shards, unit, streams, max_differences, progress
+        found, same, counts = _compare(
+            spark, ref, where, listing, shards, rules, unit, streams, max_differences, progress
         )
         is_complete = len(found) == sum(counts.values())
         pairs = find_renamed(spark, ref, key, found, unit, streams, progress)
@@ -123,34 +139,36 @@ def audit(
     counts["new"] -= len(pairs.renamed)
     counts["missing"] -= len(pairs.renamed)
     differences.sort(key=lambda difference: difference.name)
-    return Report(unchanged, tuple(differences), counts, is_complete)
+    return Report(same[UNCHANGED], tuple(differences), counts, is_complete, same[NOT_READ])
 
 
-def _open_root(key: tagmac.Key, where: Place) -> list[Shard]:
+def _open_root(key: tagmac.Key, where: Place) -> tuple[list[Shard], Rules]:
     shown = where.shown(ROOT)
     text = where.read(ROOT, MAX_ROOT_BYTES)
     if text is None:
         raise PlaceError(f"{shown}: no manifest there")
     try:
-        return [Shard.parse(record) for record in _tagmac.root_open(key, text, shown=shown)]
+        records, version, listed, filters = _tagmac.root_open(key, text, shown=shown)
+        return [Shard.parse(each) for each in records], Rules(version, listed, tuple(filters))
     except tagmac.InvalidTag as error:
         raise ManifestDamaged(str(error)) from None
 
 
 def _compare(
     spark: SparkSession, ref: tagmac.KeyRef, where: Place, listing: Listing, shards: list[Shard],
-    unit: int | None, streams: int, most: int, say: Say | None,
-) -> tuple[list[Item], int, dict[Status, int]]:  # fmt: skip
-    """Returns at most `most` differences, the number of unchanged objects, and the number of
-    differences by status.
+    rules: Rules, unit: int | None, streams: int, most: int, say: Say | None,
+) -> tuple[list[Item], dict[str, int], dict[Status, int]]:  # fmt: skip
+    """Returns at most `most` differences, the numbers of unchanged objects and of those not read,
+    and the number of differences by status.
     """
     counts: dict[Status, int] = dict.fromkeys(get_args(Status), 0)
+    same = dict.fromkeys(SAME, 0)
     stretched = stretches(shards, listing)
     if not stretched:
-        return [], 0, counts
+        return [], same, counts
     items = listing.items + sum(shard.objects for shard in shards)
     frame = rows(spark, STRETCH_DDL, stretched)
-    frame = frame.mapInArrow(merge_items(ref, where, listing, unit), DDL)
+    frame = frame.mapInArrow(merge_items(ref, where, rules, listing, unit), DDL)
     frame = frame.repartition(task_count(spark, items, listing.size), "name", "start")
     frame = frame.mapInArrow(_read_and_compare(ref, streams), DDL)
     tasks = TASKS_PER_CORE * cores(spark)
@@ -158,12 +176,11 @@ def _compare(
     # Names are spread evenly, so all tasks have about the same number of differences.
     frame = frame.mapInArrow(_join_and_compare(ref, max(1000, 2 * most // tasks)), DDL)
     found: list[Item] = []
-    unchanged = 0
     with job(spark, f"auditing {listing.objects} objects, {listing.size} bytes", say):
         for row in frame.collect():
             item = from_row(row)
-            if item.error == UNCHANGED:
-                unchanged += item.index
+            if item.error in SAME:
+                same[item.error] += item.index
             elif item.error is not None and item.error.startswith("counts:"):
                 counts[_status_named(item.version)] += item.index
             else:
@@ -172,7 +189,7 @@ def _compare(
     if damaged:
         raise ManifestDamaged(damaged[0].removeprefix(DAMAGED))
     found.sort(key=lambda item: item.name)
-    return found[:most], unchanged, counts
+    return found[:most], same, counts
 
 
 def _status_named(name: str) -> Status:
@@ -214,19 +231,20 @@ def _read_and_compare(ref: tagmac.KeyRef, streams: int) -> Any:
     read = read_items(ref, streams)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        unchanged = 0
-
         def left() -> Iterator[Item]:
-            nonlocal unchanged
+            same = dict.fromkeys(SAME, 0)
             for item in from_batches(read(batches)):
                 if item.partial is not None:
                     yield item
+                elif item.error == NOT_READ:
+                    same[NOT_READ] += 1
                 elif (verdict := _verdict(item)) is not None:
                     yield verdict
                 else:
-                    unchanged += 1
-            if unchanged:
-                yield Item("", b"", "", 0, index=unchanged, error=UNCHANGED)
+                    same[UNCHANGED] += 1
+            for mark, count in same.items():
+                if count:
+                    yield Item("", b"", "", 0, index=count, error=mark)
 
         return to_batches(left())
 
@@ -246,7 +264,7 @@ def _join_and_compare(ref: tagmac.KeyRef, most: int) -> Any:
 
             def objects() -> Iterator[Item]:
                 for item in from_batches(batches):
-                    if item.error is not None and item.error.startswith((UNCHANGED, DAMAGED)):
+                    if item.error is not None and item.error.startswith((*SAME, DAMAGED)):
                         sums.append(item)
                     else:
                         yield item

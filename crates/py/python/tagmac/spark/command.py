@@ -57,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", required=True, metavar="MANIFEST",
                      help="s3://BUCKET/PREFIX, or a folder that the driver and all workers share")  # fmt: skip
     one.add_argument("--replace", action="store_true", help="replace an existing manifest")
+    one.add_argument("--new-chain", action="store_true",
+                     help="start a new chain instead of continuing that of the manifest that is replaced")  # fmt: skip
     _shared(one)
 
     two = commands.add_parser("audit", help="compare all objects below a prefix with a manifest")
@@ -143,7 +145,7 @@ def reported(work: Callable[[], int]) -> int:
         return work()
     except (tagmac.KeyUnavailable, tagmac.WrongKey) as error:
         return _failed(error, KEY)
-    except ManifestDamaged as error:
+    except (ManifestDamaged, tagmac.InvalidTag) as error:
         return _failed(error, MISMATCH)
     except Unreadable as error:
         for line in error.errors:
@@ -178,7 +180,10 @@ def _run(args: argparse.Namespace, progress: Callable[[str], object] | None) -> 
         if args.command == "audit":
             found = audit(spark, args.manifest, args.prefix, ref, work=args.work, **options)
             return _print(found, args.json)
-        made = seal(spark, args.prefix, ref, args.output, replace_manifest=args.replace, **options)
+        made = seal(
+            spark, args.prefix, ref, args.output, replace_manifest=args.replace,
+            new_chain=args.new_chain, **options,
+        )  # fmt: skip
         to_stderr(
             f"sealed {made.objects} objects, {made.bytes} bytes, in {made.shards} shards: {made.manifest}"
         )
@@ -228,10 +233,13 @@ def _print(report: Report, as_json: bool) -> int:
     status = MISMATCH if differs else NO_VERDICT if report.counts["unreadable"] else OK
     if as_json:
         verdict = {OK: "unchanged", MISMATCH: "changed", NO_VERDICT: "unreadable"}[status]
+        counts["not_read"] = report.not_read
         print(json.dumps({"summary": counts, "complete": report.is_complete, "status": verdict}))
     else:
         # As in the command, "0 unreadable" is left out.
         told = [f"{n} {name}" for name, n in counts.items() if n or name != "unreadable"]
+        if report.not_read:
+            told.append(f"{report.not_read} not read")
         to_stderr(", ".join(told))
         if not report.is_complete:
             left = sum(report.counts.values()) - len(report.differences)

@@ -23,11 +23,23 @@ from .places import Place
 
 #: Prefixes of an item's error, for differences that are found without reading the object.
 MISSING, NEW, CHANGED, DAMAGED = "missing:", "new:", "changed: ", "damaged: "
+#: The error of an item that has no tag to compare with, because the object was archived.
+NOT_READ = "not read:"
 MAX_SHARD_BYTES = 1 << 30
 
 STRETCH_DDL = (
     "record binary, after binary, upto binary, files array<struct<file: string, sha256: binary>>"
 )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a manifest's root says about all shards and objects."""
+
+    version: int
+    #: True if the objects are those of a list, so that others are not new.
+    listed: bool
+    filters: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,7 @@ def stretches(shards: list[Shard], listing: Listing) -> list[tuple[Any, ...]]:
 
 
 def merge_items(
-    ref: tagmac.KeyRef, where: Place, listing: Listing, unit: int | None
+    ref: tagmac.KeyRef, where: Place, rules: Rules, listing: Listing, unit: int | None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Returns the function that Spark maps over batches of stretches. It yields items to read, and
     differences.
@@ -82,16 +94,22 @@ def merge_items(
     prefix, work_files = listing.prefix, listing.place
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        key = ref.resolve()
+        key, filters = ref.resolve(), _tagmac.Filter(rules.filters)
+        cut = len(prefix.key.encode())
 
         def items() -> Iterator[Item]:
             for batch in batches:
                 for row in batch.to_pylist():
-                    sealed = _sealed(key, where, prefix, row["record"])
+                    sealed = _sealed(key, where, rules.version, prefix, row["record"])
                     if isinstance(sealed, Item):
                         yield sealed
                         continue
-                    for item in _merged(sealed, _listed(prefix, work_files, row)):
+                    listed: Iterable[Item] = _listed(prefix, work_files, row)
+                    if rules.filters:
+                        listed = (each for each in listed if not filters.leaves_out(each.name[cut:]))
+                    for item in _merged(sealed, listed):
+                        if rules.listed and item.error == NEW:
+                            continue
                         yield from ranges(item, unit) if item.error is None else [item]
 
         return to_batches(items())
@@ -99,7 +117,9 @@ def merge_items(
     return work
 
 
-def _sealed(key: tagmac.Key, where: Place, prefix: Url, record: bytes | None) -> list[Item] | Item:
+def _sealed(
+    key: tagmac.Key, where: Place, version: int, prefix: Url, record: bytes | None
+) -> list[Item] | Item:
     """Reads the objects of a shard, or returns an item with the shard's error."""
     if record is None:
         return []
@@ -113,13 +133,13 @@ def _sealed(key: tagmac.Key, where: Place, prefix: Url, record: bytes | None) ->
     if text is None:
         return _damaged(prefix, f"{shown}: the manifest's shard is missing")
     try:
-        columns = _tagmac.shard_open(key, record, text, shown=shown)
+        columns = _tagmac.shard_open(key, record, text, version=version, shown=shown)
     except ValueError as error:
         return _damaged(prefix, str(error))
     stem = prefix.key.encode()
     return [
         Item(prefix.bucket, stem + name, "", size, 0, size, nonce=nonce or None, expected=tag)
-        for name, size, tag, nonce in zip(*columns, strict=True)
+        for name, size, tag, nonce, _, _ in zip(*columns, strict=True)
     ]
 
 
@@ -153,7 +173,8 @@ def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
             yield replace(item, start=0, end=item.size, error=change)
             entry = next(rest, None)
         else:
-            yield replace(item, nonce=entry.nonce, expected=entry.expected)
+            error = NOT_READ if entry.expected is None else None
+            yield replace(item, nonce=entry.nonce, expected=entry.expected, error=error)
             entry = next(rest, None)
     while entry is not None:
         yield replace(entry, error=MISSING)

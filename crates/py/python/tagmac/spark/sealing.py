@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 ROOT, MAX_ROOT_BYTES = "root", 64 << 20
 MAX_SHARD_TASKS = 2000
+#: Maximum length of a stamp in bytes.
+MAX_STAMP = 1024
 #: Maximum errors that a task or the driver names.
 MAX_ERRORS = 100
 
@@ -83,6 +86,7 @@ def seal(
     manifest: str,
     *,
     replace_manifest: bool = False,
+    new_chain: bool = False,
     range_bytes: int | None = None,
     streams: int = STREAMS,
     max_objects: int = MAX_OBJECTS,
@@ -92,12 +96,13 @@ def seal(
     is also s3://bucket/prefix, or a folder that the driver and all workers share.
 
     The root is written last, so the manifest exists once its root does. An existing manifest is
-    kept unless `replace_manifest` is True. `range_bytes` is the length of a range that is read at
+    kept unless `replace_manifest` is True. Then the new one continues its chain, unless `new_chain`
+    is True. `range_bytes` is the length of a range that is read at
     once, and `streams` the number of requests of a task at once. `progress` is called with lines of
     text.
 
     Raises `Unreadable` if an object cannot be read, and `PlaceError` if the manifest exists or
-    cannot be written. Raises `ObjectError` if the bucket cannot be listed, or has no objects or
+    cannot be written. Raises `InvalidTag` if the chain of a damaged manifest would be continued. Raises `ObjectError` if the bucket cannot be listed, or has no objects or
     more than `max_objects` below the prefix, and `JobFailed` if Spark gives up. Then no manifest is
     written.
     """
@@ -105,14 +110,15 @@ def seal(
     ref, key = pinned(key_ref)
     below, where = Url.parse_prefix(prefix), place(manifest)
     check_apart(below, where)
-    old_root, old = _old_manifest(key, where, replace_manifest)
+    old_root, old = _old_manifest(key, where, replace_manifest, new_chain)
     unit = unit_of(key, range_bytes)
     with listing_of(spark, below, where, unit, max_objects, progress) as listing:
         if not listing.objects:
             # A mistyped prefix looks like an empty one.
             raise ObjectError(below, "no objects below it")
         records = _shards(spark, ref, listing, unit, streams, progress)
-    root, names = _tagmac.root_seal(key, records), [_tagmac.shard_name(each) for each in records]
+    root = _tagmac.root_seal(key, records, after=None if new_chain else old_root)
+    names = [_tagmac.shard_name(each) for each in records]
     _check_there(where, names)
     if old_root is None:
         # A root that appeared meanwhile belongs to another run.
@@ -122,6 +128,13 @@ def seal(
     for name in old.difference(names):
         where.remove(name)
     return Sealed(manifest, listing.objects, listing.size, len(records))
+
+
+def stamp(version: str) -> bytes | None:
+    """Returns the stamp for an ETag without quotes. A weak one, `W/`, belongs to several contents."""
+    etag = f'"{version}"'.encode()
+    is_stamp = version and not version.startswith("W/") and len(etag) <= MAX_STAMP
+    return etag if is_stamp else None
 
 
 def check_apart(prefix: Url, where: Place) -> None:
@@ -148,7 +161,7 @@ def _check_there(where: Place, names: list[str]) -> None:
 
 
 def _old_manifest(
-    key: tagmac.Key, where: Place, replace_manifest: bool
+    key: tagmac.Key, where: Place, replace_manifest: bool, new_chain: bool
 ) -> tuple[bytes | None, set[str]]:
     """Returns the root to replace and its shards' names, or None and no names."""
     there = where.read(ROOT, MAX_ROOT_BYTES)
@@ -159,8 +172,10 @@ def _old_manifest(
             f"{where.shown(ROOT)}: a manifest exists; replace_manifest (--replace) replaces it"
         )
     try:
-        records = _tagmac.root_open(key, there, shown=where.shown(ROOT))
-    except tagmac.InvalidTag:
+        records, *_ = _tagmac.root_open(key, there, shown=where.shown(ROOT))
+    except (tagmac.InvalidTag, tagmac.WrongKey):
+        if not new_chain:
+            raise
         # A root with a wrong seal may name any file, so remove none of them.
         return there, set()
     return there, {_tagmac.shard_name(record) for record in records}
@@ -180,8 +195,10 @@ def _shards(
     each = _tagmac.SHARD_ENTRIES
     work = work.repartition(min(shards, MAX_SHARD_TASKS), (work["index"] / each).cast("long"))
     work = work.sortWithinPartitions("index", "start")
+    # One day for all shards, which tasks that run again write once more.
+    day = datetime.now(UTC).date().isoformat()
     with job(spark, f"sealing {listing.objects} objects, {listing.size} bytes", say):
-        made = work.mapInArrow(_shard_writer(ref, listing), _SHARD_DDL).collect()
+        made = work.mapInArrow(_shard_writer(ref, listing, day), _SHARD_DDL).collect()
     errors = [row.error for row in made if row.error is not None]
     if errors:
         raise Unreadable(errors[:MAX_ERRORS], sum(row.errors for row in made))
@@ -219,21 +236,21 @@ def hash_objects(
     return frame.mapInArrow(read_items(ref, streams), DDL)
 
 
-def _shard_writer(ref: tagmac.KeyRef, listing: Listing) -> Any:
+def _shard_writer(ref: tagmac.KeyRef, listing: Listing, day: str) -> Any:
     where, objects, cut = listing.place, listing.objects, len(listing.prefix.key.encode())
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         key = ref.resolve()
         joined = join(key, from_batches(batches))
         for number, group in groupby(joined, lambda item: item.index // _tagmac.SHARD_ENTRIES):
-            row = _shard(key, where, number, list(group), objects, cut)
+            row = _shard(key, where, number, list(group), objects, cut, day)
             yield pa.RecordBatch.from_pylist(row, schema=_SHARD)
 
     return work
 
 
 def _shard(
-    key: tagmac.Key, where: Place, number: int, items: list[Item], objects: int, cut: int
+    key: tagmac.Key, where: Place, number: int, items: list[Item], objects: int, cut: int, day: str
 ) -> list[dict[str, Any]]:
     """Writes a shard if all its objects are present and have tags. Returns the rows that report it.
     """
@@ -249,7 +266,8 @@ def _shard(
     nonces = [item.nonce or b"" for item in items]
     text, record = _tagmac.shard_seal(
         key, number, [item.name[cut:] for item in items], [item.size for item in items],
-        [item.tag or b"" for item in items], nonces if nonces[0] else None,
+        [item.tag or b"" for item in items], nonces if nonces[0] else None, day=day,
+        stamps=[stamp(item.version) for item in items],
     )  # fmt: skip
     where.write(_tagmac.shard_name(record), text)
     return [{"number": number, "record": record, "errors": 0}]
