@@ -53,6 +53,7 @@ pub enum Reading<'a> {
 }
 
 /// The result of scanning an entry.
+#[expect(clippy::large_enum_variant, reason = "nearly all are entries")]
 pub enum Observation {
     /// The entry as it is now, without its path.
     Entry(Entry),

@@ -69,7 +69,8 @@ impl ManifestOptions {
 
 impl fmt::Display for ManifestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = self.words().into_iter().filter_map(|(is, word)| is.then(|| word.to_string()));
+        let words =
+            self.words().into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_string());
         let depth = self.max_depth.map(|depth| format!("{MAX_DEPTH}{depth}"));
         let words: Vec<String> = words.chain(depth).collect();
         f.write_str(if words.is_empty() { "none" } else { "" })?;
