@@ -39,7 +39,7 @@ pub struct Scanner<'a> {
     skip_reading: &'a AtomicBool,
 }
 
-/// How much of an entry is read.
+/// The part of an entry that is read.
 pub enum Reading<'a> {
     /// Everything; a file is tagged under a new nonce.
     All,

@@ -47,7 +47,7 @@ pub struct SealArgs {
     /// This includes those that change meanwhile. Each is reported, and the exit status is 4.
     #[arg(long, help_heading = "Contents")]
     pub skip_unreadable: bool,
-    /// Take the tags of files that show no change since OLD, an earlier manifest
+    /// Read only files that changed since OLD, an earlier manifest, and copy the other tags
     ///
     /// A file is not read if its size, mtime, ctime, inode and device are those that OLD recorded.
     #[arg(long, value_name = "OLD")]
@@ -80,7 +80,7 @@ pub struct FilterArgs {
     pub exclude: Vec<OsString>,
     /// Keep what matches GLOB, whatever --exclude leaves out; repeatable
     ///
-    /// What is below a directory that is left out stays left out.
+    /// This does not apply below a directory that is left out.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub include: Vec<OsString>,
     /// Leave out what matches the patterns in FILE, as a .gitignore does
@@ -109,7 +109,7 @@ pub struct AuditArgs {
     /// Write a JSON object for each entry and one for the summary
     #[arg(long)]
     pub json: bool,
-    /// What is read.
+    /// The part to read.
     #[command(flatten)]
     pub night: NightArgs,
     /// Write a line for each entry to FILE, as rclone does
@@ -136,7 +136,7 @@ pub struct AuditArgs {
     pub paths: Vec<PathBuf>,
 }
 
-/// What an audit reads, and what it remembers.
+/// The part that an audit reads, and the files in which it remembers that.
 #[derive(Group)]
 pub struct NightArgs {
     /// Read nothing: compare sizes, times and other metadata

@@ -33,7 +33,7 @@ fn filters_are_recorded_and_audited() {
     place.file("t/2/c.tmp", "");
     place.keyed("audit", &["m", "t"]).exits(0).prints("").says(&["3 left out"]);
     assert_eq!(json(&place, &["m", "t"])["summary"]["left_out"], 3);
-    // Nothing but what the sealer left out can hide.
+    // No other file can hide.
     place.file("t/2/c.bak", "");
     place.keyed("audit", &["m", "t"]).exits(1).prints("2/c.bak: new\n");
 
@@ -172,7 +172,7 @@ fn an_old_manifest_is_found_by_the_pin() {
     place.keyed("audit", &["--expect", sealed, "m", "t"]).exits(0);
     let other = format!("00{}", &sealed[2..]);
     place.keyed("audit", &["--expect", &other, "m", "t"]).exits(1).says(&["m: expected the seal"]);
-    // A damaged manifest is not continued in silence.
+    // A damaged manifest has no successor.
     place.shell("sed -i 's/entries: 12/entries: 13/' m").exits(0);
     let ran = place.keyed("seal", &["t", "-o", "m"]).exits(1);
     ran.says(&["the new manifest cannot continue the old one: m: the seal does not match"]);

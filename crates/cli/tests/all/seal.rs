@@ -35,7 +35,7 @@ fn the_same_tree_has_the_same_manifest_on_any_number_of_threads() {
     }
     // A line has the tag from `tag`.
     let tag = place.run(&["tag", "-k", "PMAC-AES128", "--untagged", "t/a/5000000"]).exits(0).out;
-    place.run(&["seal", "-k", "PMAC-AES128", "t", "-o", "m"]).exits(0);
+    place.run(&["seal", "-k", "PMAC-AES128", "--new-chain", "t", "-o", "m"]).exits(0);
     let line = format!("file\t5000000\t{}\t", tag.split(' ').next().unwrap());
     assert!(String::from_utf8_lossy(&place.read("m")).contains(&line));
 }

@@ -1,4 +1,4 @@
-//! What a manifest records in addition to names and contents, and which entries it has.
+//! The options of a manifest: properties other than names and contents, and rules for entries.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct ManifestOptions {
     pub one_file_system: bool,
     /// Directories with a `CACHEDIR.TAG` are not entered.
     pub exclude_caches: bool,
-    /// The entries are those of a list, so nothing is new beside them.
+    /// The entries are those of a list, so no other entry is new.
     pub listed: bool,
     /// Directories at this depth are not entered; those in the root have depth 1.
     pub max_depth: Option<u32>,
