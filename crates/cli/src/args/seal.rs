@@ -47,9 +47,9 @@ pub struct SealArgs {
     /// This includes those that change meanwhile. Each is reported, and the exit status is 4.
     #[arg(long, help_heading = "Contents")]
     pub skip_unreadable: bool,
-    /// Read only files that changed since OLD, an earlier manifest, and copy the other tags
+    /// Read only files that changed since OLD, an earlier manifest
     ///
-    /// A file is not read if its size, mtime, ctime, inode and device are those that OLD recorded.
+    /// The tag of a file comes from OLD if its size, mtime, ctime, inode and device are those in OLD.
     #[arg(long, value_name = "OLD")]
     pub since: Option<PathBuf>,
     /// Start a new chain; the default continues that of MANIFEST, if it exists
