@@ -84,7 +84,7 @@ def main(key_file, manifest, root):
         links = int(old[7].split()[1])
         assert old[8 + links] == b"filters: 0", old[8 + links]
         out += old[5 : 9 + links]
-    # What no directory tells either: nonces, days, and whether a file had just been written.
+    # Not in the directory either: nonces, days, and whether a file had just been written.
     sealed = sum(word in options for word in ("mode", "mtime", "owner", "xattrs"))
     path_column = 3 + sealed + bool(algorithm.nonce_bytes) + 2 * is_new
     for line in old[len(out) :]:

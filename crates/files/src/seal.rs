@@ -126,7 +126,7 @@ impl<'a> Sealing<'a> {
         Ok(Sealing { key, options, tree, writer, exclusions, filter, since, seal_mac })
     }
 
-    /// Returns what is to be sealed.
+    /// Returns the entries to seal.
     fn found(&self) -> Result<Found<'a>, Error> {
         let failed = |error| failed(&self.options, error);
         Ok(match self.options.list {
@@ -229,7 +229,7 @@ impl<'a> Sealing<'a> {
                 Observation::Large => unreachable!("the main scanner reads every file"),
             }
         })?;
-        // What was taken from the earlier manifest counts only if its seal still matches.
+        // The tags from the earlier manifest count only if its seal still matches.
         earlier.finish()?;
         (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
         found.remark(options.filters, &sealer.counts);

@@ -1,4 +1,4 @@
-//! What one audit reads, and what it remembers for the next: the ledger and the pin.
+//! The part that one audit reads, and its records for the next one: the ledger and the pin.
 
 use tagmac::Tag;
 use tagmac_files::Error;
@@ -38,7 +38,7 @@ impl Opened<'_> {
     }
 }
 
-/// What one audit reads and remembers.
+/// The part that one audit reads, and its records.
 pub struct Night<'a> {
     args: &'a NightArgs,
     key: ManifestKey,

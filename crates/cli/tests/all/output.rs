@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::common::{Place, open_terminal, sealed, terminal};
+use crate::common::{Place, open_terminal, sealed, terminal, without_stamps};
 
 /// A name with ESC, CSI in UTF-8 and as a byte, and a mark that changes the writing direction.
 const ODD: &[u8] = b"\x1b[8m\xc2\x9b\xe2\x80\xae\x9bz";
