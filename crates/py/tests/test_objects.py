@@ -1,5 +1,8 @@
 """Shards and roots of a bucket's manifest."""
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,18 +15,25 @@ NAMES = [b"a", b"a\tb\n", b"a/b", bytes(range(1, 256)), "é".encode()]
 NAMES.sort()
 
 
-def sealed(names, key=KEY, number=0):
+def today():
+    return datetime.now(UTC).date().isoformat()
+
+
+DAY = today()
+
+
+def sealed(names, key=KEY, number=0, **more):
     """A shard of objects whose contents are their names."""
-    return _tagmac.shard_seal(
-        key, number, names, [len(name) for name in names], [key.tag(name) for name in names]
-    )
+    sizes, tags = [len(name) for name in names], [key.tag(name) for name in names]
+    return _tagmac.shard_seal(key, number, names, sizes, tags, **more)
 
 
 def test_what_is_sealed_is_read():
     text, record = sealed(NAMES)
     columns = _tagmac.shard_open(KEY, record, text)
     tags = [KEY.tag(name) for name in NAMES]
-    assert columns == (NAMES, [len(name) for name in NAMES], tags, [b""] * len(NAMES))
+    assert columns[:4] == (NAMES, [len(name) for name in NAMES], tags, [b""] * len(NAMES))
+    assert set(columns[4]) <= {DAY, today()} and columns[5] == [None] * len(NAMES)
     total = sum(map(len, NAMES))
     assert _tagmac.record_fields(record) == (
         0,
@@ -36,8 +46,58 @@ def test_what_is_sealed_is_read():
     seal = text.rsplit(b": ", 1)[1][:16].decode()
     assert _tagmac.shard_name(record) == f"shard-00000000-{seal}"
     root = _tagmac.root_seal(KEY, [record])
-    assert _tagmac.root_open(KEY, root) == [record]
-    assert (text, record) == sealed(NAMES), "the same objects make the same bytes"
+    assert _tagmac.root_open(KEY, root) == ([record], 2, False, [])
+    days = sealed(NAMES, day="2026-11-28"), sealed(NAMES, day="2026-11-28")
+    assert days[0] == days[1], "the same objects make the same bytes"
+
+
+def test_days_and_stamps_have_columns():
+    stamps = [None, b'"e"', b"a\tb", b"\\", b"\xff"]
+    text, record = sealed(NAMES, day="2026-11-28", stamps=stamps)
+    columns = _tagmac.shard_open(KEY, record, text)
+    assert columns[4:] == (["2026-11-28"] * len(NAMES), stamps)
+    for wrong, match in (
+        ({"day": "2026-11-31"}, "^day: expected YYYY-MM-DD$"),
+        ({"stamps": [None]}, "^expected 5 stamps, found 1$"),
+        ({"stamps": [b"-"] * 5}, "expected a stamp of 1 to 1024 bytes other than '-'$"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            sealed(NAMES, **wrong)
+
+
+def test_version_1_is_read():
+    formats = Path(__file__).parents[3] / "vectors/formats/PMAC-AES128"
+    key = tagmac.Key.from_file(formats / "k")
+    root = formats.joinpath("bucket/root").read_bytes()
+    (record,), version, listed, filters = _tagmac.root_open(key, root)
+    assert (version, listed, filters) == (1, False, [])
+    text = formats.joinpath("bucket", _tagmac.shard_name(record)).read_bytes()
+    columns = _tagmac.shard_open(key, record, text, version=1)
+    assert columns[0] == [b"a", b"b-c", b"b/c", b"large", b"z"]
+    assert columns[4] == columns[5] == [None] * 5
+    with pytest.raises(tagmac.InvalidTag, match="line 1: expected 'tagmac-object-shard-2'$"):
+        _tagmac.shard_open(key, record, text)
+    with pytest.raises(ValueError, match="^version: expected 1 or 2$"):
+        _tagmac.shard_open(key, record, text, version=3)
+
+
+def test_a_root_continues_a_chain():
+    first = _tagmac.root_seal(KEY, [])
+    second = _tagmac.root_seal(KEY, [], after=first)
+    lines = second.decode().splitlines()
+    seal = first.decode().split("seal: ")[1].strip()
+    assert lines[5].startswith("sequence: 2 ") and lines[6] == f"first: {seal}"
+    assert lines[8].startswith("1 20") and lines[8].endswith(seal)
+    with pytest.raises(tagmac.InvalidTag):
+        _tagmac.root_seal(KEY, [], after=first[:-2] + b"?\n")
+
+
+def test_filters():
+    rules = _tagmac.Filter([b"*.tmp", b"cache/", b"!keep.tmp"])
+    names = [b"a.tmp", b"x/b.tmp", b"cache/a", b"x/cache/a", b"cache", b"keep.tmp", b"a"]
+    assert [rules.leaves_out(name) for name in names] == [True] * 4 + [False] * 3
+    with pytest.raises(ValueError, match="^pattern '': it matches nothing"):
+        _tagmac.Filter([b""])
 
 
 def test_nonces_have_a_column():
@@ -45,7 +105,7 @@ def test_nonces_have_a_column():
     nonces = [bytes([i]) * 16 for i in range(2)]
     tags = [key.tag(name, nonce) for name, nonce in zip([b"a", b"b"], nonces, strict=True)]
     text, record = _tagmac.shard_seal(key, 3, [b"a", b"b"], [1, 1], tags, nonces)
-    assert _tagmac.shard_open(key, record, text) == ([b"a", b"b"], [1, 1], tags, nonces)
+    assert _tagmac.shard_open(key, record, text)[:4] == ([b"a", b"b"], [1, 1], tags, nonces)
     with pytest.raises(ValueError, match="^a: expected a nonce of 16 bytes, found 0$"):
         _tagmac.shard_seal(key, 3, [b"a", b"b"], [1, 1], tags)
 
@@ -98,7 +158,7 @@ def test_what_does_not_fit_is_named():
 
 
 def test_a_root_of_nothing():
-    assert _tagmac.root_open(KEY, _tagmac.root_seal(KEY, [])) == []
+    assert _tagmac.root_open(KEY, _tagmac.root_seal(KEY, [])) == ([], 2, False, [])
 
 
 def test_shards_follow_each_other():
@@ -108,7 +168,7 @@ def test_shards_follow_each_other():
     first = _tagmac.shard_seal(KEY, 0, names[:count], [1] * count, [one] * count)
     last = _tagmac.shard_seal(KEY, 1, names[count:], [1], [one])
     root = _tagmac.root_seal(KEY, [first[1], last[1]])
-    assert _tagmac.root_open(KEY, root) == [first[1], last[1]]
+    assert _tagmac.root_open(KEY, root)[0] == [first[1], last[1]]
     # A shard of the same manifest in place of another.
     with pytest.raises(tagmac.InvalidTag):
         _tagmac.shard_open(KEY, last[1], first[0])
