@@ -120,7 +120,7 @@ fn sealed_headers_have_one_form() {
         ("filters: 2\n", "filters: 1025\n", "line 10: expected a number of filters, at most 1024"),
         ("filters: 2\n", "filters: 02\n", "line 10: expected a number of filters, at most 1024"),
         ("filters: 2\n", "filters: 1\n", "line 12: expected a number"),
-        ("filters: 2\n", "filters: 3\n", "line 14: expected a line that begins with 'shards: '"),
+        ("filters: 2\n", "filters: 3\n", "line 14: expected a number"),
         ("!a\\tb", "!a\tb", "in canonical form"),
         ("!a\\tb", "\\x", "expected a pattern of at most 4096 bytes"),
     ] {
