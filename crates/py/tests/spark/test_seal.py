@@ -1,5 +1,6 @@
 """Manifests and audits on the cluster, without faults."""
 
+import hmac
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ OBJECTS = {
     "p/": b"", "p/a": b"", "p/a-b": b"1", "p/b/c": data(1000), "p/big": data(5 * UNIT + 77),
     "p/edge": data(2 * UNIT), "p/ä tab\t%41+?": data(17), "p/z/": b"", "p2/not": b"other", "q": b"other",
 }  # fmt: skip
+KEY_BYTES = bytes(range(100, 116))
 BELOW = {name[2:]: body for name, body in OBJECTS.items() if name.startswith("p/") and name != "p/"}
 
 
@@ -56,7 +58,7 @@ def test_the_same_bucket_has_the_same_manifest(spark, s3, bucket, tmp_path, ref)
     fill(s3, bucket, OBJECTS)
     seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "a"), range_bytes=UNIT)
     seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "b"), streams=1)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert files(tmp_path / "a") == files(tmp_path / "b"), "unless midnight passes"
     fill(s3, bucket, {f"m/{name}": b"x" for name in "ab"})
     made = seal(spark, f"s3://{bucket}/p", ref, f"s3://{bucket}/manifests/p")
     for name, text in files(tmp_path / "a").items():
@@ -65,6 +67,78 @@ def test_the_same_bucket_has_the_same_manifest(spark, s3, bucket, tmp_path, ref)
     found = s3.list_objects_v2(Bucket=bucket, Prefix="manifests/")["KeyCount"]
     assert found == made.shards + 1
     assert audit(spark, f"s3://{bucket}/manifests/p", f"s3://{bucket}/p", ref).ok
+
+
+def test_a_manifest_continues_a_chain(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, {"p/a": b"x"})
+    where, prefix = tmp_path / "manifest", f"s3://{bucket}/p"
+    sequence = lambda: (where / "root").read_text().splitlines()[5].split(" ")[1]  # noqa: E731
+    for number in "12":
+        seal(spark, prefix, ref, str(where), replace_manifest=True)
+        assert sequence() == number
+    _, first = (where / "root").read_bytes().split(b"seal: ")
+    (where / "root").write_bytes((where / "root").read_bytes().replace(first, b"0" * 64 + b"\n"))
+    with pytest.raises(tagmac.InvalidTag, match="the seal does not match"):
+        seal(spark, prefix, ref, str(where), replace_manifest=True)
+    seal(spark, prefix, ref, str(where), replace_manifest=True, new_chain=True)
+    assert sequence() == "1" and audit(spark, str(where), prefix, ref).ok
+
+
+def hkdf(salt, key, info):
+    """Returns the first 32 bytes of HKDF-SHA256."""
+    return hmac.digest(hmac.digest(salt, key, "sha256"), info + b"\1", "sha256")
+
+
+def _rewrite(where, change):
+    """Seals the root of a folder again, with other lines above its records."""
+    text = (where / "root").read_bytes().split(b"seal: ")[0]
+    changed = change(text)
+    assert changed != text
+    raw = hkdf(b"tagmac manifest key 2", KEY_BYTES, b"PMAC-AES128")
+    seal = hmac.digest(raw, changed, "sha256").hex().encode()
+    (where / "root").write_bytes(changed + b"seal: " + seal + b"\n")
+
+
+def test_filters_and_lists_of_the_command(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, {"p/a": b"x", "p/b/c": b"y"})
+    where, prefix = tmp_path / "manifest", f"s3://{bucket}/p"
+    seal(spark, prefix, ref, str(where))
+    fill(s3, bucket, {"p/new": b"z", "p/b/x.tmp": b"z", "p/cache/d": b"z"})
+    _rewrite(where, lambda text: text.replace(b"filters: 0\n", b"filters: 2\n*.tmp\ncache/\n"))
+    assert audit(spark, str(where), prefix, ref).differences == (Difference("new", b"new"),)
+    _rewrite(where, lambda text: text.replace(b"options: none", b"options: listed"))
+    assert audit(spark, str(where), prefix, ref).ok
+
+
+def test_archived_objects_of_the_command_are_counted(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, {"p/a": b"x", "p/b": b"y"})
+    where, prefix = tmp_path / "manifest", f"s3://{bucket}/p"
+    seal(spark, prefix, ref, str(where))
+    (shard,) = where.glob("shard-*")
+    lines = shard.read_bytes().split(b"seal: ")[0].split(b"\n")
+    size, nonce, _, _, stamp, name = lines[5].split(b"\t")
+    lines[5] = b"\t".join([size, nonce, b"-", b"-", stamp, name])
+    raw = hkdf(b"tagmac manifest key 2", KEY_BYTES, b"PMAC-AES128")
+    text = b"\n".join(lines)
+    seal_of = hmac.digest(raw, text, "sha256").hex()
+    shard.unlink()
+    new = text + f"seal: {seal_of}\n".encode()
+    (where / f"shard-00000000-{seal_of[:16]}").write_bytes(new)
+    length, old = len(new), shard.name
+
+    def change(root):
+        record = next(line for line in root.split(b"\n") if b"\t" in line)
+        columns = record.split(b"\t")
+        assert old.endswith(columns[4][:16].decode())
+        columns[1], columns[4] = str(length).encode(), seal_of.encode()
+        return root.replace(record, b"\t".join(columns))
+
+    _rewrite(where, change)
+    report = audit(spark, str(where), prefix, ref)
+    assert report.ok and (report.unchanged, report.not_read) == (1, 1)
+    s3.delete_object(Bucket=bucket, Key="p/a")
+    report = audit(spark, str(where), prefix, ref)
+    assert report.differences == (Difference("missing", b"a"),) and report.not_read == 0
 
 
 def test_a_folder_that_workers_do_not_share_is_refused(
