@@ -299,7 +299,7 @@ def test_a_damaged_manifest_is_refused(spark, s3, bucket, tmp_path, ref):
         for bad in (
             b"",
             good[name][:-5],
-            good[name].replace(b"\t1\t", b"\t2\t").replace(b"1", b"2"),
+            good[name].replace(b"\t1\t", b"\t2\t").replace(b"1\n", b"2\n"),
         ):
             (where / name).write_bytes(bad)
             with pytest.raises(ManifestDamaged, match=name):
