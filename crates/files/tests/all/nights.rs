@@ -205,3 +205,18 @@ fn a_chain_goes_on_and_is_not_broken_silently() {
     seal(&keys, SealOptions { new_chain: true, ..options });
     assert_eq!(chain().0.sequence, 1);
 }
+
+#[test]
+fn of_two_runs_at_once_one_fails() {
+    let (keys, place) = (key(), tree(1));
+    let (root, output) = (place.path().join("d"), place.path().join("m"));
+    let options = SealOptions::new(&root, &output);
+    for _ in 0..2 {
+        let first = Sealing::new(&keys.0, &keys.1, options).unwrap();
+        seal(&keys, options);
+        let error = first.run(&()).unwrap_err().to_string();
+        assert!(error.ends_with("not written, as another run replaced or removed it meanwhile"));
+    }
+    let audit = TreeAudit::open(&keys.0, &keys.1, &output, &root).unwrap();
+    assert_eq!(audit.manifest().header.chain.sequence, 2);
+}
