@@ -209,7 +209,9 @@ impl<'a> Sealing<'a> {
                 (path, old, observed)
             })
         };
-        pool::in_order(&mut others, jobs, scan, |scanned| {
+        // With an earlier manifest, most jobs are a single call of the system.
+        let batch = if since.is_some() { 16 * pool::BATCH } else { pool::BATCH };
+        pool::in_batches(batch, &mut others, jobs, scan, |scanned| {
             stopped(progress)?;
             let (path, old, observed) = scanned?;
             let observed = match observed {
