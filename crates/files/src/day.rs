@@ -7,6 +7,8 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::manifest::entry::push_number;
+
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i32 = 719_468;
 const ERA: i32 = 146_097;
@@ -66,6 +68,17 @@ impl Day {
         let found = Day::from_days(from_civil(year, month, day))?;
         // Other dates than those of the calendar become days of the next month.
         (found.civil() == (year, month, day)).then_some(found)
+    }
+
+    /// Appends the day as in a line. Faster than `format!`, which matters for manifests of a million
+    /// lines.
+    pub(crate) fn push(self, out: &mut Vec<u8>) {
+        let (year, month, day) = self.civil();
+        push_number(year as u64, 4, out);
+        for number in [month, day] {
+            out.push(b'-');
+            push_number(number as u64, 2, out);
+        }
     }
 
     /// Returns the year, the month from 1 and the day of the month from 1.

@@ -27,7 +27,8 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
     in_batches(BATCH, workers, jobs, work, done)
 }
 
-/// Like [`in_order`], with `batch` jobs per thread at a time: 1 for jobs that mostly wait.
+/// Like [`in_order`], with `batch` jobs per thread at a time: 1 for jobs that mostly wait, and more
+/// for jobs that are shorter than handing them over.
 pub fn in_batches<J: Send, O: Send, W: Send, E>(
     batch: usize,
     workers: &mut [W],
@@ -36,7 +37,7 @@ pub fn in_batches<J: Send, O: Send, W: Send, E>(
     mut done: impl FnMut(O) -> Result<(), E>,
 ) -> Result<(), E> {
     let work = &work;
-    let ahead = (AHEAD * workers.len() as u64).min(MAX_AHEAD * (BATCH / batch) as u64);
+    let ahead = (AHEAD * workers.len() as u64).min(MAX_AHEAD * BATCH as u64 / batch as u64).max(1);
     if let [worker] = workers {
         return jobs.try_for_each(|job| done(work(worker, job)));
     }

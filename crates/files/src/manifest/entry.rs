@@ -65,8 +65,10 @@ pub fn mode_text(mode: u32) -> String {
 }
 
 /// Formats a time as in a line.
-pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
-    format!("{seconds}.{nanoseconds:09}")
+pub fn mtime_text(time: (i64, u32)) -> String {
+    let mut text = Vec::new();
+    push_time(time, &mut text);
+    String::from_utf8(text).expect("digits are text")
 }
 
 /// Formats an owner as in a line.
@@ -104,31 +106,30 @@ impl Entry {
     pub fn write(&self, header: &Header, out: &mut Vec<u8>) {
         let Header { algorithm, options, .. } = header;
         out.extend_from_slice(word(self.kind).as_bytes());
-        let mut field = |text: Option<String>| {
-            out.push(b'\t');
-            out.extend_from_slice(text.as_deref().unwrap_or(NOTHING).as_bytes());
-        };
         if options.mode {
-            field(self.mode.map(mode_text));
+            column(out, self.mode, |mode, out| out.extend_from_slice(mode_text(mode).as_bytes()));
         }
         if options.mtime {
-            field(self.mtime.map(mtime_text));
+            column(out, self.mtime, push_time);
         }
         if options.owner {
-            field(self.owner.map(owner_text));
+            column(out, self.owner, |owner, out| {
+                out.extend_from_slice(owner_text(owner).as_bytes());
+            });
         }
         if options.xattrs {
-            field(self.xattrs.map(|tag| tag.to_string()));
+            column(out, self.xattrs, |tag, out| push_hex(tag.as_bytes(), out));
         }
         let content = self.content.as_ref();
-        field(content.map(|content| content.size.to_string()));
+        column(out, content, |content, out| push_number(content.size, 1, out));
         if algorithm.takes_nonce() {
-            field(content.map(|content| base16ct::lower::encode_string(&content.nonce)));
+            column(out, content, |content, out| push_hex(&content.nonce, out));
         }
-        field(content.and_then(|content| content.tag).map(|tag| tag.to_string()));
+        let tag = content.and_then(|content| content.tag);
+        column(out, tag, |tag, out| push_hex(tag.as_bytes(), out));
         if !header.is_old() {
-            field(self.read.map(|day| day.to_string()));
-            field(self.stamp.map(|stamp| stamp.text()));
+            column(out, self.read, |day, out| day.push(out));
+            column(out, self.stamp, |stamp, out| stamp.push(out));
         }
         for name in [Some(&self.path), self.target.as_ref()].into_iter().flatten() {
             out.push(b'\t');
@@ -233,6 +234,45 @@ impl Entry {
         }
         Ok(entry)
     }
+}
+
+/// Appends a tab and a column, which is `-` without a value.
+fn column<T>(out: &mut Vec<u8>, value: Option<T>, push: impl FnOnce(T, &mut Vec<u8>)) {
+    out.push(b'\t');
+    match value {
+        Some(value) => push(value, out),
+        None => out.extend_from_slice(NOTHING.as_bytes()),
+    }
+}
+
+/// Appends a number in decimal with at least `digits` digits. Faster than `format!`, which matters
+/// for manifests of a million lines.
+pub(crate) fn push_number(mut number: u64, digits: usize, out: &mut Vec<u8>) {
+    let mut text = [b'0'; 20];
+    let mut start = text.len();
+    while number > 0 {
+        start -= 1;
+        text[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend_from_slice(&text[start.min(text.len() - digits)..]);
+}
+
+/// Appends a time.
+pub(crate) fn push_time((seconds, nanoseconds): (i64, u32), out: &mut Vec<u8>) {
+    if seconds < 0 {
+        out.push(b'-');
+    }
+    push_number(seconds.unsigned_abs(), 1, out);
+    out.push(b'.');
+    push_number(nanoseconds.into(), 9, out);
+}
+
+/// Appends two hex digits for each byte.
+pub(crate) fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + 2 * bytes.len(), 0);
+    base16ct::lower::encode(bytes, &mut out[start..]).expect("there is room");
 }
 
 /// Parses a time.

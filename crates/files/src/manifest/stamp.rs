@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::dir::FileStat;
 use crate::identity::Identity;
-use crate::manifest::entry::{mtime, mtime_text};
+use crate::manifest::entry::{mtime, push_number, push_time};
 
 /// The age in seconds that a file's last change must have when it is read. File systems record
 /// times in steps of up to two seconds, so a later write in the same step would leave no trace.
@@ -40,13 +40,19 @@ impl Stamp {
         *self == Stamp::of(facts)
     }
 
-    /// Formats the stamp as in a line.
-    pub fn text(&self) -> String {
+    /// Appends the stamp as in a line.
+    pub fn push(&self, out: &mut Vec<u8>) {
         let Stamp { mtime, ctime, identity: Identity { device, inode } } = *self;
-        format!("{},{},{inode},{device}", mtime_text(mtime), mtime_text(ctime))
+        push_time(mtime, out);
+        out.push(b',');
+        push_time(ctime, out);
+        for number in [inode, device] {
+            out.push(b',');
+            push_number(number, 1, out);
+        }
     }
 
-    /// Parses the form that [`text`](Stamp::text) writes.
+    /// Parses the form that [`push`](Stamp::push) writes.
     pub fn parse(text: &[u8]) -> Option<Stamp> {
         let mut words = text.split(|&byte| byte == b',');
         let times = [mtime(words.next()?)?, mtime(words.next()?)?];
