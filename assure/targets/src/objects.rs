@@ -69,7 +69,9 @@ pub fn run(data: &[u8]) {
 /// The lines at the top, as `docs/formats/object-manifest.md` has them.
 fn head(key: &ManifestKey, kind: &str, version: FormatVersion) -> String {
     let (ManifestKey { algorithm, bits, key_id, .. }, version) = (key, version.number());
-    format!("tagmac-object-{kind}-{version}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n")
+    format!(
+        "tagmac-object-{kind}-{version}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n"
+    )
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
@@ -82,5 +84,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let new_root = format!("options: none\n{chain}filters: 2\n*.tmp\n!a\\tb/\n{root}");
     let entries = format!("5\t-\t{tag}\t2026-11-28\t\"e\"\ta\n7\t-\t-\t-\t-\tb\\tc\n");
     let new_shard = format!("{record}{entries}entries: 2\nbytes: 12\n");
-    [(0, root), (1, shard), (2, new_root), (3, new_shard)].map(|(first, text)| [&[first], text.as_bytes()].concat()).to_vec()
+    [(0, root), (1, shard), (2, new_root), (3, new_shard)]
+        .map(|(first, text)| [&[first], text.as_bytes()].concat())
+        .to_vec()
 }

@@ -64,8 +64,8 @@ mod _tagmac {
     #[cfg(unix)]
     #[pymodule_export]
     use super::objects::{
-        Filter, record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name, shard_open,
-        shard_seal,
+        Filter, record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name,
+        shard_open, shard_seal,
     };
     #[cfg(unix)]
     #[pymodule_export]

@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 use crate::chain::Chain;
 use crate::day::Day;
 use crate::objects::{
-    FormatVersion, MAX_STAMP, ManifestKey, Object, Root, RootBuilder, RootHeader, Shard, ShardBuilder,
-    ShardRecord,
+    FormatVersion, MAX_STAMP, ManifestKey, Object, Root, RootBuilder, RootHeader, Shard,
+    ShardBuilder, ShardRecord,
 };
 use crate::raw_key::RawKey;
 
