@@ -63,8 +63,8 @@ impl Names<'_> {
     }
 }
 
-/// Rejects the URL of a service for keys, unless it is reached over TLS or beside this machine, or
-/// the user allows plain HTTP.
+/// Rejects the URL of a service for keys, unless it uses TLS, or its host is this machine or on its
+/// local link, or the user allows plain HTTP.
 pub fn check_near(name: &str, url: &str, allow_http: bool) -> Result<(), Error> {
     let wrong = |what: &str| Err(Error::usage(format_args!("{name}: {what}")));
     // The URL is not shown, because it could contain a password.

@@ -32,11 +32,11 @@ pub struct Answer {
     pub status: StatusCode,
     /// The body.
     pub body: Secret,
-    /// The time after which the service allows a retry, in seconds.
+    /// The pause that the service requests before a retry, in seconds.
     after: Option<u64>,
 }
 
-/// Makes a request. Its headers are not shown in logs, because most are keys.
+/// Makes a request. Marks its headers as sensitive, because most are keys.
 pub fn request(
     method: Method,
     url: &str,
@@ -120,7 +120,7 @@ struct Json {
     expiration: Option<String>,
 }
 
-/// Reads a key in JSON; of a program it has the version 1. The error is a description of the
+/// Parses a key in JSON. A program's JSON must have version 1. The error is a description of the
 /// problem.
 pub fn key(json: &[u8], of_program: bool) -> Result<Issued, String> {
     // The parser's message could contain a key.

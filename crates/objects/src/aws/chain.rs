@@ -7,7 +7,7 @@
 //! 4. the service of a container,
 //! 5. the metadata service of an instance.
 //!
-//! The AWS CLI and boto3 assume a profile's role before they look at 2; AWS's newer SDKs do not.
+//! The AWS CLI and boto3 try a profile's role before 2.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ const KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const TOKENS: [&str; 2] = ["AWS_SESSION_TOKEN", "AWS_TOKEN"];
 
-/// The settings of a profile that say nothing without others, and what they need.
+/// Settings of a profile that need other settings.
 const INCOMPLETE: [(&str, &str); 6] = [
     ("source_profile", "role_arn"),
     ("credential_source", "role_arn"),
@@ -100,7 +100,7 @@ impl Chain<'_> {
         let lone = token_name.or(secret.is_some().then_some(SECRET));
         let Some(id) = id else {
             return match lone {
-                // A token of a web identity does not need them.
+                // The web identity's keys replace them.
                 Some(_) if is_in_environment(self.endpoints.variable) => Ok(None),
                 Some(SECRET) => {
                     Err(Error::usage(format_args!("{SECRET} needs {KEY_ID}, which is not set")))
@@ -119,8 +119,8 @@ impl Chain<'_> {
         checked(names, id, secret, token).map(Some)
     }
 
-    /// Returns the source of a profile's keys; `None` if it has none. As the source of another
-    /// profile's role, a profile with keys and a role gives its keys.
+    /// Returns the source of a profile's keys; `None` if it has no settings for keys. If `is_base`,
+    /// the keys are for the role of another profile. Then a profile's keys count before its role.
     fn of_profile(
         &self,
         profile: &Profile,
@@ -181,7 +181,7 @@ impl Chain<'_> {
         arn: &str,
         visited: &mut Vec<String>,
     ) -> Result<Source, Error> {
-        // Nobody could be asked for the code.
+        // The code changes each minute, and the command cannot ask for it.
         if profile.get("mfa_serial").is_some() {
             return Err(profile.refused_keys("mfa_serial"));
         }

@@ -57,7 +57,7 @@ impl Near<'_> {
 
 /// The token for the service of a container.
 pub enum Token {
-    /// None is needed.
+    /// The service needs no token.
     None,
     /// The token itself.
     Text(Zeroizing<String>),

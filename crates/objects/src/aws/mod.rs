@@ -10,10 +10,10 @@
 //! | settings that are rejected | `unsupported` |
 //! | the configuration of a bucket | `store` |
 //!
-//! The order of the places is that of AWS's tools. They ignore some settings that are incomplete;
-//! here each is rejected by its name, because a request could go to another host or be signed with
-//! another key. Requests for keys go to a service that a profile or the environment names, over TLS
-//! or beside this machine, and follow no redirect.
+//! The order of the places is that of AWS's tools. They ignore some incomplete settings. This crate
+//! rejects them, because otherwise a request could go to another host, or another key could sign it.
+//! Requests for keys go to a service that a profile or the environment names. They use TLS, except
+//! to this machine and its local link, and follow no redirect.
 
 mod ask;
 mod chain;

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// The program may wait for the user, for example in a browser.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// The pause between looks at a program that closed its output but runs on.
+/// The interval for checking whether a program that closed its output has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A program that prints keys.
@@ -39,8 +39,9 @@ impl Process {
     }
 }
 
-/// Runs a program without a shell and returns its output. Its standard error is ours. The error is
-/// a description of the problem, without the output, which may contain keys.
+/// Runs a program without a shell and returns its output. The program writes to the command's
+/// standard error. The error is a description of the problem, without the output, which may contain
+/// keys.
 fn run(words: &[String], timeout: Duration) -> Result<Secret, String> {
     let Some((program, args)) = words.split_first() else { return Err("no program".into()) };
     let end = Instant::now() + timeout;
@@ -62,7 +63,7 @@ fn output(child: &mut Child, end: Instant) -> Result<Secret, String> {
     let left = || end.saturating_duration_since(Instant::now());
     let Some(stdout) = child.stdout.take() else { return Err("no output".into()) };
     let (sender, receiver) = channel();
-    // A thread of its own, because the program's own children can hold the pipe open.
+    // In another thread, because the program's children can hold the pipe open.
     let reader = move || {
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 1));
         let read = stdout.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);

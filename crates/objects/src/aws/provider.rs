@@ -17,7 +17,7 @@ use crate::aws::sts::{Role, WebIdentity};
 use crate::dialect::S3;
 use crate::failure::Failure;
 
-/// Keys are renewed this long before they expire, as by AWS's tools.
+/// The time before keys expire when they are renewed, as in AWS's tools.
 const RENEWAL: Duration = Duration::from_secs(300);
 /// The pause between renewals of keys that are still valid.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -91,7 +91,7 @@ impl Source {
         })
     }
 
-    /// Returns whether AWS STS issues the keys, or those before them.
+    /// Returns whether AWS STS issues the keys, or the keys that sign the request for them.
     pub fn uses_aws_sts(&self) -> bool {
         match self {
             Source::Role(role) => role.sts.is_aws || role.base.uses_aws_sts(),
@@ -100,7 +100,7 @@ impl Source {
         }
     }
 
-    /// Returns whether the instance issues the keys, or those before them.
+    /// Returns whether the instance issues the keys, or the keys that sign the request for them.
     pub fn uses_instance(&self) -> bool {
         match self {
             Source::Role(role) => role.base.uses_instance(),
@@ -109,7 +109,7 @@ impl Source {
         }
     }
 
-    /// Returns whether a service of AWS issues the keys, or those before them.
+    /// Returns whether a service of AWS issues the keys, or the keys that sign the request for them.
     pub fn uses_aws(&self) -> bool {
         match self {
             Source::Sso(sso) => sso.portal.is_aws || sso.oidc.is_aws,
@@ -142,7 +142,7 @@ enum State {
 }
 
 impl Provider {
-    /// Gives keys from a source, which `client` asks.
+    /// Gives keys from a source. `client` sends the requests for them.
     pub fn new(source: Source, client: HttpClient) -> Provider {
         Provider { source, client, state: Mutex::new(State::Empty) }
     }
@@ -175,7 +175,7 @@ impl Provider {
                 *state = State::Ready(issued, Instant::now());
                 Ok(key)
             }
-            // The keys are valid for some minutes more, and the next attempt may succeed.
+            // The next attempt may succeed before the keys expire.
             (Err(_), State::Ready(issued, at)) if is_valid(issued) => {
                 *at = Instant::now();
                 Ok(Arc::clone(&issued.key))

@@ -49,11 +49,13 @@ impl Server {
                 let Some(request) = read(&stream) else { continue };
                 seen.lock().unwrap().push(request.clone());
                 let (status, body) = answer(&request);
-                let length = body.len();
-                let head = format!(
-                    "HTTP/1.1 {status} x\r\ncontent-length: {length}\r\nconnection: close\r\n\
-                     location: http://127.0.0.1:1/\r\n\r\n"
-                );
+                let head = [
+                    format!("HTTP/1.1 {status} x"),
+                    format!("content-length: {}", body.len()),
+                    "connection: close".into(),
+                    "location: http://127.0.0.1:1/".into(),
+                ];
+                let head = head.join("\r\n") + "\r\n\r\n";
                 // A client may end early, for example if the answer is too long.
                 let _ = stream.write_all((head + &body).as_bytes());
             }

@@ -21,7 +21,7 @@ use crate::aws::endpoints::Service;
 use crate::aws::provider::{Issued, time};
 use crate::failure::Failure;
 
-/// A token is renewed this long before it expires, as by AWS's tools.
+/// The time before a token expires when it is renewed, as in AWS's tools.
 const RENEWAL: Duration = Duration::from_secs(15 * 60);
 /// The rights of a file with a token.
 const MODE: u32 = 0o600;
@@ -104,7 +104,7 @@ impl Sso {
         Ok(Issued { expires: Some(expires.into()), ..made })
     }
 
-    /// Returns a valid token, renewed if need be.
+    /// Returns a valid token. Renews it if it expires soon.
     async fn token(&self, client: &HttpClient) -> Result<Zeroizing<String>, Failure> {
         let cached = self.cached()?;
         let text = |name: &str| cached.get(name).and_then(Value::as_str);
@@ -171,8 +171,8 @@ impl Sso {
             .map_err(|_| Failure::Final(format!("{who}: the answer is not the JSON expected")))
     }
 
-    /// Stores a renewed token for AWS's tools, because a refresh token may be valid only once. An
-    /// error is ignored: this run has its token.
+    /// Stores a renewed token for AWS's tools, because a refresh token may be valid only once.
+    /// Errors are ignored, because this run has its token.
     fn store(&self, cached: &Map<String, Value>, renewed: Renewed) {
         let mut cached = cached.clone();
         let Renewed { access_token, expires_in, refresh_token } = renewed;
@@ -185,7 +185,7 @@ impl Sso {
             cached.insert("refreshToken".into(), token.into());
         }
         let text = Zeroizing::new(Value::from(cached).to_string());
-        // The file had a token before, too.
+        // The old token is in this file.
         let over = Overwrite::Kind("a token", |_| Ok(true));
         let _ = AtomicFile::new(&self.token_file, MODE, over).and_then(|made| {
             made.file().write_all(text.as_bytes())?;
@@ -194,7 +194,7 @@ impl Sso {
     }
 }
 
-/// Returns the code of an error, which is the whole text before a colon.
+/// Returns the code of an error.
 fn error_code(body: &[u8]) -> Option<String> {
     let json: Value = serde_json::from_slice(body).ok()?;
     let code = ["__type", "error"].into_iter().find_map(|name| json.get(name)?.as_str());

@@ -1,7 +1,7 @@
 //! AWS settings that AWS's tools support and tagmac does not.
 //!
-//! Each changes where a request goes or how it is signed. If they were ignored, a request for a
-//! private store could go to AWS, signed with that store's key. So each is rejected, with its name.
+//! Each changes where a request goes or how it is signed. If the command ignored them, a request for
+//! a private store could go to AWS, signed with that store's key. So it rejects each by its name.
 
 use tagmac_files::Error;
 
@@ -164,7 +164,7 @@ mod tests {
                 Values::This(this) => (this, "x"),
                 Values::NotThis(this) => ("x", this),
             };
-            // The cases in which the setting matters, and those in which it does not.
+            // The uses for which the setting matters, and others.
             let (matters, not) = match when {
                 When::Always => (vec![(true, fixed()), (false, fixed())], vec![]),
                 When::S3 => (vec![(true, fixed())], vec![(false, role(true))]),
