@@ -15,7 +15,7 @@ pub enum Signer {
     /// For S3.
     S3 {
         /// The source of the keys.
-        credentials: Option<Provider>,
+        credentials: Option<Box<Provider>>,
         /// The region in the signatures.
         region: String,
         /// True if the requester pays.
@@ -116,7 +116,7 @@ mod tests {
     async fn keys_that_no_header_can_have_are_refused() {
         let with = |key_id: &str, secret_key: &str, token: Option<&str>| {
             let key = Key::new(key_id.into(), secret_key.into(), token.map(String::from));
-            let credentials = Some(Provider::fixed(key));
+            let credentials = Some(Box::new(Provider::fixed(key)));
             Signer::S3 { credentials, region: "r".into(), request_payer: false }
         };
         for (key, secret, token, is_good) in [

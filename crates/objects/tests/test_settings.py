@@ -67,7 +67,7 @@ def test_keys_that_another_tool_makes(place, url, setting):
         ("source_profile = x", "source_profile needs role_arn"),
         ("role_arn = x", "role_arn needs source_profile, credential_source or web_identity_token"),
         ("role_arn = x\nsource_profile = y", "source_profile: there is no profile y"),
-        ("role_arn = x\nsource_profile = default", "source_profile default leads in a circle"),
+        ("role_arn = x\nsource_profile = default", "source_profile: default appears twice in the chain"),
         ("web_identity_token_file = x", "web_identity_token_file needs role_arn"),
         ("credential_process = 'x", "credential_process: expected a program and its arguments"),
     ],
@@ -122,7 +122,7 @@ def test_a_role_that_is_denied(place, url):
     )
     config = "[default]\nrole_arn = arn:r\nsource_profile = base\n"
     ran = place.keyed("tag", url, environment=files(place, keys("base"), config)).exits(4)
-    ran.prints("").says("keys of the role arn:r from http://", "refuses keys (403 AccessDenied)")
+    ran.prints("").says("keys of the role arn:r from http://", "rejects the request (403 AccessDenied)")
 
 
 def test_a_profile_with_a_web_identity(place, url):

@@ -102,7 +102,7 @@ impl Answer {
                 let after = self.after.map(std::time::Duration::from_secs);
                 Failure::Passing(format!("{who}: the service is busy ({shown})"), after)
             }
-            false => Failure::Final(format!("{who}: the service refuses keys ({shown})")),
+            false => Failure::Final(format!("{who}: the service rejects the request ({shown})")),
         })
     }
 }

@@ -190,7 +190,7 @@ impl Chain<'_> {
             (None, Some(source)) => self.credential_source(profile, source)?,
             (Some(_), Some(_)) => {
                 return Err(
-                    profile.wrong("source_profile and credential_source exclude each other")
+                    profile.wrong("set either source_profile or credential_source, not both")
                 );
             }
             (None, None) => {
@@ -232,7 +232,9 @@ impl Chain<'_> {
         // A profile may name itself if it has keys.
         let has_keys = found.get("aws_access_key_id").is_some();
         if visited.iter().any(|visited| visited == name) && !(name == profile.name && has_keys) {
-            return Err(profile.wrong(format_args!("source_profile {shown} leads in a circle")));
+            return Err(
+                profile.wrong(format_args!("source_profile: {shown} appears twice in the chain"))
+            );
         }
         visited.push(name.into());
         self.of_profile(&found, true, visited)?.ok_or_else(|| {
@@ -291,17 +293,17 @@ impl Chain<'_> {
             }
         };
         let section = session.as_ref().map(|(_, section)| section);
-        let of =
-            |setting: &'static str| -> Result<&str, Error> {
-                let of_session = section.and_then(|section: &Section| section.get(setting));
-                match (profile.get(setting), of_session) {
-                    (Some(own), Some(other)) if own != other => Err(profile
-                        .wrong(format_args!("{setting} is not that of its section sso-session"))),
-                    (Some(found), None) if section.is_none() => Ok(found),
-                    (_, Some(found)) => Ok(found),
-                    _ => Err(profile.wrong(format_args!("its settings for SSO lack {setting}"))),
-                }
-            };
+        let of = |setting: &'static str| -> Result<&str, Error> {
+            let of_session = section.and_then(|section: &Section| section.get(setting));
+            match (profile.get(setting), of_session) {
+                (Some(own), Some(other)) if own != other => Err(profile.wrong(format_args!(
+                    "{setting} differs from that of its section [sso-session]"
+                ))),
+                (Some(found), None) if section.is_none() => Ok(found),
+                (_, Some(found)) => Ok(found),
+                _ => Err(profile.wrong(format_args!("its settings for SSO lack {setting}"))),
+            }
+        };
         let own = |setting: &'static str| {
             let missing = || profile.wrong(format_args!("its settings for SSO lack {setting}"));
             profile.get(setting).map(String::from).ok_or_else(missing)

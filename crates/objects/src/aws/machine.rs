@@ -207,7 +207,7 @@ mod tests {
         let server = Server::new(|_| (404, String::new()));
         let named = instance(&server.url);
         let found = what(named.fetch(&client()).await);
-        assert!(found.ends_with(": the service refuses keys (404)"), "{found}");
+        assert!(found.ends_with(": the service rejects the request (404)"), "{found}");
         let last = Instance { is_last: true, ..named };
         assert_eq!(what(last.fetch(&client()).await), S3.no_credentials);
     }
@@ -264,8 +264,8 @@ mod tests {
     #[tokio::test]
     async fn a_wrong_answer_gives_no_keys() {
         for (status, body, expected) in [
-            (400, KEYS, "the service refuses keys (400)"),
-            (302, KEYS, "the service refuses keys (302)"),
+            (400, KEYS, "the service rejects the request (400)"),
+            (302, KEYS, "the service rejects the request (302)"),
             (200, "", "the answer is not valid JSON"),
             (200, "{}", "the answer has no AccessKeyId and SecretAccessKey"),
             (200, r#"{"Code": "Failed"}"#, "no AccessKeyId and SecretAccessKey (Failed)"),

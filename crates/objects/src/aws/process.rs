@@ -15,6 +15,7 @@ use crate::failure::Failure;
 
 /// The program may wait for the user, for example in a browser.
 const TIMEOUT: Duration = Duration::from_secs(120);
+const LATE: &str = "the program ran longer than two minutes";
 /// The interval for checking whether a program that closed its output has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -59,7 +60,6 @@ fn run(words: &[String], timeout: Duration) -> Result<Secret, String> {
 
 /// Returns the output of a program that ends in time.
 fn output(child: &mut Child, end: Instant) -> Result<Secret, String> {
-    let late = || Err(String::from("the program took too long"));
     let left = || end.saturating_duration_since(Instant::now());
     let Some(stdout) = child.stdout.take() else { return Err("no output".into()) };
     let (sender, receiver) = channel();
@@ -72,7 +72,7 @@ fn output(child: &mut Child, end: Instant) -> Result<Secret, String> {
     thread::Builder::new().spawn(reader).map_err(|error| io_reason(&error).to_string())?;
     let bytes = match receiver.recv_timeout(left()) {
         Ok(read) => read.map_err(|error| io_reason(&error).to_string())?,
-        Err(RecvTimeoutError::Timeout) => return late(),
+        Err(RecvTimeoutError::Timeout) => return Err(LATE.into()),
         Err(RecvTimeoutError::Disconnected) => return Err("no output".into()),
     };
     if bytes.len() > MAX_BYTES {
@@ -82,7 +82,7 @@ fn output(child: &mut Child, end: Instant) -> Result<Secret, String> {
         match child.try_wait().map_err(|error| io_reason(&error).to_string())? {
             Some(status) if status.success() => return Ok(bytes),
             Some(status) => return Err(format!("the program failed: {status}")),
-            None if left().is_zero() => return late(),
+            None if left().is_zero() => return Err(LATE.into()),
             None => thread::sleep(PAUSE),
         }
     }
@@ -162,8 +162,8 @@ mod tests {
         assert!(error("printf secret; exit 3", long).contains("failed: exit status: 3"));
         assert!(error("yes", long).contains("more than 64 KiB"));
         let short = Duration::from_millis(50);
-        assert!(error("exec sleep 60", short).contains("took too long"));
-        assert!(error("exec >&-; exec sleep 60", short).contains("took too long"));
+        assert!(error("exec sleep 60", short).contains("longer than two minutes"));
+        assert!(error("exec >&-; exec sleep 60", short).contains("longer than two minutes"));
         let missing = run(&["/no/such/program".into()], long).unwrap_err();
         assert!(missing.contains("cannot run the program: "), "{missing}");
         assert!(run(&[], long).is_err());

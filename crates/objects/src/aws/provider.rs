@@ -137,8 +137,8 @@ enum State {
     Empty,
     /// A key, and the time of the last attempt to get one.
     Ready(Issued, Instant),
-    /// A retry would fail too.
-    Failed(String),
+    /// The last attempt failed, and ended at this time.
+    Failed(Failure, Instant),
 }
 
 impl Provider {
@@ -155,9 +155,16 @@ impl Provider {
 
     /// Returns a valid key.
     pub async fn key(&self) -> Result<Arc<Key>, Failure> {
+        let called = Instant::now();
         let mut state = self.state.lock().await;
         match &*state {
-            State::Failed(what) => return Err(Failure::Final(what.clone())),
+            // Calls that waited for an attempt share its failure. Otherwise each of them would wait
+            // for the attempts of all others.
+            State::Failed(failure, ended)
+                if matches!(failure, Failure::Final(_)) || *ended >= called =>
+            {
+                return Err(failure.clone());
+            }
             State::Ready(issued, at) if is_fresh(issued, *at) => {
                 return Ok(Arc::clone(&issued.key));
             }
@@ -181,9 +188,7 @@ impl Provider {
                 Ok(Arc::clone(&issued.key))
             }
             (Err(failure), state) => {
-                if let Failure::Final(what) = &failure {
-                    *state = State::Failed(what.clone());
-                }
+                *state = State::Failed(failure.clone(), Instant::now());
                 Err(failure)
             }
         }
@@ -204,6 +209,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
+    use crate::aws::endpoints::Service;
     use crate::aws::machine::Token;
     use crate::aws::server::Server;
     use crate::aws::tests::client;
@@ -247,11 +253,29 @@ mod tests {
     #[tokio::test]
     async fn a_failure_is_final() {
         let (failures, requests) = given(|_| (403, String::new())).await;
-        assert_eq!(failures, ["keys of the container: the service refuses keys (403)"; 3]);
+        assert_eq!(failures, ["keys of the container: the service rejects the request (403)"; 3]);
         assert_eq!(requests, 1);
         let (failures, requests) = given(|id| keys(id, -1)).await;
         assert_eq!(failures, ["the keys for S3 had expired when they were issued"; 3]);
         assert_eq!(requests, 1);
+    }
+
+    #[tokio::test]
+    async fn calls_that_wait_share_a_failure() {
+        let role = |url: &str| {
+            let [arn, session] = ["a", "s"].map(String::from);
+            let key = Arc::new(Key::new("k".into(), "s".into(), None));
+            let sts = Service { url: url.into(), region: "r".into(), is_aws: false };
+            let base = Box::new(Source::Fixed(key));
+            Source::Role(Role { base, arn, session, external_id: None, seconds: None, sts })
+        };
+        let server = Server::new(|_| (503, String::new()));
+        let provider = Provider::new(role(&server.url), client());
+        let call = async || assert!(matches!(provider.key().await, Err(Failure::Passing(..))));
+        futures_util::future::join3(call(), call(), call()).await;
+        assert_eq!(server.requests().len(), 1);
+        call().await;
+        assert_eq!(server.requests().len(), 2);
     }
 
     #[tokio::test]

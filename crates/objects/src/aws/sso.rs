@@ -353,8 +353,8 @@ mod tests {
     async fn a_service_that_fails_is_named() {
         let forbidden = r#"{"__type": "com.amazonaws.sso#ForbiddenException", "message": "x"}"#;
         for (status, body, expected) in [
-            (403, forbidden, "the service refuses keys (403 ForbiddenException)"),
-            (302, "", "the service refuses keys (302)"),
+            (403, forbidden, "the service rejects the request (403 ForbiddenException)"),
+            (302, "", "the service rejects the request (302)"),
             (503, "", "the service is busy (503)"),
             (200, "{}", "the answer is not the JSON expected"),
             (200, "", "the answer is not the JSON expected"),

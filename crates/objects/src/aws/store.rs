@@ -88,7 +88,7 @@ pub fn config(url: &Url) -> Result<Config, Error> {
         let client = connector
             .connect(&ClientOptions::new())
             .map_err(|error| Error::usage(format_args!("{url}: {}", root_cause(&error))))?;
-        Ok::<_, Error>(Provider::new(source, client))
+        Ok::<_, Error>(Box::new(Provider::new(source, client)))
     });
     let signer = Signer::S3 { credentials: credentials.transpose()?, region, request_payer };
     Config::with(reach, &roots, endpoint, signer)

@@ -269,9 +269,12 @@ t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
         let denied = what(fetch(403, error).await);
         let start = "keys of the role arn:aws:iam::1:role/r from http://127.0.0.1:";
         assert!(denied.starts_with(start), "{denied}");
-        assert!(denied.ends_with(": the service refuses keys (403 AccessDenied)"), "{denied}");
+        assert!(
+            denied.ends_with(": the service rejects the request (403 AccessDenied)"),
+            "{denied}"
+        );
         // A redirect could lead to another host.
-        assert!(what(fetch(302, "").await).ends_with("refuses keys (302)"));
+        assert!(what(fetch(302, "").await).ends_with("rejects the request (302)"));
         for status in [500, 503, 429] {
             let failure = fetch(status, "<Code>a b</Code>").await;
             assert!(matches!(failure, Failure::Passing(what, _)

@@ -169,7 +169,10 @@ fn a_role_has_one_source() {
     for (settings, what) in [
         ("", "role_arn needs source_profile, credential_source or web_identity_token_file"),
         (KEYS, "role_arn needs source_profile, credential_source or web_identity_token_file"),
-        ("source_profile = base\ncredential_source = Environment\n", "exclude each other"),
+        (
+            "source_profile = base\ncredential_source = Environment\n",
+            "source_profile or credential_source, not both",
+        ),
         ("source_profile = none\n", "source_profile: there is no profile none"),
         ("source_profile = base\nmfa_serial = m\n", "tagmac does not support mfa_serial; 'aws"),
         ("source_profile = base\nduration_seconds = 1\n", "a number from 900 to 43200, found 1"),
@@ -202,7 +205,11 @@ fn roles_form_a_chain_without_a_circle() {
     is(&[], &chain(SSO), &format!("{roles}{sso}"));
     for name in ["default", "b", "c"] {
         let last = format!("role_arn = arn:3\nsource_profile = {name}\n");
-        refuses(&[], &chain(&last), &format!("profile c: source_profile {name} leads in a circle"));
+        refuses(
+            &[],
+            &chain(&last),
+            &format!("profile c: source_profile: {name} appears twice in the chain"),
+        );
     }
     refuses(&[], &chain("region = x\n"), "profile b: source_profile: the profile c has no keys");
     // The machine's keys are used only by name.
@@ -236,7 +243,11 @@ fn sso_is_complete() {
     }
     let session = |more: &str| format!("[default]\n{SSO}{more}{SECTIONS}");
     refuses(&[], &format!("[default]\n{SSO}"), "the section [sso-session s] is missing");
-    refuses(&[], &session("sso_region = eu-9\n"), "sso_region is not that of its section");
+    refuses(
+        &[],
+        &session("sso_region = eu-9\n"),
+        "sso_region differs from that of its section [sso-session]",
+    );
     refuses(
         &[],
         &session("").replace("eu-1", "x@evil/"),
