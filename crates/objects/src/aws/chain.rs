@@ -327,6 +327,14 @@ impl Chain<'_> {
 
     /// Returns the source of the machine's keys.
     fn machine(&self) -> Result<Source, Error> {
+        // boto3 looks for keys in these files before it asks the machine.
+        for name in ["AWS_CREDENTIAL_FILE", "BOTO_CONFIG"] {
+            if self.variable(name).is_some() {
+                return Err(Error::usage(format_args!(
+                    "{name}: tagmac does not support this setting; unset it"
+                )));
+            }
+        }
         match self.container()? {
             Some(source) => Ok(source),
             None if self.is_metadata_disabled() => Ok(Source::Nowhere),

@@ -107,6 +107,14 @@ fn keys_of_the_credentials_file_come_before_a_program() {
 }
 
 #[test]
+fn old_files_of_keys_are_refused() {
+    for name in ["AWS_CREDENTIAL_FILE", "BOTO_CONFIG"] {
+        refuses(&[(name, "f"), CONTAINER_URI], "", &format!("{name}: tagmac does not support"));
+        is(&[(name, "f")], &format!("[default]\n{KEYS}"), "key own");
+    }
+}
+
+#[test]
 fn keys_are_complete() {
     refuses(&ENVIRONMENT[..1], "", "AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY, which is not");
     refuses(&ENVIRONMENT[1..], "", "AWS_SECRET_ACCESS_KEY needs AWS_ACCESS_KEY_ID, which is not");
