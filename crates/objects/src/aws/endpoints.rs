@@ -108,14 +108,18 @@ impl Endpoints<'_> {
         }
         if let Some(name) = profile.get("services") {
             let shown = Escaped::text(name.as_bytes()).to_string();
-            let section = files.section("services", name).ok_or_else(|| {
+            let section = files.section("services", name);
+            let section = section.filter(|section| section.names().next().is_some());
+            let section = section.ok_or_else(|| {
                 profile.wrong(format_args!("the section [services {shown}] is missing"))
             })?;
             let setting = format!("{}.endpoint_url", kind.setting());
             // The others could change where a request goes or how it is signed.
-            let others = format!("{}.", kind.setting());
-            let mut others = section.names().filter(|name| name.starts_with(&others));
-            if let Some(other) = others.find(|name| *name != setting) {
+            let prefix = format!("{}.", kind.setting());
+            let mut names = section.names().filter(|name| *name != setting);
+            // An endpoint outside the service's settings does not count for AWS's tools.
+            let is_wrong = |name: &&str| *name == "endpoint_url" || name.starts_with(&prefix);
+            if let Some(other) = names.find(is_wrong) {
                 return Err(Error::usage(format_args!(
                     "services {shown}: tagmac does not support {}",
                     Escaped::text(other.as_bytes())
@@ -270,6 +274,11 @@ mod tests {
         let more = format!("{CONFIG}  signature_version = s3\n");
         let error = found(&[], &more, Kind::S3).unwrap_err();
         assert!(error.contains("services x: tagmac does not support s3.signature_version"));
+        let empty = "[default]\nservices = y\n[services y]\n";
+        assert!(found(&[], empty, Kind::S3).unwrap_err().contains("[services y] is missing"));
+        let flat = format!("{empty}endpoint_url = https://e\n");
+        let error = found(&[], &flat, Kind::S3).unwrap_err();
+        assert!(error.contains("services y: tagmac does not support endpoint_url"), "{error}");
         // Settings of other services do not matter.
         let sts = "profile default: endpoint_url https://p";
         assert_eq!(found(&[], &more, Kind::Sts).as_deref(), Ok(sts));
