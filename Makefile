@@ -5,6 +5,7 @@
 #     make install-lib                   libtagmac for C and C++, and libtagmac-nettle for Nettle's names
 #     make install-command               the command alone
 #     make install-provider              the provider for OpenSSL, into MODULESDIR
+#     make install-units                 the units of systemd for nightly audits, into UNITDIR
 #     make check PREFIX=/usr/local       programs in C against what is installed, by pkg-config and CMake
 #     make uninstall PREFIX=/usr/local   all but the provider, which is the one file MODULESDIR/tagmac.so
 #
@@ -21,6 +22,7 @@ MANDIR ?= $(DATADIR)/man
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 MODULESDIR ?= $(shell pkg-config --variable=modulesdir libcrypto)
 CARGO ?= cargo
 LD ?= ld
@@ -51,7 +53,7 @@ cargo = $(CARGO) build --quiet --release --locked --manifest-path $(root)/Cargo.
 relative = $(shell realpath -sm --relative-to=$(1) $(2))
 
 .PHONY: all lib command provider cargo-lib cargo-command cargo-provider check uninstall
-.PHONY: install install-lib install-command install-provider
+.PHONY: install install-lib install-command install-provider install-units
 all: cargo-all lib command
 lib: $(libraries:%=$(out)/lib%.so) $(out)/libtagmac.a
 command: $(out)/pages
@@ -137,6 +139,11 @@ install-provider: provider
 	$(INSTALL) -d $(DESTDIR)$(MODULESDIR)
 	$(INSTALL) -m 644 $(out)/tagmac.so $(DESTDIR)$(MODULESDIR)
 
+install-units:
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(DATADIR)/doc/tagmac/examples
+	$(INSTALL) -m 644 $(root)/packaging/systemd/tagmac-audit@.* $(DESTDIR)$(UNITDIR)
+	$(INSTALL) -m 644 $(root)/packaging/systemd/*.conf $(root)/packaging/systemd/alert@.service $(DESTDIR)$(DATADIR)/doc/tagmac/examples
+
 check:
 	$(root)/scripts/check-installed $(abspath $(DESTDIR)$(PREFIX)) $(call relative,$(PREFIX),$(LIBDIR))
 
@@ -146,4 +153,6 @@ uninstall:
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/tagmac
 	rm -f $(DESTDIR)$(INCLUDEDIR)/tagmac.h $(DESTDIR)$(INCLUDEDIR)/tagmac_hazmat.h
 	rm -f $(DESTDIR)$(BINDIR)/tagmac $(DESTDIR)$(MANDIR)/man1/tagmac.1 $(DESTDIR)$(MANDIR)/man1/tagmac-*.1
+	rm -f $(DESTDIR)$(UNITDIR)/tagmac-audit@.service $(DESTDIR)$(UNITDIR)/tagmac-audit@.timer
+	rm -rf $(DESTDIR)$(DATADIR)/doc/tagmac/examples
 	rm -f $(DESTDIR)$(BASHDIR)/tagmac $(DESTDIR)$(ZSHDIR)/_tagmac $(DESTDIR)$(FISHDIR)/tagmac.fish

@@ -44,8 +44,7 @@ JOBS = [
         quick=2_500_000,
         full=100_000_000,
         claim="All levels of a CPU compute one function, however a message is cut or called",
-        caveat="The levels of the recorded machine; lengths up to 4,096 bytes. The next row shows that the "
-        "function is the right one",
+        caveat="The levels of the recorded machine; lengths up to 4,096 bytes",
         levels=True,
     ),
     Job(
@@ -55,8 +54,8 @@ JOBS = [
         quick=30_000,
         full=1_000_000,
         claim="Tags are those of the papers",
-        caveat="We know no independent library for LightMAC, EliMAC, RC6 and PRESENT: their second "
-        "implementations were written here from the papers. UMAC of 1999 has only reference/",
+        caveat="For LightMAC, EliMAC, RC6 and PRESENT we know no independent library: the second "
+        "implementations are ours, from the papers. UMAC of 1999 has only reference/",
     ),
     Job(
         "transcript",
@@ -66,7 +65,7 @@ JOBS = [
         full=11_000_000,
         claim="Tags are the same on 32 and 64 bits, both byte orders, NEON, WebAssembly and a Cortex-M4",
         caveat="Under qemu and wasmtime, not on real machines of other kinds. AVX-512 and VAES run only on "
-        "the recorded machine, since qemu cannot emulate VAES correctly",
+        "the recorded machine",
     ),
     Job(
         "forgeries",
@@ -121,7 +120,7 @@ JOBS = [
         quick=400,
         full=10_000,
         claim="After a power cut at any moment, keys, manifests, partials, checkpoints and sidecars are "
-        "complete, and either the old ones or the new ones",
+        "complete, the old ones or the new ones",
         caveat="The states come from a model: data that was not synced may be lost, torn or reordered. A disk "
         "that loses synced data is outside the model, and so is a second cut during recovery",
     ),
@@ -175,11 +174,10 @@ JOBS = [
         claim="A test runs each line, and takes both sides of each branch, of the code that verifies, makes tags, "
         "parts, seals and bounds, chooses levels, and reads key files, lists, manifests, partials, sidecars and "
         "checkpoints. assure/uncovered.json lists the exceptions, each with a reason",
-        caveat="On one CPU, without optimisation. A side of a branch counts if one choice of types takes it. "
-        "The arms of a match count as lines, and code that only the compiler evaluates does not count. In a full "
-        "run 98 % of the regions of the library, crates/files, the command and the C library must run, in tests or "
-        "under the failing calls of the job `faults`. Examples of the documentation do not count. A line that runs "
-        "may still be wrong without a test that notices",
+        caveat="On one CPU, without optimisation. Of generic code, one instance has to take a side of a branch. "
+        "The arms of a match count as lines; code that only the compiler evaluates and examples of the documentation "
+        "do not count. In a full run 98 % of the regions of the library, crates/files, the command and the C library "
+        "must run, in tests or under the failing calls of the job `faults`. A line that runs may still be wrong",
         builds=True,
     ),
     Job(
@@ -191,11 +189,10 @@ JOBS = [
         claim="Tests find each mutant of the code that verifies, makes tags, parts, seals and bounds, chooses levels, "
         "and reads key files, lists and manifests. assure/survivors.json lists the exceptions, each with a reason",
         caveat="Mutants are those of `cargo mutants`: one place at a time, and outside macros. A full run tries "
-        "only those of changed files and counts all. The compiler evaluates constants, so their mutants are found "
-        "only if it refuses them or a test checks the constant; the others count as not found. Only tests that take "
-        "seconds without optimisation run. In the MACs' own files (algo) tests must "
-        "find 95 % of the mutants that can change a result. People judged from the code that "
-        "the others cannot; readers can check their reasons",
+        "only those of changed files, in minutes, and counts all. A mutant of a constant is found only if the "
+        "compiler refuses it or a test checks the constant. Only tests that take seconds without optimisation run. "
+        "In the MACs' own files (algo) tests must find 95 % of the mutants that can change a result. That the others "
+        "cannot was judged by reading; readers can check the reasons",
         builds=True,
     ),
     Job(

@@ -48,26 +48,50 @@ def below(root, path=b""):
             yield from below(root, inner)
 
 
+def stamp(facts):
+    """The times and the place of a file, with nine digits of nanoseconds."""
+    times = [divmod(time, 10**9) for time in (facts.st_mtime_ns, facts.st_ctime_ns)]
+    seconds = [f"{seconds}.{nanoseconds:09}" for seconds, nanoseconds in times]
+    return ",".join([*seconds, str(facts.st_ino), str(facts.st_dev)])
+
+
+def attributes(path, seal_key):
+    """The tag of the extended attributes: names and values in order, each after its length."""
+    text = b"tagmac-xattrs-1\n"
+    for name in sorted(os.fsencode(name) for name in os.listxattr(path)):
+        value = os.getxattr(path, name)
+        text += len(name).to_bytes(4) + name + len(value).to_bytes(4) + value
+    return hmac.digest(seal_key, text, "sha256")[:16].hex()
+
+
 def main(key_file, manifest, root):
     fields = dict(line.split(": ") for line in open(key_file).read().splitlines()[1:])
     key, algorithm = bytes.fromhex(fields["key"]), ALGORITHMS[fields["algorithm"]]
     old = open(manifest, "rb").read().split(b"\n")
     bits, options = int(old[2].split()[1]), old[4].decode().split()[1:]
-    nonces = {}
+    is_new = old[0] == b"tagmac-manifest-3"
+    known = {}
     out = [
-        "tagmac-manifest-2",
+        old[0].decode(),
         f"algorithm: {fields['algorithm']}",
         f"bits: {bits}",
         f"key id: {fields['id']}",
         "options: " + " ".join(options),
     ]
     out = [line.encode() for line in out]
-    column = 2 + ("mode" in options) + ("mtime" in options)
-    if algorithm.nonce_bytes:
-        for line in old[5:]:
-            columns = line.split(b"\t")
-            if columns[0] == b"file":
-                nonces[columns[column + 2]] = bytes.fromhex(columns[column].decode())
+    if is_new:
+        # The chain, which no directory tells. A manifest with filters is not for this program.
+        links = int(old[7].split()[1])
+        assert old[8 + links] == b"filters: 0", old[8 + links]
+        out += old[5 : 9 + links]
+    # What no directory tells either: nonces, days, and whether a file had just been written.
+    sealed = sum(word in options for word in ("mode", "mtime", "owner", "xattrs"))
+    path_column = 3 + sealed + bool(algorithm.nonce_bytes) + 2 * is_new
+    for line in old[len(out) :]:
+        columns = line.split(b"\t")
+        if columns[0] == b"file":
+            known[columns[path_column]] = [column.decode() for column in columns]
+    seal_key = hkdf(b"tagmac manifest key 2", key, fields["algorithm"].encode())
     entries = total = 0
     for path in sorted(below(root), key=lambda path: path.replace(b"/", b"\0")):
         full = os.path.join(root, path)
@@ -81,16 +105,24 @@ def main(key_file, manifest, root):
         if "mtime" in options:
             seconds, nanoseconds = divmod(facts.st_mtime_ns, 10**9)
             columns.append("-" if kind == "dir" else f"{seconds}.{nanoseconds:09}")
+        if "owner" in options:
+            columns.append(f"{facts.st_uid}:{facts.st_gid}")
+        if "xattrs" in options:
+            columns.append(attributes(full, seal_key) if kind in ("file", "dir") else "-")
         if kind == "file":
+            before = known[escape(path)]
             content = open(full, "rb").read()
             total += len(content)
             columns.append(str(len(content)))
-            nonce = nonces.get(escape(path))
+            nonce = bytes.fromhex(before[2 + sealed]) if algorithm.nonce_bytes else None
             if nonce is not None:
                 columns.append(nonce.hex())
             columns.append(algorithm(key, content, bits, nonce=nonce).hex())
+            if is_new:
+                columns.append(before[path_column - 2])
+                columns.append("-" if before[path_column - 1] == "-" else stamp(facts))
         else:
-            columns += ["-"] * (3 if algorithm.nonce_bytes else 2)
+            columns += ["-"] * (2 + bool(algorithm.nonce_bytes) + 2 * is_new)
         line = "\t".join(columns).encode() + b"\t" + escape(path)
         if kind == "link":
             line += b"\t" + escape(os.readlink(full))
@@ -98,7 +130,6 @@ def main(key_file, manifest, root):
         entries += 1
     out += [b"entries: %d" % entries, b"bytes: %d" % total]
     body = b"".join(line + b"\n" for line in out)
-    seal_key = hkdf(b"tagmac manifest key 2", key, fields["algorithm"].encode())
     seal = hmac.digest(seal_key, body, "sha256")
     sys.stdout.buffer.write(body + b"seal: " + seal.hex().encode() + b"\n")
 

@@ -3,10 +3,15 @@
 
 use std::collections::HashSet;
 
+use tagmac_files::chain::Chain;
+use tagmac_files::day::Day;
 use tagmac_files::dir::EntryKind;
 use tagmac_files::fuzzing::entries;
 use tagmac_files::line_reader::Lines;
-use tagmac_files::manifest::header::{Header, MAGIC, ManifestOptions};
+use tagmac_files::manifest::header::{Header, MAGIC};
+use tagmac_files::manifest::options::ManifestOptions;
+
+use tagmac::Tag;
 
 use crate::subject::any;
 
@@ -14,16 +19,27 @@ pub fn run(data: &[u8]) {
     let Some((&[first, second], text)) = data.split_first_chunk() else { return };
     let key = any(first).open_key();
     let has = |bit: u8| second >> bit & 1 == 1;
-    let options =
-        ManifestOptions { mode: has(0), mtime: has(1), special: has(2), one_file_system: has(3) };
-    let header = Header::new(&key, options);
+    // Version 2 has none of the later options.
+    let is_new = has(6);
+    let options = ManifestOptions {
+        mode: has(0),
+        mtime: has(1),
+        special: has(2),
+        one_file_system: has(3),
+        owner: is_new && has(4),
+        xattrs: is_new && has(5),
+        ..ManifestOptions::default()
+    };
+    let day = Day::from_days(20_000).expect("it is in 2024");
+    let chain = if is_new { Chain::start(day) } else { Chain::default() };
+    let header = Header::new(&key, options, chain, Vec::new());
     if text.starts_with(MAGIC.as_bytes()) {
         let mut lines = Lines::new(text, b'\n');
         if let Ok(found) = Header::read(&mut lines, "it", &key) {
             let written = found.text();
             // The last line of a text may lack its end.
-            let whole = text.starts_with(written.as_bytes());
-            assert!(whole || text == written.trim_end().as_bytes(), "accepts only what is written");
+            let end = written.strip_suffix(b"\n").unwrap_or(&written);
+            assert!(text.starts_with(&written) || text == end, "accepts only what is written");
         }
         return;
     }
@@ -67,11 +83,19 @@ pub fn seeds() -> Vec<Vec<u8>> {
          pipe\t0600\t1.000000000\t-\t-\tp\nsocket\t4755\t1.000000000\t-\t-\ts"
     );
     let large = format!("file\t18446744073709551000\t{tag}\ta\nfile\t700\t{tag}\tb");
-    let header = Header::new(
-        &any(0).open_key(),
-        ManifestOptions { mode: true, special: true, ..ManifestOptions::default() },
+    let options = ManifestOptions { mode: true, special: true, ..ManifestOptions::default() };
+    let day = Day::from_days(20_000).expect("it is in 2024");
+    let seal = Tag::new(&[7; 32], 256).expect("a seal has 256 bits");
+    let chain = Chain::start(day).next(seal, day).next(seal, day);
+    let filters = vec![b"*.tmp".to_vec(), b"!keep".to_vec()];
+    let header = Header::new(&any(0).open_key(), options, chain, filters);
+    let header = String::from_utf8(header.text()).expect("it is text");
+    let stamp = "1.000000000,2.000000000,3,4";
+    let new = format!(
+        "dir\t0755\t-\t0:0\t{tag}\t-\t-\t-\t-\td\n\
+         file\t0600\t1.000000000\t1:2\t{tag}\t1\t{tag}\t2024-10-04\t{stamp}\td/f"
     );
-    [(0, plain), (7, all), (0, large), (5, header.text())]
+    [(0, plain), (7, all), (0, large), (5, header), (0x77, new)]
         .map(|(options, text)| [&[0, options], text.as_bytes()].concat())
         .to_vec()
 }

@@ -11,6 +11,7 @@ mod combine;
 mod completions;
 mod diagnostic;
 mod exit;
+mod files_from;
 mod given;
 mod harden;
 mod help;

@@ -2,14 +2,15 @@
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{ManifestKey, Totals, Writer};
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
-use crate::args::SealArgs;
+use crate::args::{FilterArgs, SealArgs};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
+use crate::files_from;
 use crate::mac;
 use crate::names;
 use crate::objects::{Stores, is_url};
@@ -33,11 +34,34 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
         )));
     }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
-    let SealArgs { mode, mtime, special, one_file_system, .. } = *args;
+    let SealArgs { mode, mtime, owner, xattrs, special, one_file_system, .. } = *args;
+    let FilterArgs { exclude_caches, max_depth, .. } = args.filters;
+    let filters = files_from::patterns(&args.filters)?;
+    let names = files_from::names(&args.names)?;
+    if names.is_some() && (!filters.is_empty() || exclude_caches || max_depth.is_some()) {
+        return Err(Error::usage(
+            "--files-from names every entry, so no filter can be used with it",
+        ));
+    }
+    let list = names.map(|names| files_from::below(&args.directory, names)).transpose()?;
     let options = SealOptions {
         directory: &args.directory,
         output: &args.output,
-        sealed: ManifestOptions { mode, mtime, special, one_file_system },
+        new_chain: args.new_chain,
+        since: args.since.as_deref(),
+        filters: &filters,
+        list: list.as_deref(),
+        sealed: ManifestOptions {
+            mode,
+            mtime,
+            owner,
+            xattrs,
+            special,
+            one_file_system,
+            exclude_caches,
+            max_depth,
+            listed: false,
+        },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,
     };
@@ -57,8 +81,12 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let files_alone = [
         (args.mode, "--mode"),
         (args.mtime, "--mtime"),
+        (args.owner, "--owner"),
+        (args.xattrs, "--xattrs"),
         (args.special, "--special"),
         (args.one_file_system, "--one-file-system"),
+        (args.filters.exclude_caches, "--exclude-caches"),
+        (args.filters.max_depth.is_some(), "--max-depth"),
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(
@@ -100,7 +128,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
 }
 
 fn text(counts: &SealCounts) -> String {
-    let SealCounts { files, directories, links, special, bytes, skipped, unreadable } = *counts;
+    let SealCounts { files, directories, links, special, bytes, .. } = *counts;
     let mut what = vec![
         number(files, "file", "files"),
         number(directories, "directory", "directories"),
@@ -110,7 +138,13 @@ fn text(counts: &SealCounts) -> String {
         what.push(format!("{special} special"));
     }
     what.push(number(bytes, "byte", "bytes"));
-    for (count, word) in [(skipped, "skipped"), (unreadable, "unreadable and left out")] {
+    let SealCounts { skipped, unreadable, carried, left_out, .. } = *counts;
+    for (count, word) in [
+        (carried, "not read, as they show no change"),
+        (left_out, "left out by the filters"),
+        (skipped, "skipped"),
+        (unreadable, "unreadable and left out"),
+    ] {
         if count > 0 {
             what.push(format!("{count} {word}"));
         }

@@ -17,6 +17,7 @@ use tagmac_files::{Error, ReadError};
 use crate::args::TagArgs;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
+use crate::files_from;
 use crate::mac;
 use crate::names;
 use crate::objects::{Stores, is_url};
@@ -29,7 +30,10 @@ use crate::tag_line::{self, Form};
 
 /// Tags the files. Returns `Some(exit)` if one could not be tagged.
 pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
-    let files = &args.files;
+    let files = &match files_from::names(&args.names)? {
+        Some(names) => files_from::paths(names),
+        None => args.files.clone(),
+    };
     let (nonce, keeps) = (args.nonce_hex.is_some(), args.checkpoint.is_some());
     for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (keeps, "--checkpoint")] {
         let found = files.len();
@@ -62,7 +66,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     let checkpointer =
         args.checkpoint.as_ref().map(|path| Checkpointer::new(&key, path, args.checkpoint_every));
     let progress = Progress::new(args.reading.progress);
-    let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
+    let total = if progress.is_shown() { total(args, files) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
     let reader = NamedReader::new(&key, args.reading.num_threads, &bar, stores.clone());
     let exit = None;
@@ -75,7 +79,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
 }
 
 /// Returns the total size of the files.
-fn total(args: &TagArgs) -> Total {
+fn total(args: &TagArgs, files: &[PathBuf]) -> Total {
     let one = |name: &PathBuf| {
         if args.recursive && is_url(name) {
             return Total::UNKNOWN;
@@ -83,10 +87,13 @@ fn total(args: &TagArgs) -> Total {
         if !args.recursive || !is_dir(name) {
             return read::total(name);
         }
-        let walk = DirTree::open(name).map(|tree| Walk::new(tree, Vec::new()));
-        walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == EntryKind::File))
+        let trees = DirTree::open(name).and_then(|tree| Ok((tree.again()?, tree)));
+        let is_file = |kind| kind == EntryKind::File;
+        trees.map_or(Total::NONE, |(again, tree)| {
+            walk::total(again, Walk::new(tree, Vec::new()), is_file)
+        })
     };
-    args.files.iter().map(one).fold(Total::NONE, Total::and)
+    files.iter().map(one).fold(Total::NONE, Total::and)
 }
 
 struct Tagger<'a> {

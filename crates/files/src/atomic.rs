@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -152,6 +152,16 @@ fn sync_in(folder: Option<&File>, file: &File) -> io::Result<()> {
 /// Syncs the name of a file: the run that created it may have been killed before it did.
 pub fn sync_name(path: &Path, file: &File) -> io::Result<()> {
     sync_in(folder_of(path)?.as_ref(), file)
+}
+
+/// Gives a file the owner and the permissions of another.
+pub fn copy_access(from: &Metadata, to: &File) -> io::Result<()> {
+    let own = to.metadata()?;
+    // Only root can change the owner, and then must.
+    if (from.uid(), from.gid()) != (own.uid(), own.gid()) {
+        fchown(to, Some(from.uid()), Some(from.gid()))?;
+    }
+    to.set_permissions(from.permissions())
 }
 
 impl Write for AtomicFile {

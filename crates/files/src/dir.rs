@@ -102,6 +102,8 @@ pub struct FileStat {
     pub size: u64,
     /// The permissions, with the set-user-ID, set-group-ID and sticky bits.
     pub mode: u32,
+    /// The numeric owner and group.
+    pub owner: (u32, u32),
     /// The modification time: seconds since 1970, rounded down, and nanoseconds.
     pub mtime: (i64, u32),
     /// The status change time, which programs cannot set.
@@ -118,6 +120,7 @@ impl FileStat {
             kind: EntryKind::from_file_type(FileType::from_raw_mode(stat.st_mode)),
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o7777,
+            owner: (stat.st_uid, stat.st_gid),
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
             ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
             identity: Identity::from_stat(stat),
@@ -130,6 +133,7 @@ impl FileStat {
             kind: EntryKind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
             size: file.len(),
             mode: file.mode() & 0o7777,
+            owner: (file.uid(), file.gid()),
             mtime: (file.mtime(), file.mtime_nsec() as u32),
             ctime: (file.ctime(), file.ctime_nsec() as u32),
             identity: Identity::new(file),

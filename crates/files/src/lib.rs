@@ -6,6 +6,7 @@
 //! | lines of lists | [`mod@line`], [`line_reader`] |
 //! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
 //! | a bucket's objects and their manifest | [`objects`] |
+//! | audits of a part of the entries | [`position`], [`selection`], [`ledger`], [`chain`], [`pin`], [`proof`], [`day`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
 //! | keys | [`raw_key`], [`key_file`], [`key_access`], [`key_source`], [`open_key`] |
@@ -23,7 +24,9 @@
 pub mod atomic;
 pub mod audit;
 pub mod byte_order;
+pub mod chain;
 pub mod checkpoint;
+pub mod day;
 pub mod diagnostic;
 pub mod dir;
 pub mod error;
@@ -31,7 +34,9 @@ mod error_kind;
 pub mod escaped;
 pub mod exclusion;
 pub mod faults;
+pub mod filter;
 pub mod folder;
+mod found;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hex;
@@ -39,6 +44,7 @@ pub mod identity;
 pub mod key_access;
 pub mod key_file;
 pub mod key_source;
+pub mod ledger;
 pub mod line;
 pub mod line_reader;
 mod listing;
@@ -50,18 +56,24 @@ pub mod open;
 pub mod open_key;
 pub mod overwrite;
 pub mod partial;
+pub mod pin;
 pub mod pool;
+pub mod position;
 pub mod progress;
+pub mod proof;
 pub mod raw_key;
 pub mod read;
 mod read_error;
 mod room;
 mod scanner;
 pub mod seal;
+mod sealed_file;
+pub mod selection;
 pub mod sidecar;
 mod stack;
 pub mod url;
 pub mod walk;
+mod xattrs;
 
 pub use error::{Error, ErrorKind, FileError, NoParts, TooManyObjects};
 pub use read_error::{Irregular, ReadError};

@@ -1,18 +1,24 @@
 //! Reads the current state of a tree's entries, in the form of a manifest.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
+use crate::day::Day;
 use crate::dir::{DirTree, EntryKind, FileStat, same_kind};
 use crate::identity::Identity;
 use crate::open_key::OpenKey;
 use crate::progress::Progress;
 use crate::read::{self, FileReader};
 use crate::read_error::ReadError;
+use crate::xattrs;
+use tagmac::Tag;
 use tagmac_any::AnyMac;
 
 use crate::manifest::entry::{Content, Entry};
-use crate::manifest::header::ManifestOptions;
+use crate::manifest::options::ManifestOptions;
+use crate::manifest::stamp::Stamp;
 
 /// Minimum size in bytes of a file that all threads read together. A single thread reads a smaller
 /// file.
@@ -23,11 +29,27 @@ pub struct Scanner<'a> {
     tree: DirTree,
     reader: FileReader<'a>,
     mac: &'a AnyMac,
+    /// The MAC of extended attributes.
+    seal_mac: &'a AnyMac,
     options: ManifestOptions,
+    today: Day,
     /// Leaves large files to the main scanner.
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
     skip_reading: &'a AtomicBool,
+}
+
+/// How much of an entry is read.
+pub enum Reading<'a> {
+    /// Everything; a file is tagged under a new nonce.
+    All,
+    /// As [`All`](Reading::All), but a file that has the stamp of this entry is not read.
+    Since(&'a Entry),
+    /// Everything; a file is tagged under the nonce of this content, and not read if its size
+    /// differs.
+    Like(&'a Content),
+    /// Metadata alone.
+    Metadata,
 }
 
 /// The result of scanning an entry.
@@ -53,16 +75,17 @@ impl<'a> Scanners<'a> {
     pub fn new(
         tree: &DirTree,
         key: &'a OpenKey,
+        seal_mac: &'a AnyMac,
         options: ManifestOptions,
         threads: usize,
         bar: &'a dyn Progress,
         skip_reading: &'a AtomicBool,
     ) -> io::Result<Scanners<'a>> {
         let threads = read::threads(threads);
-        let mac = &key.mac;
+        let (mac, today) = (&key.mac, Day::today());
         let scanner = |threads, small| {
-            let reader = FileReader::new(mac, threads, bar);
-            Ok(Scanner { tree: tree.again()?, reader, mac, options, small, skip_reading })
+            let (tree, reader) = (tree.again()?, FileReader::new(mac, threads, bar));
+            Ok(Scanner { tree, reader, mac, seal_mac, options, today, small, skip_reading })
         };
         // A MAC without parts reads a large file on one thread in any case.
         let small = threads > 1 && mac.parts().is_some();
@@ -72,15 +95,9 @@ impl<'a> Scanners<'a> {
 }
 
 impl Scanner<'_> {
-    /// Scans an entry of a kind. With `expected`, tags a file under the same nonce, and does not
-    /// read it if its size differs.
-    pub fn scan(
-        &mut self,
-        path: &[u8],
-        kind: EntryKind,
-        expected: Option<&Content>,
-    ) -> Observation {
-        match self.entry(path, kind, expected) {
+    /// Scans an entry of a kind.
+    pub fn scan(&mut self, path: &[u8], kind: EntryKind, reading: Reading<'_>) -> Observation {
+        match self.entry(path, kind, reading) {
             Ok(Some(entry)) => Observation::Entry(entry),
             Ok(None) => Observation::Large,
             Err(error) => Observation::Unreadable(error),
@@ -91,57 +108,111 @@ impl Scanner<'_> {
         &mut self,
         path: &[u8],
         kind: EntryKind,
-        expected: Option<&Content>,
+        reading: Reading<'_>,
     ) -> Result<Option<Entry>, ReadError> {
-        let ManifestOptions { mode, mtime, .. } = self.options;
-        let mut entry = Entry {
-            kind,
-            // The caller has the path. Not copying it avoids allocating on one thread and freeing
-            // on another.
-            path: Vec::new(),
-            mode: None,
-            mtime: None,
-            content: None,
-            target: None,
-        };
-        let facts = if kind == EntryKind::File {
-            let (file, before) = self.tree.file(path)?;
-            let facts = FileStat::from_metadata(&before);
-            let size = self.reader.size(&file, &before);
-            let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
-            let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
-            if !other && !self.skip_reading.load(Ordering::Relaxed) {
-                if self.small && size.is_some_and(|size| size >= LARGE) {
-                    return Ok(None);
+        let ManifestOptions { mode, mtime, owner, xattrs, .. } = self.options;
+        let (is_file, is_link) = (kind == EntryKind::File, kind == EntryKind::Link);
+        let mut entry = Entry::new(kind);
+        let facts = match reading {
+            Reading::Metadata if is_file => {
+                let facts = self.tree.facts(path)?;
+                same_kind(kind, facts.kind)?;
+                entry.content = Some(Content { size: facts.size, nonce: Vec::new(), tag: None });
+                entry.stamp = Some(Stamp::of(&facts));
+                if xattrs {
+                    entry.xattrs = Some(self.xattrs(path, kind)?);
                 }
-                content.nonce = match expected {
-                    Some(expected) => expected.nonce.clone(),
-                    None => self.mac.algorithm().random_nonce()?,
-                };
-                let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
-                if self.tree.facts(path)?.identity != Identity::new(&before) {
-                    return Err(ReadError::Replaced);
-                }
-                content.tag = Some(tagged.tag);
-                content.size = tagged.bytes;
+                Some(facts)
             }
-            entry.content = Some(content);
-            Some(facts)
-        } else if kind == EntryKind::Link || mode || mtime {
-            let facts = self.tree.facts(path)?;
-            same_kind(kind, facts.kind)?;
-            Some(facts)
-        } else {
-            None
+            _ if is_file => match self.file(path, reading, &mut entry)? {
+                Some(facts) => Some(facts),
+                None => return Ok(None),
+            },
+            _ if is_link || mode || mtime || owner => {
+                let facts = self.tree.facts(path)?;
+                same_kind(kind, facts.kind)?;
+                Some(facts)
+            }
+            _ => None,
         };
-        if kind == EntryKind::Link {
+        if is_link {
             entry.target = Some(self.tree.target(path)?);
         }
+        if xattrs && kind == EntryKind::Directory {
+            entry.xattrs = Some(self.xattrs(path, kind)?);
+        }
         if let Some(facts) = facts {
-            entry.mode = Some(facts.mode).filter(|_| mode && kind != EntryKind::Link);
+            entry.mode = Some(facts.mode).filter(|_| mode && !is_link);
             entry.mtime = Some(facts.mtime).filter(|_| mtime && kind != EntryKind::Directory);
+            entry.owner = Some(facts.owner).filter(|_| owner);
         }
         Ok(Some(entry))
+    }
+
+    /// Reads a file into `entry`. Returns `None` if it is left to the main scanner.
+    fn file(
+        &mut self,
+        path: &[u8],
+        reading: Reading<'_>,
+        entry: &mut Entry,
+    ) -> Result<Option<FileStat>, ReadError> {
+        if let Reading::Since(Entry { content: Some(content), read, stamp: Some(stamp), .. }) =
+            reading
+        {
+            let facts = self.tree.facts(path)?;
+            if facts.kind == Some(EntryKind::File)
+                && facts.size == content.size
+                && stamp.is_of(&facts)
+            {
+                (entry.content, entry.read) = (Some(content.clone()), *read);
+                entry.stamp = Some(*stamp);
+                if self.options.xattrs {
+                    entry.xattrs = Some(self.xattrs(path, EntryKind::File)?);
+                }
+                return Ok(Some(facts));
+            }
+        }
+        let now = SystemTime::now();
+        let (file, before) = self.tree.file(path)?;
+        let facts = FileStat::from_metadata(&before);
+        let size = self.reader.size(&file, &before);
+        let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
+        let expected = match reading {
+            Reading::Like(expected) => Some(expected),
+            _ => None,
+        };
+        let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
+        if !other && !self.skip_reading.load(Ordering::Relaxed) {
+            if self.small && size.is_some_and(|size| size >= LARGE) {
+                return Ok(None);
+            }
+            content.nonce = match expected {
+                Some(expected) => expected.nonce.clone(),
+                None => self.mac.algorithm().random_nonce()?,
+            };
+            let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
+            if self.tree.facts(path)?.identity != Identity::new(&before) {
+                return Err(ReadError::Replaced);
+            }
+            content.tag = Some(tagged.tag);
+            content.size = tagged.bytes;
+            entry.read = Some(self.today);
+            entry.stamp = size.and_then(|_| Stamp::settled(&facts, now));
+        }
+        if self.options.xattrs {
+            entry.xattrs = Some(xattrs::tag(file.as_fd(), self.seal_mac)?);
+        }
+        entry.content = Some(content);
+        Ok(Some(facts))
+    }
+
+    /// Returns the tag of the extended attributes of a file or directory.
+    fn xattrs(&mut self, path: &[u8], kind: EntryKind) -> Result<Tag, ReadError> {
+        if kind == EntryKind::Directory {
+            return Ok(xattrs::tag(self.tree.directory(path)?, self.seal_mac)?);
+        }
+        let (file, _) = self.tree.file(path)?;
+        Ok(xattrs::tag(file.as_fd(), self.seal_mac)?)
     }
 
     /// Returns the size of a file without opening it.

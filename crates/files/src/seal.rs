@@ -1,41 +1,73 @@
 //! Seals a tree: writes its manifest.
 
 use std::io;
+use std::iter::Peekable;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::chain::Chain;
+use crate::day::Day;
 use crate::diagnostic::diagnostic;
-use crate::dir::{DirTree, EntryKind};
+use crate::dir::{self, DirTree, EntryKind};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::manifest::ManifestError;
+use crate::filter::Filter;
+use crate::found::{Found, Listed};
 use crate::manifest::entry::Entry;
-use crate::manifest::header::{Header, ManifestOptions};
+use crate::manifest::header::Header;
 use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
-use crate::manifest::seal_mac;
+use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
+use crate::manifest::{Entries, Manifest, ManifestError, seal_mac, writer};
 use crate::open_key::OpenKey;
 use crate::pool;
 use crate::progress::{Progress, Total, stopped};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
-use crate::scanner::{Observation, Scanner, Scanners};
-use crate::walk::{self, Walk, WalkItem, below};
+use crate::scanner::{Observation, Reading, Scanner, Scanners};
+use crate::walk::{self, WalkItem, below};
+use tagmac_any::AnyMac;
 
 /// Options of a seal.
 #[derive(Clone, Copy, Debug)]
 pub struct SealOptions<'a> {
     /// The directory.
     pub directory: &'a Path,
-    /// The manifest to write.
+    /// The manifest to write. If a manifest exists there, the new one continues its chain.
     pub output: &'a Path,
+    /// Starts a new chain instead.
+    pub new_chain: bool,
+    /// An earlier manifest: files that have its stamps are not read.
+    pub since: Option<&'a Path>,
+    /// Patterns of entries to leave out.
+    pub filters: &'a [Vec<u8>],
+    /// The paths to seal, instead of everything below the directory. Their directories are sealed
+    /// too.
+    pub list: Option<&'a [Vec<u8>]>,
     /// Properties that are sealed in addition to names and contents.
     pub sealed: ManifestOptions,
     /// Leaves out unreadable entries instead of failing.
     pub skip_unreadable: bool,
     /// The number of threads that read; 0 means one per core.
     pub threads: usize,
+}
+
+impl<'a> SealOptions<'a> {
+    /// Seals everything in `directory`, with nothing but names and contents, on one thread per core.
+    pub fn new(directory: &'a Path, output: &'a Path) -> SealOptions<'a> {
+        SealOptions {
+            directory,
+            output,
+            new_chain: false,
+            since: None,
+            filters: &[],
+            list: None,
+            sealed: ManifestOptions::default(),
+            skip_unreadable: false,
+            threads: 0,
+        }
+    }
 }
 
 /// A manifest that is being made.
@@ -45,6 +77,9 @@ pub struct Sealing<'a> {
     tree: DirTree,
     writer: Writer,
     exclusions: [Exclusion; 3],
+    filter: Filter,
+    since: Option<Manifest>,
+    seal_mac: AnyMac,
 }
 
 /// Counts of sealed entries.
@@ -64,6 +99,10 @@ pub struct SealCounts {
     pub skipped: u64,
     /// Entries left out because they could not be read.
     pub unreadable: u64,
+    /// Files that were not read, because they have the stamp of the earlier manifest.
+    pub carried: u64,
+    /// Entries that the filters left out, where a directory counts as one.
+    pub left_out: u64,
 }
 
 impl<'a> Sealing<'a> {
@@ -74,45 +113,67 @@ impl<'a> Sealing<'a> {
         options: SealOptions<'a>,
     ) -> Result<Sealing<'a>, Error> {
         let tree = DirTree::open(options.directory).map_err(|error| failed(&options, error))?;
-        let header = Header::new(key, options.sealed);
-        let writer = Writer::create(options.output, header, &seal_mac(raw))?;
+        let filter = Filter::new(options.filters).map_err(Error::usage)?;
+        let seal_mac = seal_mac(raw);
+        let open = |path: &Path| Manifest::open(path, key, seal_mac.clone());
+        let since = options.since.map(open).transpose()?;
+        let chain = chain(&options, since.as_ref(), open)?;
+        let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
+        let header = Header::new(key, sealed, chain, options.filters.to_vec());
+        let writer = Writer::create(options.output, header, &seal_mac)?;
         let exclusions = writer.exclusions()?;
-        Ok(Sealing { key, options, tree, writer, exclusions })
+        Ok(Sealing { key, options, tree, writer, exclusions, filter, since, seal_mac })
     }
 
-    fn walk(&self) -> Result<Walk, Error> {
-        start(&self.tree, &self.exclusions, self.options.sealed)
-            .map_err(|error| failed(&self.options, error))
+    /// Returns what is to be sealed.
+    fn found(&self) -> Result<Found<'a>, Error> {
+        let failed = |error| failed(&self.options, error);
+        Ok(match self.options.list {
+            None => {
+                let (sealed, filter) = (self.options.sealed, self.filter.clone());
+                let walk = start(&self.tree, &self.exclusions, sealed, filter);
+                Found::Walk(walk.map_err(failed)?)
+            }
+            Some(paths) => {
+                let tree = self.tree.again().map_err(failed)?;
+                Found::List(Listed::new(tree, paths, self.exclusions.to_vec()))
+            }
+        })
     }
 
     /// Returns the number of entries and bytes to seal.
     pub fn total(&self) -> Result<Total, Error> {
         let special = self.options.sealed.special;
-        Ok(walk::total(self.walk()?, |kind| special || !kind.is_special()))
+        let tree = self.tree.again().map_err(|error| failed(&self.options, error))?;
+        Ok(walk::total(tree, self.found()?, |kind| special || !kind.is_special()))
     }
 
     /// Seals the tree. Fails if an entry could not be read, unless unreadable entries may be left
     /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
-        let (root, options) = (self.options.directory, self.options.sealed);
+        let mut found = self.found()?;
+        let Sealing { key, options, tree, writer, since, seal_mac, .. } = self;
+        let (root, sealed) = (options.directory, options.sealed);
         let will_fail = AtomicBool::new(false);
-        let threads = self.options.threads;
-        let scanners = Scanners::new(&self.tree, self.key, options, threads, progress, &will_fail);
-        let Scanners { mut main, mut others } =
-            scanners.map_err(|error| failed(&self.options, error))?;
-        let walk = self.walk()?;
-        let counts = SealCounts::default();
-        let mut sealer = Sealer { options: self.options, progress, writer: self.writer, counts };
-        let mut skipped = 0;
-        let jobs = walk.filter_map(|found| match found {
-            WalkItem::Entry { path, kind } if kind.is_special() && !options.special => {
+        let failed = |error| failed(&options, error);
+        let scanners =
+            Scanners::new(&tree, key, &seal_mac, sealed, options.threads, progress, &will_fail);
+        let Scanners { mut main, mut others } = scanners.map_err(failed)?;
+        let mut sealer = Sealer { options, progress, writer, counts: SealCounts::default() };
+        let mut earlier = Earlier::new(since.as_ref(), key)?;
+        let (mut skipped, mut left_out) = (0, 0);
+        let jobs = found.by_ref().filter_map(|found| match found {
+            WalkItem::Entry { path, kind } if kind.is_special() && !sealed.special => {
                 skipped += 1;
                 walk::say_skipped(&below(root, &path), kind);
                 None
             }
-            WalkItem::Entry { path, kind } => Some((path, Ok(kind))),
+            WalkItem::Entry { path, kind } => {
+                let old = earlier.find(&path).transpose();
+                Some(old.transpose().map(|old| Job { path, kind: Ok(kind), old }))
+            }
             WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
-                Some((path, Err(error)))
+                Some(Ok(Job { path, kind: Err(error), old: None }))
             }
             WalkItem::Mount { path } => {
                 remark_mount(&below(root, &path));
@@ -126,35 +187,119 @@ impl<'a> Sealing<'a> {
                 remark_leftover(&below(root, &path));
                 None
             }
+            WalkItem::LeftOut { .. } => {
+                left_out += 1;
+                None
+            }
             // The temporary file of this manifest.
             WalkItem::Excluded { .. } => None,
         });
-        let scan = |scanner: &mut Scanner<'_>, (path, kind): (Vec<u8>, io::Result<EntryKind>)| {
-            let observed = match kind {
-                Ok(kind) => scanner.scan(&path, kind, None),
-                Err(error) => Observation::Unreadable(error.into()),
-            };
-            (path, observed)
+        let scan = |scanner: &mut Scanner<'_>, job: Result<Job, Error>| {
+            job.map(|Job { path, kind, old }| {
+                let reading = old.as_ref().map_or(Reading::All, Reading::Since);
+                let observed = match kind {
+                    Ok(kind) => scanner.scan(&path, kind, reading),
+                    Err(error) => Observation::Unreadable(error.into()),
+                };
+                (path, old, observed)
+            })
         };
-        pool::in_order(&mut others, jobs, scan, |(path, observed)| {
+        pool::in_order(&mut others, jobs, scan, |scanned| {
             stopped(progress)?;
+            let (path, old, observed) = scanned?;
             let observed = match observed {
-                Observation::Large => main.scan(&path, EntryKind::File, None),
+                // Its stamp was compared before its size.
+                Observation::Large => main.scan(&path, EntryKind::File, Reading::All),
                 other => other,
             };
             match observed {
-                Observation::Entry(entry) => sealer.entry(&Entry { path, ..entry }),
+                Observation::Entry(entry) => {
+                    let carried = old.is_some_and(|old| {
+                        old.stamp.is_some() && (old.stamp, old.read) == (entry.stamp, entry.read)
+                    });
+                    sealer.counts.carried += u64::from(carried);
+                    sealer.entry(&Entry { path, ..entry })
+                }
                 Observation::Unreadable(error) => {
-                    will_fail.store(!sealer.options.skip_unreadable, Ordering::Relaxed);
+                    will_fail.store(!options.skip_unreadable, Ordering::Relaxed);
                     sealer.unreadable(&path, &error);
                     Ok(())
                 }
                 Observation::Large => unreachable!("the main scanner reads every file"),
             }
         })?;
-        sealer.counts.skipped = skipped;
-        self.tree.in_place(root).map_err(|error| failed(&self.options, error))?;
+        // What was taken from the earlier manifest counts only if its seal still matches.
+        earlier.finish()?;
+        (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
+        found.remark(options.filters, &sealer.counts);
+        tree.in_place(root).map_err(failed)?;
         sealer.finish()
+    }
+}
+
+/// An entry to seal.
+struct Job {
+    path: Vec<u8>,
+    kind: io::Result<EntryKind>,
+    /// The file as an earlier manifest has it.
+    old: Option<Entry>,
+}
+
+/// The entries of an earlier manifest, which follow a walk.
+struct Earlier<'a> {
+    entries: Option<Peekable<Entries<'a>>>,
+}
+
+impl<'a> Earlier<'a> {
+    fn new(manifest: Option<&'a Manifest>, key: &OpenKey) -> Result<Earlier<'a>, Error> {
+        let entries = manifest.map(|manifest| manifest.entries(key)).transpose()?;
+        Ok(Earlier { entries: entries.map(Iterator::peekable) })
+    }
+
+    /// Returns the entry at `path`, which must follow all previous ones.
+    fn find(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
+        let Some(entries) = &mut self.entries else { return Ok(None) };
+        let is_before = |entry: &Result<Entry, Error>| match entry {
+            Ok(entry) => dir::order(&entry.path, path).is_le(),
+            Err(_) => true,
+        };
+        while let Some(entry) = entries.next_if(is_before) {
+            let entry = entry?;
+            if entry.path == path {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads to the end, where the seal is checked again.
+    fn finish(self) -> Result<(), Error> {
+        self.entries.into_iter().flatten().try_for_each(|entry| entry.map(drop))
+    }
+}
+
+/// Returns the place of the new manifest in a chain: after the manifest that it replaces, or else
+/// after the one that it takes stamps from.
+fn chain(
+    options: &SealOptions<'_>,
+    since: Option<&Manifest>,
+    open: impl Fn(&Path) -> Result<Manifest, Error>,
+) -> Result<Chain, Error> {
+    let today = Day::today();
+    if options.new_chain {
+        return Ok(Chain::start(today));
+    }
+    let after = |manifest: &Manifest| manifest.header.chain.next(manifest.seal, today);
+    let old = options.output.symlink_metadata();
+    if !old.is_ok_and(|old| old.is_file() && old.len() > 0) {
+        return Ok(since.map_or_else(|| Chain::start(today), after));
+    }
+    let is_other = || !writer::begins_like_a_manifest(options.output).unwrap_or(false);
+    match open(options.output) {
+        Ok(manifest) => Ok(after(&manifest)),
+        // The writer will refuse to replace it.
+        Err(_) if is_other() => Ok(Chain::start(today)),
+        Err(error) => Err(ManifestError::NoChain { why: Box::new(error) }.into()),
     }
 }
 

@@ -11,7 +11,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use crate::diagnostic::diagnostic;
 use crate::dir::{DirTree, EntryKind, FileStat, MAX_PATH};
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
+use crate::filter::Filter;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
@@ -66,6 +67,23 @@ pub enum WalkItem {
         /// The index of the exclusion.
         exclusion: usize,
     },
+    /// An entry that the filter leaves out, or a directory, already returned as an entry, whose
+    /// contents the filter leaves out.
+    LeftOut {
+        /// The path.
+        path: Vec<u8>,
+    },
+}
+
+/// Rules for the entries of a walk.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Patterns of entries to leave out.
+    pub filter: Filter,
+    /// Directories with a `CACHEDIR.TAG` are not entered.
+    pub exclude_caches: bool,
+    /// Directories at this depth are not entered; those in the root have depth 1.
+    pub max_depth: Option<u32>,
 }
 
 /// A walk through a tree.
@@ -78,6 +96,7 @@ pub struct Walk {
     /// The directories on the path to it.
     frames: Vec<Frame>,
     excluded: Vec<Exclusion>,
+    rules: Rules,
     /// The file system to stay on, if set.
     device: Option<u64>,
     /// Bytes that the names of one directory may always use.
@@ -96,8 +115,27 @@ impl Walk {
     /// Starts a walk through a tree without the entries in `excluded`.
     pub fn new(tree: DirTree, excluded: Vec<Exclusion>) -> Walk {
         let (path, frames) = (Vec::new(), Vec::new());
-        let (room, scratch) = (ROOM, Names::default());
-        Walk { tree, path, enter: true, frames, excluded, device: None, room, scratch }
+        let (room, scratch, rules) = (ROOM, Names::default(), Rules::default());
+        Walk { tree, path, enter: true, frames, excluded, rules, device: None, room, scratch }
+    }
+
+    /// Leaves out what the rules leave out.
+    pub fn with_rules(self, rules: Rules) -> Walk {
+        Walk { rules, ..self }
+    }
+
+    /// Returns the rules, with the number of times that each pattern decided.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Returns whether the rules leave out the contents of the directory at the path.
+    fn is_closed(&mut self) -> bool {
+        let Walk { path, tree, rules, .. } = self;
+        let depth = path.iter().filter(|&&byte| byte == b'/').count() as u32 + 1;
+        !path.is_empty()
+            && (rules.max_depth.is_some_and(|most| depth >= most)
+                || rules.exclude_caches && is_cache(tree, path))
     }
 
     /// Does not enter other file systems.
@@ -162,6 +200,9 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<WalkItem> {
         if mem::take(&mut self.enter) {
+            if self.is_closed() {
+                return Some(WalkItem::LeftOut { path: self.path.clone() });
+            }
             match self.list() {
                 Ok(true) => {}
                 Ok(false) => return Some(WalkItem::Mount { path: self.path.clone() }),
@@ -187,6 +228,9 @@ impl Iterator for Walk {
                 {
                     return Some(WalkItem::Excluded { path, exclusion });
                 }
+                if self.rules.filter.leaves_out(&path, kind == EntryKind::Directory) {
+                    return Some(WalkItem::LeftOut { path });
+                }
                 self.enter = kind == EntryKind::Directory;
                 return Some(WalkItem::Entry { path, kind });
             }
@@ -207,8 +251,11 @@ impl Iterator for Walk {
 
 /// Counts the entries that `counts` accepts, and the bytes of their files, as far as the tree can
 /// be read.
-pub fn total(walk: Walk, counts: impl Fn(EntryKind) -> bool) -> Total {
-    let Ok(mut tree) = walk.tree.again() else { return Total::UNKNOWN };
+pub fn total(
+    mut tree: DirTree,
+    found: impl Iterator<Item = WalkItem>,
+    counts: impl Fn(EntryKind) -> bool,
+) -> Total {
     let one = |found| match found {
         WalkItem::Entry { path, kind } if counts(kind) => Total::one(Some(match kind {
             EntryKind::File => tree.facts(&path).map_or(0, |facts| facts.size),
@@ -216,7 +263,7 @@ pub fn total(walk: Walk, counts: impl Fn(EntryKind) -> bool) -> Total {
         })),
         _ => Total::NONE,
     };
-    walk.map(one).fold(Total::NONE, Total::and)
+    found.map(one).fold(Total::NONE, Total::and)
 }
 
 /// Opens every file below the directory `root`, in order, and calls `each` with it, or with the
@@ -241,10 +288,22 @@ pub fn files<E>(
             WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
                 each(&below(root, &path), Err(error.into()))?
             }
-            WalkItem::Mount { .. } | WalkItem::Excluded { .. } => {}
+            WalkItem::Mount { .. } | WalkItem::Excluded { .. } | WalkItem::LeftOut { .. } => {}
         }
     }
     Ok(())
+}
+
+/// Returns whether a directory declares itself a cache, as `https://bford.info/cachedir/` specifies:
+/// it has a regular file `CACHEDIR.TAG` that begins with a signature.
+fn is_cache(tree: &mut DirTree, path: &[u8]) -> bool {
+    let signature = b"Signature: 8a477f597d28d172789f06886806bc55";
+    let mut start = Vec::new();
+    let tag = [path, b"/CACHEDIR.TAG"].concat();
+    let read = tree
+        .file(&tag)
+        .is_ok_and(|(file, _)| file.take(signature.len() as u64).read_to_end(&mut start).is_ok());
+    read && start == signature
 }
 
 /// Reports that an entry is skipped because of its kind.

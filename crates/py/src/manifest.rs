@@ -1,12 +1,13 @@
 //! `seal` and `audit`: the manifest of a directory, as the command writes and checks it.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::audit::{Audited, Change, Counts, Plan, Status, TreeAudit};
+use tagmac_files::manifest::options::ManifestOptions;
+use tagmac_files::position::Positions;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use crate::error::failed;
@@ -16,15 +17,19 @@ use crate::progress::Watch;
 /// Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an old
 /// one.
 ///
-/// `mode`, `mtime` and `special` also seal file modes, modification times, and pipes, sockets and
-/// devices. `one_file_system` skips other file systems. `threads` is the number of threads (0: one
+/// `mode`, `mtime`, `owner`, `xattrs` and `special` also seal file modes, modification times, owners,
+/// extended attributes, and pipes, sockets and devices. `one_file_system` skips other file systems.
+/// `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches` leaves out the
+/// contents of directories with a CACHEDIR.TAG, and `max_depth` limits the depth; the manifest records
+/// them, and `audit` applies them. Files that show no change since the manifest `since` are not read.
+/// `new_chain` starts a new chain instead of continuing that of the manifest that is replaced. `threads` is the number of threads (0: one
 /// for each core).
 ///
 /// An entry that cannot be read raises `OSError`, and no manifest is written, unless
 /// `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,
 /// total_entries)` is called at intervals and at the end.
 #[pyfunction]
-#[pyo3(signature = (directory, key, manifest, *, mode=false, mtime=false, special=false, one_file_system=false, skip_unreadable=false, threads=0, progress=None))]
+#[pyo3(signature = (directory, key, manifest, *, mode=false, mtime=false, owner=false, xattrs=false, special=false, one_file_system=false, exclude=Vec::new(), exclude_caches=false, max_depth=None, since=None, new_chain=false, skip_unreadable=false, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
 pub fn seal(
     py: Python<'_>,
@@ -33,17 +38,39 @@ pub fn seal(
     manifest: PathBuf,
     mode: bool,
     mtime: bool,
+    owner: bool,
+    xattrs: bool,
     special: bool,
     one_file_system: bool,
+    exclude: Vec<OsString>,
+    exclude_caches: bool,
+    max_depth: Option<u32>,
+    since: Option<PathBuf>,
+    new_chain: bool,
     skip_unreadable: bool,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Sealed> {
     let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
+    let filters: Vec<Vec<u8>> = exclude.into_iter().map(OsString::into_vec).collect();
     let options = SealOptions {
         directory: &directory,
         output: &manifest,
-        sealed: ManifestOptions { mode, mtime, special, one_file_system },
+        new_chain,
+        since: since.as_deref(),
+        filters: &filters,
+        list: None,
+        sealed: ManifestOptions {
+            mode,
+            mtime,
+            owner,
+            xattrs,
+            special,
+            one_file_system,
+            exclude_caches,
+            listed: false,
+            max_depth,
+        },
         skip_unreadable,
         threads,
     };
@@ -109,6 +136,18 @@ impl Sealed {
         self.0.unreadable
     }
 
+    /// Number of files that were not read, because they show no change since `since`.
+    #[getter]
+    fn carried(&self) -> u64 {
+        self.0.carried
+    }
+
+    /// Number of entries that the filters left out, where a directory counts as one.
+    #[getter]
+    fn left_out(&self) -> u64 {
+        self.0.left_out
+    }
+
     fn __repr__(&self) -> String {
         let SealCounts { files, directories, links, bytes, .. } = self.0;
         format!(
@@ -143,12 +182,12 @@ pub fn audit(
             counts.add(&status);
             differences.extend(Difference::new(path, kind, status));
         };
-        audit.run(threads, &watch, put)
+        audit.run(&Plan::all(Positions::new(&raw_key)), &[], threads, &watch, put)
     };
     let audited = py.detach(work).map_err(|error| watch.failed(|| failed(error)))?;
     watch.tell(py)?;
-    let Counts { unchanged, changed, new, missing, renamed, unreadable } = counts;
-    let Audited { skipped, renames_complete } = audited;
+    let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = counts;
+    let Audited { skipped, renames_complete, left_out, .. } = audited;
     Ok(AuditReport {
         unchanged,
         changed,
@@ -157,6 +196,7 @@ pub fn audit(
         renamed,
         unreadable,
         skipped,
+        left_out,
         renames_complete,
         differences,
     })
@@ -186,6 +226,9 @@ pub struct AuditReport {
     /// Number of pipes, sockets and devices that were not compared, since they were not sealed.
     #[pyo3(get)]
     skipped: u64,
+    /// Number of entries that the sealed filters left out, where a directory counts as one.
+    #[pyo3(get)]
+    left_out: u64,
     /// True if the search for renamed files was complete. Otherwise some are counted as new and
     /// missing.
     #[pyo3(get)]
@@ -249,7 +292,7 @@ impl Difference {
         let path = if path.is_empty() { ".".into() } else { OsStr::from_bytes(path).into() };
         let word = status.word();
         let (was, changes, reason) = match status {
-            Status::Unchanged => return None,
+            Status::Unchanged | Status::NotRead => return None,
             Status::New | Status::Missing => (None, Vec::new(), None),
             Status::Changed(changes) => (None, changes, None),
             Status::Renamed(from, changes) => (Some(OsStr::from_bytes(from).into()), changes, None),

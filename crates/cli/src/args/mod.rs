@@ -16,7 +16,8 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
-pub use seal::{AuditArgs, SealArgs};
+pub use seal::{AuditArgs, FilterArgs, NightArgs, SealArgs};
+pub use shared::FilesFromArgs;
 pub use shared::MAX_OBJECTS;
 use shared::{AlgorithmParser, KeyArgs, KeyOnlyArgs, ListingArgs, Nonce, ReadingArgs};
 
@@ -138,8 +139,11 @@ pub struct TagArgs {
     /// Listing.
     #[command(flatten)]
     pub listing: ListingArgs,
+    /// A list of names.
+    #[command(flatten)]
+    pub names: FilesFromArgs,
     /// Files, or URLs of objects; '-' is standard input
-    #[arg(value_name = "FILE", default_value = "-")]
+    #[arg(value_name = "FILE", default_value = "-", conflicts_with = "files_from")]
     pub files: Vec<PathBuf>,
 }
 

@@ -1,10 +1,12 @@
 //! The command lines of `seal` and `audit`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as Group, ValueHint};
+use clap::{Args as Group, ValueHint, value_parser};
 
-use super::shared::{KeyArgs, ListingArgs, ReadingArgs};
+use super::shared::{FilesFromArgs, KeyArgs, ListingArgs, Nonce, ReadingArgs};
+use crate::number;
 
 /// `tagmac seal`
 #[derive(Group)]
@@ -29,6 +31,14 @@ pub struct SealArgs {
     /// Their names and kinds are recorded; they are not opened.
     #[arg(long, help_heading = "Contents")]
     pub special: bool,
+    /// Record numeric owners and groups
+    #[arg(long, help_heading = "Contents")]
+    pub owner: bool,
+    /// Record extended attributes, such as access control lists
+    ///
+    /// One tag covers all attributes of a file or directory that the user can read.
+    #[arg(long, help_heading = "Contents")]
+    pub xattrs: bool,
     /// Do not enter directories on other file systems
     #[arg(long, help_heading = "Contents")]
     pub one_file_system: bool,
@@ -37,6 +47,20 @@ pub struct SealArgs {
     /// This includes those that change meanwhile. Each is reported, and the exit status is 4.
     #[arg(long, help_heading = "Contents")]
     pub skip_unreadable: bool,
+    /// Take the tags of files that show no change since OLD, an earlier manifest
+    ///
+    /// A file is not read if its size, mtime, ctime, inode and device are those that OLD recorded.
+    #[arg(long, value_name = "OLD")]
+    pub since: Option<PathBuf>,
+    /// Start a new chain instead of continuing that of the manifest that is replaced
+    #[arg(long)]
+    pub new_chain: bool,
+    /// Filters.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+    /// A list of names.
+    #[command(flatten)]
+    pub names: FilesFromArgs,
     /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -46,6 +70,29 @@ pub struct SealArgs {
     /// The directory, or a URL with objects below it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
+}
+
+/// Which entries are left out. The manifest records it, and an audit applies it.
+#[derive(Group)]
+pub struct FilterArgs {
+    /// Leave out what matches GLOB, in the syntax of gitignore; repeatable
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
+    pub exclude: Vec<OsString>,
+    /// Keep what matches GLOB, whatever --exclude leaves out; repeatable
+    ///
+    /// What is below a directory that is left out stays left out.
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
+    pub include: Vec<OsString>,
+    /// Leave out what matches the patterns in FILE, as a .gitignore does
+    #[arg(long, value_name = "FILE", help_heading = "Filters")]
+    pub exclude_from: Vec<PathBuf>,
+    /// Leave out the contents of directories with a CACHEDIR.TAG
+    #[arg(long, help_heading = "Filters")]
+    pub exclude_caches: bool,
+    /// Do not enter directories at depth N; those in DIR have depth 1
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(help_heading = "Filters")]
+    pub max_depth: Option<u32>,
 }
 
 /// `tagmac audit`
@@ -62,6 +109,9 @@ pub struct AuditArgs {
     /// Write a JSON object for each entry and one for the summary
     #[arg(long)]
     pub json: bool,
+    /// What is read.
+    #[command(flatten)]
+    pub night: NightArgs,
     /// Write a line for each entry to FILE, as rclone does
     ///
     /// '=' unchanged, '*' changed, '+' missing in DIR, '-' new in DIR, '!' unreadable. If FILE is
@@ -80,4 +130,59 @@ pub struct AuditArgs {
     /// The directory, or a URL with objects below it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
+    /// Audit only the entries at and below each PATH in DIR
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(conflicts_with_all = ["subset", "sample", "max_bytes", "ledger"])]
+    pub paths: Vec<PathBuf>,
+}
+
+/// What an audit reads, and what it remembers.
+#[derive(Group)]
+pub struct NightArgs {
+    /// Read nothing: compare sizes, times and other metadata
+    #[arg(long, help_heading = "Part", conflicts_with_all = ["subset", "sample", "max_bytes"])]
+    pub quick: bool,
+    /// Read part N of T, the same files each time
+    ///
+    /// Which file is in which part depends on its name and the key.
+    #[arg(long, value_name = "N/T", value_parser = NightArgs::part, help_heading = "Part")]
+    #[arg(conflicts_with_all = ["sample", "max_bytes"])]
+    pub subset: Option<(u64, u64)>,
+    /// Read a random share of the files, such as 5%
+    #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Part")]
+    #[arg(conflicts_with = "max_bytes")]
+    pub sample: Option<f64>,
+    /// Read random files of at most SIZE bytes in all
+    #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Part")]
+    pub max_bytes: Option<u64>,
+    /// Choose the files of --sample or --max-bytes that no audit has read for longest
+    #[arg(long, help_heading = "Part", requires = "ledger")]
+    pub oldest_first: bool,
+    /// Keep in FILE when each file was last read
+    #[arg(long, value_name = "FILE", help_heading = "Part", conflicts_with = "quick")]
+    pub ledger: Option<PathBuf>,
+    /// Keep in FILE which manifest was last seen, and refuse older ones
+    ///
+    /// The first audit creates FILE. Keep it where those who can change DIR cannot write.
+    #[arg(long, value_name = "FILE", help_heading = "Manifest")]
+    pub pin: Option<PathBuf>,
+    /// Accept only the manifest with this seal
+    #[arg(long, value_name = "SEAL", value_parser = Nonce::parse, help_heading = "Manifest")]
+    pub expect: Option<Nonce>,
+}
+
+impl NightArgs {
+    fn part(text: &str) -> Result<(u64, u64), &'static str> {
+        let wrong = "expected a part and the number of parts, such as 3/7";
+        let (part, parts) = text.split_once('/').ok_or(wrong)?;
+        let [part, parts] = [part, parts].map(str::parse);
+        let (part, parts): (u64, u64) = (part.map_err(|_| wrong)?, parts.map_err(|_| wrong)?);
+        if (1..=parts).contains(&part) { Ok((part, parts)) } else { Err(wrong) }
+    }
+
+    fn share(text: &str) -> Result<f64, &'static str> {
+        let wrong = "expected a share from 0% to 100%, such as 5% or 0.5%";
+        let share = text.strip_suffix('%').and_then(|text| text.parse::<f64>().ok());
+        share.filter(|share| (0.0..=100.0).contains(share)).map(|share| share / 100.0).ok_or(wrong)
+    }
 }

@@ -119,6 +119,17 @@ impl Deref for Nonce {
     }
 }
 
+/// A list of names.
+#[derive(Group)]
+pub struct FilesFromArgs {
+    /// Take the names from FILE, one per line; '-' is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Names")]
+    pub files_from: Option<PathBuf>,
+    /// Names in --files-from end with a zero byte, as from 'find -print0'
+    #[arg(short = '0', long, help_heading = "Names", requires = "files_from")]
+    pub null: bool,
+}
+
 /// Reading.
 #[derive(Group)]
 pub struct ReadingArgs {

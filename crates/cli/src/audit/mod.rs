@@ -1,21 +1,29 @@
 //! `tagmac audit`: compares a tree, or the objects of a bucket, with a manifest.
 
 mod combined;
+mod night;
 mod report;
 
+use std::os::unix::ffi::OsStrExt;
+
 use tagmac_files::Error;
-use tagmac_files::audit::{Status, TreeAudit};
+use tagmac_files::audit::{Audited, Status, TreeAudit};
+use tagmac_files::chain::Chain;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
+use tagmac_files::position::Positions;
 use tagmac_files::progress::Total;
+use tagmac_files::selection::Histogram;
 
 use crate::args::AuditArgs;
 use crate::exit::Exit;
+use crate::files_from;
 use crate::mac;
 use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 use combined::Combined;
+use night::{Night, Opened};
 use report::Report;
 
 /// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
@@ -43,12 +51,24 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let mut audit = TreeAudit::open(&key, &raw, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
     audit.exclude(combined.exclusions())?;
-    let mut report = Report::new(args, &key, audit.manifest().seal, combined);
+    let manifest = audit.manifest();
+    let shown = Escaped::name(&args.manifest).to_string();
+    let opened = Opened { shown: &shown, chain: &manifest.header.chain, seal: manifest.seal };
+    let manifest_key = ManifestKey::new(&key.mac, &raw);
+    let sizes =
+        |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
+    let night = Night::new(&args.night, &raw, manifest_key, opened, sizes)?;
+    let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()).collect();
+    let paths = files_from::below(&args.directory, paths)?;
+    let mut report = Report::new(args, &key, manifest.seal, combined);
     let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
     let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
-    let audited = audit.run(args.reading.num_threads, &bar, put)?;
+    let threads = args.reading.num_threads;
+    let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
     drop(bar);
-    Ok(report.finish(audited.skipped, audited.renames_complete))
+    let Audited { skipped, renames_complete, left_out, tally } = audited;
+    let proof = night.finish(&tally, args.quiet)?;
+    Ok(report.finish(skipped, left_out, renames_complete, proof))
 }
 
 /// Audits the objects below a URL.
@@ -58,12 +78,24 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     stores.check_outside(&args.manifest, &args.directory)?;
     let place = stores.place(&args.manifest)?;
     let manifest = ObjectManifest::open(&manifest_key, &*place)?;
-    let mut report = Report::new(args, &key, manifest.root.seal, Combined::new(args)?);
     let root = &manifest.root;
+    let (shown, chain) = (place.shown(), Chain::default());
+    let opened = Opened { shown: &shown, chain: &chain, seal: root.seal };
+    let sizes = |positions: &Positions, histogram: &mut Histogram| {
+        manifest.objects().try_for_each(|object| {
+            let object = object?;
+            histogram.add(positions.of(&object.name), object.size);
+            Ok(())
+        })
+    };
+    let night = Night::new(&args.night, &raw, manifest_key.clone(), opened, sizes)?;
+    let mut report = Report::new(args, &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
     let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
-    let renames_complete = stores.audit(&key, &bar, &manifest, &args.directory, put)?;
+    let (tally, renames_complete) =
+        stores.audit(&key, &bar, &manifest, &args.directory, &night.plan, put)?;
     drop(bar);
-    Ok(report.finish(0, renames_complete))
+    let proof = night.finish(&tally, args.quiet)?;
+    Ok(report.finish(0, 0, renames_complete, proof))
 }

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use tagmac::Tag;
 use tagmac_files::Error;
 use tagmac_files::audit::{Change, Counts, Status};
+use tagmac_files::day::Day;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::open_key::OpenKey;
 
@@ -35,7 +36,7 @@ struct EntryRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<String>,
     kind: &'static str,
-    status: &'static str,
+    status: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<ChangeRecord<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,29 +64,58 @@ impl<'a> ChangeRecord<'a> {
     }
 }
 
-/// The number of entries for each verdict, and of those skipped because of their kind.
+/// The number of entries for each verdict, of those skipped because of their kind, and of those
+/// that the filters left out.
 struct Sums {
     counts: Counts,
     skipped: u64,
+    left_out: u64,
 }
 
 impl Sums {
     /// Returns each word with its number.
     fn with_words(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.with_words().into_iter().chain([("skipped", self.skipped)])
+        self.counts
+            .with_words()
+            .into_iter()
+            .chain([("skipped", self.skipped), ("left out", self.left_out)])
     }
 }
 
 impl Serialize for Sums {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.with_words())
+        serializer
+            .collect_map(self.with_words().map(|(word, count)| (word.replace(' ', "_"), count)))
     }
+}
+
+/// What an audit read and proved.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Proof {
+    /// The number of sealed files or objects that were found.
+    pub files: u64,
+    /// The number of those that were read.
+    pub read: u64,
+    /// Their total size in bytes.
+    pub bytes: u64,
+    /// The probability that a change of ten files was missed.
+    pub missed: f64,
+    /// The earliest day on which one of the files was last read, if it is known.
+    #[serde(serialize_with = "as_text")]
+    pub oldest: Option<Day>,
+    /// The manifest's number in its chain; 0 for a version without chains.
+    pub sequence: u64,
+}
+
+fn as_text<S: Serializer>(day: &Option<Day>, serializer: S) -> Result<S::Ok, S::Error> {
+    day.map(|day| day.to_string()).serialize(serializer)
 }
 
 /// The last JSON object.
 #[derive(Serialize)]
 struct Summary<'a> {
     summary: Sums,
+    proof: Proof,
     /// True if the search for renamed files was complete.
     renames_complete: bool,
     algorithm: &'a str,
@@ -123,6 +153,7 @@ impl<'a> Report<'a> {
         let combined = &mut self.combined;
         match status {
             Status::Unchanged => combined.line(b'=', path)?,
+            Status::NotRead => combined.line(b'?', path)?,
             Status::Changed(_) => combined.line(b'*', path)?,
             Status::New => combined.line(b'-', path)?,
             Status::Missing => combined.line(b'+', path)?,
@@ -132,8 +163,8 @@ impl<'a> Report<'a> {
                 combined.line(b'-', path)?;
             }
         }
-        let unchanged = matches!(status, Status::Unchanged);
-        if self.combined.is_output() || unchanged && (self.args.quiet || !self.args.json) {
+        let same = matches!(status, Status::Unchanged | Status::NotRead);
+        if self.combined.is_output() || same && (self.args.quiet || !self.args.json) {
             return Ok(());
         }
         if self.args.json {
@@ -146,7 +177,7 @@ impl<'a> Report<'a> {
                 format!("{}: it was {}{end}{}", status.word(), Escaped::bytes(from), text(changes))
             }
             Status::Unreadable(why) => format!("{}: {why}", status.word()),
-            Status::Unchanged | Status::New | Status::Missing => status.word().into(),
+            _ => status.word().into(),
         };
         output::verdict(path, &verdict)
     }
@@ -156,7 +187,7 @@ impl<'a> Report<'a> {
             path: String::from_utf8_lossy(path),
             path_hex: None,
             kind,
-            status: status.word(),
+            status: status.word().replace(' ', "_"),
             changes: Vec::new(),
             from: None,
             from_hex: None,
@@ -177,21 +208,24 @@ impl<'a> Report<'a> {
                 record.changes = changes.iter().map(ChangeRecord::new).collect();
             }
             Status::Unreadable(why) => record.reason = Some(why),
-            Status::Unchanged | Status::New | Status::Missing => {}
+            _ => {}
         }
         output::json(&record)
     }
 
     /// Writes the summary and returns the exit code. `skipped` is the number of entries skipped
-    /// because of their kind; `all` is whether the search for renamed files was complete.
-    pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
+    /// because of their kind; `left_out` is the number that the sealed filters left out; `all` is
+    /// whether the search for renamed files was complete.
+    pub fn finish(mut self, skipped: u64, left_out: u64, all: bool, proof: Proof) -> Option<Exit> {
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
             self.taken(combined.finish());
         }
         let Counts { changed, new, missing, renamed, unreadable, .. } = self.counts;
-        let sums = Sums { counts: self.counts, skipped };
+        let sums = Sums { counts: self.counts, skipped, left_out };
+        let not_read = self.counts.not_read;
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
+            (0, 0) if not_read > 0 => (None, "not_read"),
             (0, 0) => (None, "unchanged"),
             (0, _) => (Some(Exit::Io), "unreadable"),
             _ => (Some(Exit::Mismatch), "changed"),
@@ -202,6 +236,7 @@ impl<'a> Report<'a> {
         if self.args.json && !self.lost {
             let told = output::json(&Summary {
                 summary: sums,
+                proof,
                 renames_complete: all,
                 algorithm: self.key.mac.algorithm().name(),
                 bits: self.key.mac.tag_bits(),
@@ -213,7 +248,7 @@ impl<'a> Report<'a> {
         } else if !self.args.quiet || exit.is_some() {
             // These are rare, so omit them if they are 0.
             let is_told = |(word, count): &(&str, u64)| {
-                *count > 0 || !["unreadable", "skipped"].contains(word)
+                *count > 0 || !["unreadable", "not read", "skipped", "left out"].contains(word)
             };
             let sums = sums.with_words().filter(is_told);
             let texts: Vec<_> = sums.map(|(word, count)| format!("{count} {word}")).collect();
@@ -221,6 +256,11 @@ impl<'a> Report<'a> {
         }
         exit.or(self.lost.then_some(Exit::Io))
     }
+}
+
+/// Returns a number with its noun.
+pub fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn text(changes: &[Change]) -> String {

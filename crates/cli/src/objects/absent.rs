@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use tagmac_files::audit::Put;
+use tagmac_files::audit::{Plan, Put, Tally};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::objects::{ObjectManifest, Place, Writer};
 use tagmac_files::open_key::OpenKey;
@@ -80,8 +80,9 @@ impl Stores {
         _: &dyn Progress,
         _: &ObjectManifest<'_>,
         _: &Path,
+        _: &Plan,
         _: &mut Put<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(Tally, bool), Error> {
         match self.0 {}
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::Tag;
-use tagmac_files::audit::{BucketAudit, Put};
+use tagmac_files::audit::{BucketAudit, Plan, Put, Tally};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::objects::{self, Object, ObjectManifest, Tagger, Unread, Writer};
 use tagmac_files::open_key::OpenKey;
@@ -81,15 +81,17 @@ impl Stores {
         Ok(unreadable)
     }
 
-    /// Audits all objects below a URL. Returns whether the search for renamed objects was complete.
+    /// Audits all objects below a URL. Returns what was read, and whether the search for
+    /// renamed objects was complete.
     pub fn audit(
         &self,
         open_key: &OpenKey,
         progress: &dyn Progress,
         manifest: &ObjectManifest<'_>,
         name: &Path,
+        plan: &Plan,
         put: &mut Put<'_>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(Tally, bool), Error> {
         let folder = self.folder(name)?;
         let (bucket, prefix) = (&folder.bucket, &*folder.prefix);
         let found = bucket.list(prefix).map(|listed| {
@@ -100,7 +102,7 @@ impl Stores {
         let tagger =
             || ObjectTagger { reader: ObjectReader::new(open_key, progress), bucket, prefix };
         let mut others: Vec<_> = (0..self.requests()).map(|_| tagger()).collect();
-        BucketAudit { manifest, progress }.run(found, &mut tagger(), &mut others, put)
+        BucketAudit { manifest, progress, plan }.run(found, &mut tagger(), &mut others, put)
     }
 }
 

@@ -39,7 +39,20 @@ fn the_documentation_shows_a_manifest_to_the_byte() {
         .prints("")
         .says(&["tagmac: sealed in m: 2 files, 1 directory, 1 link, 1 special, 3 bytes\n"]);
     let made = fs::read_to_string(place.path("m")).unwrap();
-    assert_eq!(made, block(GUIDE, "text"));
+    // The days and the stamps depend on the machine; the page's are put in their place.
+    let shown = block(GUIDE, "text");
+    let same = made.lines().zip(shown.lines()).map(|(made, shown)| {
+        let (mut words, shown): (Vec<&str>, Vec<&str>) =
+            (made.split('\t').collect(), shown.split('\t').collect());
+        match words[0] {
+            "file" => words[5..7].copy_from_slice(&shown[5..7]),
+            first if first.starts_with("sequence: ") => words = shown,
+            _ => {}
+        }
+        words.join("\t") + "\n"
+    });
+    let body: String = same.take_while(|line| !line.starts_with("seal: ")).collect();
+    assert_eq!(String::from_utf8(with_seal(&body)).unwrap(), shown);
     place.keyed("audit", &["m", "t"]).exits(0).prints("");
     assert_eq!(reference(&place, "k", "m", "t"), made.as_bytes());
 }
@@ -48,7 +61,7 @@ fn the_documentation_shows_a_manifest_to_the_byte() {
 fn another_implementation_agrees() {
     let place = tree();
     let algorithms = [
-        ("PMAC-AES128", &["--tag-bits", "100", "--mode"][..]),
+        ("PMAC-AES128", &["--tag-bits", "100", "--mode", "--owner", "--xattrs"][..]),
         ("LIGHTMAC-PRESENT128-S16", &["--mtime"]),
         ("ELIMAC-AES128", &[]),
         ("UMAC-32", &["--allow-short", "--mode", "--mtime"]),
@@ -179,8 +192,8 @@ fn what_is_no_manifest() {
     };
     says("", "the manifest is cut off in its header\n");
     says("PMAC-AES128 (f) = 00\n", "not a manifest from 'tagmac seal'");
-    let one = manifest.replacen("manifest-2", "manifest-1", 1);
-    says(&one, "expected tagmac-manifest-2, found tagmac-manifest-1");
+    let one = manifest.replacen("manifest-3", "manifest-1", 1);
+    says(&one, "expected tagmac-manifest-3, found tagmac-manifest-1");
     says(
         &manifest.replacen("bits: ", "bit: ", 1),
         "line 3: expected a line that begins with 'bits: '",

@@ -1,10 +1,26 @@
 //! Differences between a sealed entry and the entry found.
 
-use crate::escaped::Escaped;
-use crate::manifest::entry::{Entry, mode_text, mtime_text};
+use tagmac::Tag;
 
-/// The mode and the modification time, if they are sealed.
-pub type Metadata = (Option<u32>, Option<(i64, u32)>);
+use crate::escaped::Escaped;
+use crate::manifest::entry::{Entry, mode_text, mtime_text, owner_text};
+
+/// The sealed properties of an entry other than its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    mode: Option<u32>,
+    mtime: Option<(i64, u32)>,
+    owner: Option<(u32, u32)>,
+    xattrs: Option<Tag>,
+}
+
+impl Metadata {
+    /// Returns the properties of an entry.
+    pub fn of(entry: &Entry) -> Metadata {
+        let Entry { mode, mtime, owner, xattrs, .. } = *entry;
+        Metadata { mode, mtime, owner, xattrs }
+    }
+}
 
 /// A difference between a sealed entry and the entry found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +39,11 @@ impl Change {
         let (expected, found) = (Some(expected.to_string()), Some(found.to_string()));
         Change { what, expected, found }
     }
+
+    /// A property whose values are not reported.
+    pub fn silent(what: &'static str) -> Change {
+        Change { what, expected: None, found: None }
+    }
 }
 
 /// Returns the differences. A changed file's new tag is not reported: under the sealed nonce it
@@ -33,28 +54,65 @@ pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
         if sealed.size != found.size {
             changes.push(Change::new("size", sealed.size, found.size));
         } else if sealed.tag.is_none() || sealed.tag != found.tag {
-            changes.push(Change { what: "content", expected: None, found: None });
+            changes.push(Change::silent("content"));
         }
     }
+    other_changes(sealed, found, &mut changes);
+    changes
+}
+
+/// Returns the differences that show without reading a file: in size, times and place, and in other
+/// sealed properties.
+pub fn visible_changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let (Some(sealed), Some(found)) = (&sealed.content, &found.content)
+        && sealed.size != found.size
+    {
+        changes.push(Change::new("size", sealed.size, found.size));
+    }
+    other_changes(sealed, found, &mut changes);
+    if let (Some(sealed), Some(found), []) = (sealed.stamp, found.stamp, &changes[..]) {
+        property("mtime", Some(sealed.mtime), Some(found.mtime), mtime_text, &mut changes);
+        property("ctime", Some(sealed.ctime), Some(found.ctime), mtime_text, &mut changes);
+        let [one, other] = [sealed.identity, found.identity].map(|id| (id.device, id.inode));
+        let text = |(device, inode)| format!("device {device} inode {inode}");
+        property("file", Some(one), Some(other), text, &mut changes);
+    }
+    changes
+}
+
+fn other_changes(sealed: &Entry, found: &Entry, changes: &mut Vec<Change>) {
     if let (Some(sealed), Some(found)) = (&sealed.target, &found.target)
         && sealed != found
     {
         changes.push(Change::new("target", Escaped::bytes(sealed), Escaped::bytes(found)));
     }
-    metadata((sealed.mode, sealed.mtime), (found.mode, found.mtime), &mut changes);
-    changes
+    metadata(&Metadata::of(sealed), &Metadata::of(found), changes);
 }
 
-/// Appends the differences in mode and modification time to `changes`.
-pub fn metadata(sealed: Metadata, found: Metadata, changes: &mut Vec<Change>) {
-    if let (Some(sealed), Some(found)) = (sealed.0, found.0)
+/// Appends the differences in metadata to `changes`.
+pub fn metadata(sealed: &Metadata, found: &Metadata, changes: &mut Vec<Change>) {
+    property("mode", sealed.mode, found.mode, mode_text, changes);
+    property("mtime", sealed.mtime, found.mtime, mtime_text, changes);
+    property("owner", sealed.owner, found.owner, owner_text, changes);
+    if let (Some(sealed), Some(found)) = (sealed.xattrs, found.xattrs)
         && sealed != found
     {
-        changes.push(Change::new("mode", mode_text(sealed), mode_text(found)));
+        changes.push(Change::silent("xattrs"));
     }
-    if let (Some(sealed), Some(found)) = (sealed.1, found.1)
+}
+
+/// Appends the difference in a property that both entries have.
+fn property<T: PartialEq>(
+    what: &'static str,
+    sealed: Option<T>,
+    found: Option<T>,
+    text: impl Fn(T) -> String,
+    changes: &mut Vec<Change>,
+) {
+    if let (Some(sealed), Some(found)) = (sealed, found)
         && sealed != found
     {
-        changes.push(Change::new("mtime", mtime_text(sealed), mtime_text(found)));
+        changes.push(Change::new(what, text(sealed), text(found)));
     }
 }

@@ -4,13 +4,14 @@ use std::iter::{Map, Peekable};
 use std::path::Path;
 
 use crate::audit::pair::{self, Pair};
+use crate::audit::plan::{Plan, Turn};
 use crate::audit::scanned::{Both, NewFile, missing};
-use crate::audit::source::Item;
+use crate::audit::source::{Item, Settled};
 use crate::audit::{Change, Status};
 use crate::dir::{self, EntryKind};
 use crate::error::Error;
 use crate::manifest::Entries;
-use crate::manifest::entry::word;
+use crate::manifest::entry::{Entry, word};
 use crate::manifest::listed::{remark_manifest, remark_mount};
 use crate::read_error::ReadError;
 use crate::scanner::Scanner;
@@ -28,14 +29,28 @@ pub struct Merge<'a> {
     sealed: Peekable<Entries<'a>>,
     /// An unreadable directory and the reason: entries sealed in it get no verdict.
     closed: Option<(Vec<u8>, String)>,
+    plan: &'a Plan,
     skipped: u64,
+    left_out: u64,
 }
 
 impl<'a> Merge<'a> {
     /// Merges a walk through the tree at `root` with the entries of its manifest.
-    pub fn new(root: &'a Path, special: bool, found: Walk, sealed: Entries<'a>) -> Merge<'a> {
-        let found = found.map(Ok as fn(_) -> _).peekable();
-        Merge { root, special, found, sealed: sealed.peekable(), closed: None, skipped: 0 }
+    pub fn new(
+        root: &'a Path,
+        special: bool,
+        found: Walk,
+        sealed: Entries<'a>,
+        plan: &'a Plan,
+    ) -> Merge<'a> {
+        let (found, sealed) = (found.map(Ok as fn(_) -> _).peekable(), sealed.peekable());
+        Merge { root, special, found, sealed, closed: None, plan, skipped: 0, left_out: 0 }
+    }
+
+    /// Returns the number of entries that the filters left out so far, where a directory counts as
+    /// one.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Returns the number of pipes, sockets and devices skipped so far because their kinds were not
@@ -58,6 +73,7 @@ impl<'a> Merge<'a> {
             }
             WalkItem::Mount { path } => remark_mount(&below(self.root, &path)),
             WalkItem::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
+            WalkItem::LeftOut { .. } => self.left_out += 1,
             WalkItem::Excluded { .. } | WalkItem::Entry { .. } => {}
         }
         None
@@ -76,7 +92,7 @@ impl<'a> Iterator for Merge<'a> {
                     None => continue,
                     Some((path, why)) => {
                         let kind = word(EntryKind::Directory);
-                        return Some(Ok(Item::Settled(path, kind, Status::Unreadable(why))));
+                        return Some(Ok(Item::settled(path, kind, Status::Unreadable(why))));
                     }
                 }
             }
@@ -97,19 +113,21 @@ impl<'a> Iterator for Merge<'a> {
                     };
                     let closed = self.found.next_if(is_closed).and_then(Result::ok);
                     let unlisted = closed.and_then(|found| self.aside(found)).map(|(_, why)| why);
-                    Item::Both(Both { sealed, unlisted })
+                    let turn = turn(self.plan, &sealed);
+                    Item::Both(Both { sealed, unlisted, turn })
                 }
                 Ok(Pair::Both(sealed, WalkItem::Entry { kind, .. })) => {
                     let (sealed, path) = (word(sealed.kind), sealed.path);
                     let change = Change::new("kind", sealed, word(kind));
-                    Item::Settled(path, word(kind), Status::Changed(vec![change]))
+                    Item::settled(path, word(kind), Status::Changed(vec![change]))
                 }
                 Ok(Pair::Sealed(sealed)) => match &self.closed {
                     Some((folder, why)) if is_in(folder, &sealed.path) => {
-                        let (path, kind) = (sealed.path, word(sealed.kind));
-                        Item::Settled(path, kind, Status::Unreadable(why.clone()))
+                        let (kind, turn) = (word(sealed.kind), turn(self.plan, &sealed));
+                        let status = Status::Unreadable(why.clone());
+                        Item::Settled(Settled { name: sealed.path, kind, status, turn })
                     }
-                    _ => missing(sealed),
+                    _ => missing(turn(self.plan, &sealed), sealed),
                 },
                 Ok(Pair::Found(WalkItem::Entry { path, kind })) => match kind {
                     EntryKind::File => Item::New(NewFile::new(path)),
@@ -118,12 +136,18 @@ impl<'a> Iterator for Merge<'a> {
                         walk::say_skipped(&below(self.root, &path), kind);
                         continue;
                     }
-                    kind => Item::Settled(path, word(kind), Status::New),
+                    kind => Item::settled(path, word(kind), Status::New),
                 },
                 Ok(Pair::Both(..) | Pair::Found(_)) => unreachable!("remarks were handled above"),
             }));
         }
     }
+}
+
+/// Returns what the plan says on a sealed entry, if it is a file.
+pub fn turn(plan: &Plan, sealed: &Entry) -> Option<Turn> {
+    let content = sealed.content.as_ref()?;
+    Some(plan.turn(&sealed.path, content.size, sealed.read))
 }
 
 /// Returns whether `path` is below `folder`. Everything is below the root, whose path is empty.

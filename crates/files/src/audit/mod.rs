@@ -5,35 +5,42 @@
 
 mod bucket;
 mod change;
+mod lookups;
 mod merge;
 mod pair;
+mod plan;
 mod renames;
 mod scanned;
 mod source;
 mod status;
 mod tree;
 
+use crate::day::Day;
 use crate::error::Error;
 use crate::pool;
 use crate::progress::{Progress, stopped};
 pub use bucket::BucketAudit;
 pub use change::Change;
+pub use plan::{Plan, Tally};
 use renames::{RenameOutcome, Renames};
 pub use renames::{paired, planned};
-use source::{Item, Source, Sources};
+use source::{Item, Settled, Source, Sources};
 pub use status::{Counts, Put, Status};
 pub use tree::{Audited, TreeAudit};
 
 /// Audits the entries of a source and its manifest. `put` receives the verdicts in the order of the
-/// entries; those on new, missing and renamed files come last. Returns whether the search for
-/// renamed files was complete; if not, some may be reported as new and missing.
+/// entries; those on new, missing and renamed files come last. `tally` counts what was read. Returns
+/// whether the search for renamed files was complete; if not, some may be reported as new and
+/// missing.
 fn audit<S: Source>(
     nonces: bool,
     items: impl Iterator<Item = Result<Item<S>, Error>>,
     sources: Sources<'_, S>,
     progress: &dyn Progress,
+    tally: &mut Tally,
     put: &mut Put<'_>,
 ) -> Result<bool, Error> {
+    let today = Day::today();
     let Sources { main, others } = sources;
     let mut renames = Renames::<S>::new();
     let look = |source: &mut S, item: Result<Item<S>, Error>| item.map(|item| source.look(item));
@@ -45,8 +52,14 @@ fn audit<S: Source>(
             item => item,
         };
         match item {
-            Item::Settled(name, kind, status) => put(&name, kind, status),
+            Item::Settled(Settled { name, kind, status, turn }) => {
+                if let Some(turn) = turn {
+                    tally.add(turn, &status, today);
+                }
+                put(&name, kind, status);
+            }
             Item::Missing(lost) => {
+                lost.turn.into_iter().for_each(|turn| tally.add_missing(turn));
                 if let Some(lost) = renames.missing(lost) {
                     put(&lost.name, S::FILE, Status::Missing);
                 }

@@ -1,13 +1,14 @@
 //! A tree as an audit source, read by a scanner.
 
-use crate::audit::change::{Metadata, changes, metadata};
-use crate::audit::source::{Item, Lost, Reading, Source};
+use crate::audit::change::{Metadata, changes, metadata, visible_changes};
+use crate::audit::plan::Turn;
+use crate::audit::source::{Item, Lost, Reading, Settled, Source};
 use crate::audit::{Change, Status};
 use crate::dir::EntryKind;
 use crate::manifest::entry::{Content, Entry, word};
 use crate::pool;
 use crate::read_error::ReadError;
-use crate::scanner::{Observation, Scanner};
+use crate::scanner::{self, Observation, Scanner};
 
 /// An entry of the manifest that was found with the same kind.
 pub struct Both {
@@ -15,6 +16,8 @@ pub struct Both {
     pub sealed: Entry,
     /// For a directory that cannot be listed completely, the reason.
     pub unlisted: Option<String>,
+    /// For a file, what the plan says.
+    pub turn: Option<Turn>,
 }
 
 /// A file that is not in the manifest.
@@ -45,7 +48,7 @@ impl Source for Scanner<'_> {
             Item::Both(both) => compare(self, both),
             Item::New(new) => match self.size(&new.path) {
                 Ok(size) => Item::New(NewFile { size, ..new }),
-                Err(_) => Item::Settled(new.path.into(), Self::FILE, Status::New),
+                Err(_) => Item::settled(new.path.into(), Self::FILE, Status::New),
             },
             item => item,
         }
@@ -53,15 +56,15 @@ impl Source for Scanner<'_> {
 
     fn read(&mut self, new: &NewFile, nonce: &[u8]) -> Reading<Self> {
         let expected = Content { size: new.size, nonce: nonce.into(), tag: None };
-        match self.scan(&new.path, EntryKind::File, Some(&expected)) {
-            Observation::Entry(Entry {
-                content: Some(Content { size, tag: Some(tag), .. }),
-                mode,
-                mtime,
-                ..
-            }) => Reading::Done(size, tag, (mode, mtime)),
+        match self.scan(&new.path, EntryKind::File, scanner::Reading::Like(&expected)) {
+            Observation::Entry(entry) => match &entry.content {
+                Some(Content { size, tag: Some(tag), .. }) => {
+                    Reading::Done(*size, *tag, Metadata::of(&entry))
+                }
+                _ => Reading::Failed,
+            },
             Observation::Large => Reading::Later,
-            Observation::Entry(_) | Observation::Unreadable(_) => Reading::Failed,
+            Observation::Unreadable(_) => Reading::Failed,
         }
     }
 
@@ -71,38 +74,47 @@ impl Source for Scanner<'_> {
 
     fn changes(sealed: &Metadata, found: &Metadata) -> Vec<Change> {
         let mut changes = Vec::new();
-        metadata(*sealed, *found, &mut changes);
+        metadata(sealed, found, &mut changes);
         changes
     }
 }
 
 /// Compares a sealed entry with the entry found.
 fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
-    let Both { sealed, unlisted } = both;
-    let observed = scanner.scan(&sealed.path, sealed.kind, sealed.content.as_ref());
-    let status = match (observed, unlisted) {
-        (Observation::Large, unlisted) => return Item::Both(Both { sealed, unlisted }),
-        (Observation::Entry(found), None) => Status::from_changes(changes(&sealed, &found)),
-        (Observation::Entry(found), Some(why)) => match changes(&sealed, &found) {
-            changes if changes.is_empty() => Status::Unreadable(why),
-            changes => Status::Changed(changes),
+    let Both { sealed, unlisted, turn } = both;
+    let is_read = turn.is_none_or(|turn| turn.read);
+    let reading = match &sealed.content {
+        Some(_) if !is_read => scanner::Reading::Metadata,
+        Some(content) => scanner::Reading::Like(content),
+        None => scanner::Reading::All,
+    };
+    let compared = |found: &Entry| match is_read {
+        true => changes(&sealed, found),
+        false => visible_changes(&sealed, found),
+    };
+    let status = match (scanner.scan(&sealed.path, sealed.kind, reading), unlisted) {
+        (Observation::Large, unlisted) => return Item::Both(Both { sealed, unlisted, turn }),
+        (Observation::Entry(found), why) => match (compared(&found), why) {
+            (changes, None) if changes.is_empty() && !is_read => Status::NotRead,
+            (changes, Some(why)) if changes.is_empty() => Status::Unreadable(why),
+            (changes, _) => Status::from_changes(changes),
         },
         (Observation::Unreadable(_), Some(why)) => Status::Unreadable(why),
         // It existed when its directory was listed.
-        (Observation::Unreadable(ReadError::Missing(_)), None) => return missing(sealed),
+        (Observation::Unreadable(ReadError::Missing(_)), None) => return missing(turn, sealed),
         (Observation::Unreadable(error), None) => Status::Unreadable(error.to_string()),
     };
-    let kind = word(sealed.kind);
-    Item::Settled(sealed.path, kind, status)
+    Item::Settled(Settled { kind: word(sealed.kind), name: sealed.path, status, turn })
 }
 
 /// Returns the verdict on a missing entry. A missing file may be a new one under another name.
-pub fn missing<'a>(sealed: Entry) -> Item<Scanner<'a>> {
-    let Entry { kind, path, mode, mtime, content, .. } = sealed;
+pub fn missing<'a>(turn: Option<Turn>, sealed: Entry) -> Item<Scanner<'a>> {
+    let metadata = Metadata::of(&sealed);
+    let Entry { kind, path, content, .. } = sealed;
     match content {
         Some(Content { size, nonce, tag: Some(tag) }) => {
-            Item::Missing(Lost { name: path, size, nonce, tag, metadata: (mode, mtime) })
+            Item::Missing(Lost { name: path, size, nonce, tag, metadata, turn })
         }
-        _ => Item::Settled(path, word(kind), Status::Missing),
+        _ => Item::settled(path, word(kind), Status::Missing),
     }
 }

@@ -2,6 +2,7 @@
 
 use tagmac::Tag;
 
+use crate::audit::plan::Turn;
 use crate::audit::{Change, Status};
 
 /// A tree, or the objects of a bucket, as one thread of an audit reads it.
@@ -42,8 +43,27 @@ pub enum Item<S: Source> {
     Missing(Lost<S::Metadata>),
     /// The file was found but is not in the manifest.
     New(S::New),
-    /// The name and kind of an entry, and the verdict on it.
-    Settled(Vec<u8>, &'static str, Status<'static>),
+    /// An entry with its verdict.
+    Settled(Settled),
+}
+
+/// An entry with its verdict.
+pub struct Settled {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// The word for its kind.
+    pub kind: &'static str,
+    /// The verdict.
+    pub status: Status<'static>,
+    /// For a sealed file or object, what the plan says.
+    pub turn: Option<Turn>,
+}
+
+impl<S: Source> Item<S> {
+    /// An entry whose verdict needed no plan.
+    pub fn settled(name: Vec<u8>, kind: &'static str, status: Status<'static>) -> Item<S> {
+        Item::Settled(Settled { name, kind, status, turn: None })
+    }
 }
 
 /// A missing file.
@@ -58,6 +78,8 @@ pub struct Lost<M> {
     pub tag: Tag,
     /// The other sealed properties.
     pub metadata: M,
+    /// What the plan says.
+    pub turn: Option<Turn>,
 }
 
 /// The result of reading a file.

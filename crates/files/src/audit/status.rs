@@ -1,4 +1,4 @@
-//! The six verdicts, the words for them, and their counts.
+//! The seven verdicts, the words for them, and their counts.
 
 use crate::audit::Change;
 
@@ -7,6 +7,8 @@ use crate::audit::Change;
 pub enum Status<'a> {
     /// The entry is unchanged.
     Unchanged,
+    /// The entry was not read. Nothing differs in what shows without reading it.
+    NotRead,
     /// The entry differs from the sealed one.
     Changed(Vec<Change>),
     /// The entry was not sealed.
@@ -24,8 +26,8 @@ pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>) + 'a;
 
 impl Status<'_> {
     /// The words for all verdicts.
-    pub const WORDS: [&'static str; 6] =
-        ["unchanged", "changed", "new", "missing", "renamed", "unreadable"];
+    pub const WORDS: [&'static str; 7] =
+        ["unchanged", "changed", "new", "missing", "renamed", "unreadable", "not read"];
 
     /// Returns the verdict on an entry with these changes.
     pub(crate) fn from_changes(changes: Vec<Change>) -> Self {
@@ -41,6 +43,7 @@ impl Status<'_> {
             Status::Missing => 3,
             Status::Renamed(..) => 4,
             Status::Unreadable(_) => 5,
+            Status::NotRead => 6,
         }]
     }
 }
@@ -55,6 +58,7 @@ pub struct Counts {
     pub missing: u64,
     pub renamed: u64,
     pub unreadable: u64,
+    pub not_read: u64,
 }
 
 impl Counts {
@@ -67,13 +71,14 @@ impl Counts {
             Status::Missing => &mut self.missing,
             Status::Renamed(..) => &mut self.renamed,
             Status::Unreadable(_) => &mut self.unreadable,
+            Status::NotRead => &mut self.not_read,
         } += 1;
     }
 
     /// Returns each verdict's word and count.
-    pub fn with_words(&self) -> [(&'static str, u64); 6] {
-        let Counts { unchanged, changed, new, missing, renamed, unreadable } = *self;
-        let counts = [unchanged, changed, new, missing, renamed, unreadable];
+    pub fn with_words(&self) -> [(&'static str, u64); 7] {
+        let Counts { unchanged, changed, new, missing, renamed, unreadable, not_read } = *self;
+        let counts = [unchanged, changed, new, missing, renamed, unreadable, not_read];
         std::array::from_fn(|number| (Status::WORDS[number], counts[number]))
     }
 }
@@ -93,6 +98,7 @@ mod tests {
                 4 => Status::Missing,
                 5 => Status::Renamed(b"old", Vec::new()),
                 6 => Status::Unreadable("why".into()),
+                7 => Status::NotRead,
                 _ => break,
             };
             assert_eq!(status.word(), Status::WORDS[count - 1]);

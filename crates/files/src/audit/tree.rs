@@ -4,29 +4,38 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use crate::audit::lookups::Lookups;
 use crate::audit::merge::Merge;
-use crate::audit::source::Sources;
-use crate::audit::{Put, audit};
+use crate::audit::source::{Item, Sources};
+use crate::audit::{Plan, Put, Tally, audit};
 use crate::dir::DirTree;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
+use crate::filter::Filter;
 use crate::manifest::listed::start;
-use crate::manifest::{Manifest, seal_mac};
+use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
+use crate::position::Positions;
 use crate::progress::{Progress, Total};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
-use crate::scanner::Scanners;
+use crate::scanner::{Scanner, Scanners};
+use crate::selection::Histogram;
+use tagmac_any::AnyMac;
 
 /// The summary of a tree's audit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Audited {
     /// The number of entries without a verdict, because their kind was not sealed.
     pub skipped: u64,
     /// True if the search for renamed files was complete. If not, some may be reported as new and
     /// missing.
     pub renames_complete: bool,
+    /// The number of entries that the sealed filters left out, where a directory counts as one.
+    pub left_out: u64,
+    /// What was read.
+    pub tally: Tally,
 }
 
 /// An audit of a tree, with a manifest whose seal was verified.
@@ -37,6 +46,7 @@ pub struct TreeAudit<'a> {
     manifest: Manifest,
     tree: DirTree,
     excluded: Vec<Exclusion>,
+    seal_mac: AnyMac,
 }
 
 impl<'a> TreeAudit<'a> {
@@ -48,9 +58,10 @@ impl<'a> TreeAudit<'a> {
         root: &'a Path,
     ) -> Result<TreeAudit<'a>, Error> {
         let place = manifest.to_path_buf();
-        let manifest = Manifest::open(manifest, key, seal_mac(raw))?;
+        let seal_mac = seal_mac(raw);
+        let manifest = Manifest::open(manifest, key, seal_mac.clone())?;
         let tree = DirTree::open(root).map_err(|error| failed(root, error))?;
-        Ok(TreeAudit { key, root, place, manifest, tree, excluded: Vec::new() })
+        Ok(TreeAudit { key, root, place, manifest, tree, excluded: Vec::new(), seal_mac })
     }
 
     /// Excludes the manifest and `others` from the audit.
@@ -73,26 +84,68 @@ impl<'a> TreeAudit<'a> {
         Total { files: Some(self.manifest.entries), bytes: Some(self.manifest.bytes) }
     }
 
-    /// Audits on `threads` threads; 0 means one per core. `put` receives the verdicts in the order
-    /// of the tree; those on new, missing and renamed files come last.
-    pub fn run(
-        &self,
+    /// Audits what the plan says, on `threads` threads; 0 means one per core. With `paths`, audits
+    /// only the sealed entries at and below them, and reports no new ones. `put` receives the
+    /// verdicts in the order of the tree; those on new, missing and renamed files come last.
+    pub fn run<'s>(
+        &'s self,
+        plan: &'s Plan,
+        paths: &'s [Vec<u8>],
         threads: usize,
-        progress: &dyn Progress,
+        progress: &'s dyn Progress,
         put: &mut Put<'_>,
     ) -> Result<Audited, Error> {
-        let (key, options) = (self.key, self.manifest.header.options);
-        let skip_reading = AtomicBool::new(false);
+        let header = &self.manifest.header;
+        let sealed = self.manifest.entries(self.key)?;
         let failed = |error| failed(self.root, error);
-        let scanners = Scanners::new(&self.tree, key, options, threads, progress, &skip_reading);
+        if header.options.listed || !paths.is_empty() {
+            let mut items = Lookups::new(self.tree.again().map_err(failed)?, sealed, paths, plan);
+            let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+            if let Some(path) = items.unused() {
+                return Err(ManifestError::NoEntry { path: path.to_vec() }.into());
+            }
+            return Ok(Audited { skipped: 0, renames_complete, left_out: 0, tally });
+        }
+        let filter = Filter::new(&header.filters).map_err(|error| {
+            Error::mismatch(format_args!("{}: {error}", Escaped::name(&self.place)))
+        })?;
+        let found = start(&self.tree, &self.excluded, header.options, filter).map_err(failed)?;
+        let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
+        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+        let (skipped, left_out) = (items.skipped(), items.left_out());
+        Ok(Audited { skipped, renames_complete, left_out, tally })
+    }
+
+    /// Adds the positions and sizes of all sealed files to a histogram.
+    pub fn sizes(&self, positions: &Positions, histogram: &mut Histogram) -> Result<(), Error> {
+        for entry in self.manifest.entries(self.key)? {
+            let entry = entry?;
+            if let Some(content) = &entry.content {
+                histogram.add(positions.of(&entry.path), content.size);
+            }
+        }
+        Ok(())
+    }
+
+    fn audit<'s>(
+        &'s self,
+        items: impl Iterator<Item = Result<Item<Scanner<'s>>, Error>>,
+        threads: usize,
+        progress: &'s dyn Progress,
+        put: &mut Put<'_>,
+    ) -> Result<(Tally, bool), Error> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let (key, options) = (self.key, self.manifest.header.options);
+        let failed = |error| failed(self.root, error);
+        let seal_mac = &self.seal_mac;
+        let scanners = Scanners::new(&self.tree, key, seal_mac, options, threads, progress, &NEVER);
         let Scanners { mut main, mut others } = scanners.map_err(failed)?;
-        let found = start(&self.tree, &self.excluded, options).map_err(failed)?;
-        let mut items = Merge::new(self.root, options.special, found, self.manifest.entries(key)?);
         let sources = Sources { main: &mut main, others: &mut others };
         let nonces = key.mac.algorithm().takes_nonce();
-        let renames_complete = audit(nonces, &mut items, sources, progress, put)?;
+        let mut tally = Tally::default();
+        let renames_complete = audit(nonces, items, sources, progress, &mut tally, put)?;
         self.tree.in_place(self.root).map_err(failed)?;
-        Ok(Audited { skipped: items.skipped(), renames_complete })
+        Ok((tally, renames_complete))
     }
 }
 

@@ -1,10 +1,12 @@
 //! The entries of a manifest, and their form as lines.
 
+use crate::day::Day;
 use crate::dir::{EntryKind, MAX_PATH};
 use tagmac::Tag;
 
 use crate::manifest::header::Header;
 use crate::manifest::name::{escape, unescape};
+use crate::manifest::stamp::Stamp;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +19,16 @@ pub struct Entry {
     pub mode: Option<u32>,
     /// The modification time, if it is sealed: seconds since 1970, rounded down, and nanoseconds.
     pub mtime: Option<(i64, u32)>,
+    /// The numeric owner and group, if they are sealed.
+    pub owner: Option<(u32, u32)>,
+    /// A tag of the extended attributes, if they are sealed.
+    pub xattrs: Option<Tag>,
     /// For a file, its size and tag.
     pub content: Option<Content>,
+    /// For a file, the day on which it was last read for a seal.
+    pub read: Option<Day>,
+    /// For a file that had not just changed when it was read, its times and place.
+    pub stamp: Option<Stamp>,
     /// For a link, its target.
     pub target: Option<Vec<u8>>,
 }
@@ -59,9 +69,37 @@ pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
     format!("{seconds}.{nanoseconds:09}")
 }
 
+/// Formats an owner as in a line.
+pub fn owner_text((user, group): (u32, u32)) -> String {
+    format!("{user}:{group}")
+}
+
+fn owner(text: &[u8]) -> Option<(u32, u32)> {
+    let (user, group) = str::from_utf8(text).ok()?.split_once(':')?;
+    Some((user.parse().ok()?, group.parse().ok()?))
+}
+
+/// The length of a tag of extended attributes in bits.
+pub const XATTR_BITS: usize = 128;
 const NOTHING: &str = "-";
 
 impl Entry {
+    /// An entry of a kind of which nothing else is known yet, not even the path.
+    pub fn new(kind: EntryKind) -> Entry {
+        Entry {
+            kind,
+            path: Vec::new(),
+            mode: None,
+            mtime: None,
+            owner: None,
+            xattrs: None,
+            content: None,
+            read: None,
+            stamp: None,
+            target: None,
+        }
+    }
+
     /// Appends the entry's line to `out`.
     pub fn write(&self, header: &Header, out: &mut Vec<u8>) {
         let Header { algorithm, options, .. } = header;
@@ -76,12 +114,22 @@ impl Entry {
         if options.mtime {
             field(self.mtime.map(mtime_text));
         }
+        if options.owner {
+            field(self.owner.map(owner_text));
+        }
+        if options.xattrs {
+            field(self.xattrs.map(|tag| tag.to_string()));
+        }
         let content = self.content.as_ref();
         field(content.map(|content| content.size.to_string()));
         if algorithm.takes_nonce() {
             field(content.map(|content| base16ct::lower::encode_string(&content.nonce)));
         }
         field(content.and_then(|content| content.tag).map(|tag| tag.to_string()));
+        if !header.is_old() {
+            field(self.read.map(|day| day.to_string()));
+            field(self.stamp.map(|stamp| stamp.text()));
+        }
         for name in [Some(&self.path), self.target.as_ref()].into_iter().flatten() {
             out.push(b'\t');
             escape(name, out);
@@ -121,6 +169,18 @@ impl Entry {
             }
             _ => None,
         };
+        let owner = match options.owner.then(&mut field).transpose()? {
+            Some(text) => Some(owner(text).ok_or("expected an owner and a group as UID:GID")?),
+            None => None,
+        };
+        let xattrs = match options.xattrs.then(&mut field).transpose()? {
+            Some(text) if some(text, file || kind == EntryKind::Directory)? => {
+                let tag = base16ct::lower::decode_vec(text).ok();
+                let tag = tag.and_then(|tag| Tag::new(&tag, XATTR_BITS).ok());
+                Some(tag.ok_or("expected a tag of the attributes in hex digits")?)
+            }
+            _ => None,
+        };
         let (size, nonces) = (field()?, algorithm.nonce_bytes());
         let nonce = if *nonces.end() > 0 { Some(field()?) } else { None };
         let tag = field()?;
@@ -141,6 +201,19 @@ impl Entry {
         } else {
             None
         };
+        let (mut read, mut stamp) = (None, None);
+        if !header.is_old() {
+            let text = field()?;
+            if some(text, file)? {
+                read = Some(Day::parse(text).ok_or("expected a day as YYYY-MM-DD")?);
+            }
+            let text = field()?;
+            if file && text != NOTHING.as_bytes() {
+                stamp = Some(Stamp::parse(text).ok_or("expected MTIME,CTIME,INODE,DEVICE or '-'")?);
+            } else {
+                some(text, false)?;
+            }
+        }
         let mut name =
             || unescape(field()?).ok_or("expected '\\\\', '\\t', '\\n' or '\\r' after \\");
         let path = name()?;
@@ -152,7 +225,7 @@ impl Entry {
         if target.as_ref().is_some_and(|target| target.is_empty() || target.contains(&0)) {
             return Err("expected a link's target without zero bytes");
         }
-        let entry = Entry { kind, path, mode, mtime, content, target };
+        let entry = Entry { kind, path, mode, mtime, owner, xattrs, content, read, stamp, target };
         let mut same = Vec::with_capacity(line.len() + 1);
         entry.write(header, &mut same);
         if same.strip_suffix(b"\n") != Some(line) {
@@ -162,7 +235,8 @@ impl Entry {
     }
 }
 
-fn mtime(text: &[u8]) -> Option<(i64, u32)> {
+/// Parses a time.
+pub(crate) fn mtime(text: &[u8]) -> Option<(i64, u32)> {
     let (seconds, nanoseconds) = str::from_utf8(text).ok()?.split_once('.')?;
     let nanoseconds = nanoseconds.parse().ok().filter(|n| *n < 1_000_000_000)?;
     Some((seconds.parse().ok()?, nanoseconds))

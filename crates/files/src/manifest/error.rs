@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::error::Error;
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;
 
@@ -15,12 +16,22 @@ pub enum ManifestError {
         /// The path.
         manifest: PathBuf,
     },
+    /// The manifest cannot continue the chain of the one that it would replace.
+    NoChain {
+        /// The reason why that one cannot be used.
+        why: Box<Error>,
+    },
     /// The manifest was not written, because entries could not be read.
     Unsealed {
         /// The manifest.
         manifest: PathBuf,
         /// The number of entries.
         entries: u64,
+    },
+    /// The manifest has no entry at or below a path.
+    NoEntry {
+        /// The path.
+        path: Vec<u8>,
     },
     /// The path of the manifest is a directory.
     Directory {
@@ -49,9 +60,12 @@ impl ManifestError {
     /// Returns the kind of this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            ManifestError::NoFileName { .. } | ManifestError::TagBits { .. } => ErrorKind::Usage,
+            ManifestError::NoFileName { .. }
+            | ManifestError::NoEntry { .. }
+            | ManifestError::TagBits { .. } => ErrorKind::Usage,
             ManifestError::Unsealed { .. } | ManifestError::Directory { .. } => ErrorKind::Io,
             ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
+            ManifestError::NoChain { why } => why.kind(),
         }
     }
 }
@@ -66,10 +80,16 @@ impl fmt::Display for ManifestError {
                     Escaped::name(manifest)
                 )
             }
+            ManifestError::NoChain { why } => {
+                write!(f, "the new manifest cannot continue the old one: {why}")
+            }
             ManifestError::Unsealed { manifest, entries } => {
                 let manifest = Escaped::name(manifest);
                 let word = if *entries == 1 { "entry" } else { "entries" };
                 write!(f, "{manifest}: not written, as {entries} {word} could not be sealed")
+            }
+            ManifestError::NoEntry { path } => {
+                write!(f, "{}: the manifest has no entry with this path", Escaped::bytes(path))
             }
             ManifestError::Directory { manifest } => {
                 write!(f, "{manifest}: this is a directory, not a manifest")

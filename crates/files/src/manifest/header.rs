@@ -1,68 +1,29 @@
 //! The header of a manifest: the lines above the entries.
 
-use std::fmt;
 use std::io::BufRead;
 
+use crate::chain::Chain;
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::filter::{MAX_PATTERN, MAX_PATTERNS, Patterns};
 use crate::line_reader::Lines;
 use crate::open_key::OpenKey;
 use tagmac_any::{Algorithm, KeyId};
 
 use crate::manifest::error::ManifestError;
+use crate::manifest::name::{escape, unescape};
+use crate::manifest::options::ManifestOptions;
 use crate::manifest::unreadable::unreadable;
 
 /// The start of the first line, in every version.
 pub const MAGIC: &str = "tagmac-manifest-";
-const VERSION: &str = "2";
-
-/// Properties that are sealed in addition to names and contents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ManifestOptions {
-    /// Permissions of all entries except links.
-    pub mode: bool,
-    /// Modification times of all entries except directories.
-    pub mtime: bool,
-    /// Pipes, sockets and devices.
-    pub special: bool,
-    /// Other file systems are not entered.
-    pub one_file_system: bool,
-}
-
-impl ManifestOptions {
-    fn words(&self) -> [(bool, &'static str); 4] {
-        [
-            (self.mode, "mode"),
-            (self.mtime, "mtime"),
-            (self.special, "special"),
-            (self.one_file_system, "one-file-system"),
-        ]
-    }
-
-    fn parse(text: &str) -> Option<ManifestOptions> {
-        let has = |word| text.split(' ').any(|found| found == word);
-        let options = ManifestOptions {
-            mode: has("mode"),
-            mtime: has("mtime"),
-            special: has("special"),
-            one_file_system: has("one-file-system"),
-        };
-        // Only the canonical form is accepted.
-        (options.to_string() == text).then_some(options)
-    }
-}
-
-impl fmt::Display for ManifestOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<&str> =
-            self.words().into_iter().filter_map(|(is, word)| is.then_some(word)).collect();
-        f.write_str(if words.is_empty() { "none" } else { "" })?;
-        f.write_str(&words.join(" "))
-    }
-}
+/// The version that is written.
+const VERSION: &str = "3";
+/// The version before it, which is read too: without a chain, filters, and what `--since` needs.
+const OLD_VERSION: &str = "2";
 
 /// The header of a manifest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// The algorithm of the files' tags.
     pub algorithm: Algorithm,
@@ -72,22 +33,37 @@ pub struct Header {
     pub key_id: KeyId,
     /// The sealed properties.
     pub options: ManifestOptions,
+    /// The place in the chain of manifests.
+    pub chain: Chain,
+    /// The patterns of the entries left out.
+    pub filters: Patterns,
 }
 
 impl Header {
     /// The header of a manifest made under `key`.
-    pub fn new(key: &OpenKey, options: ManifestOptions) -> Header {
+    pub fn new(key: &OpenKey, options: ManifestOptions, chain: Chain, filters: Patterns) -> Header {
         let (algorithm, bits) = (key.mac.algorithm(), key.mac.tag_bits());
-        Header { algorithm, bits, key_id: key.key_id(), options }
+        Header { algorithm, bits, key_id: key.key_id(), options, chain, filters }
+    }
+
+    /// Returns whether the manifest has version 2.
+    pub fn is_old(&self) -> bool {
+        self.chain.sequence == 0
     }
 
     /// Returns the header's lines.
-    pub fn text(&self) -> String {
-        let Header { algorithm, bits, key_id, options } = self;
-        format!(
-            "{MAGIC}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
+    pub fn text(&self) -> Vec<u8> {
+        let Header { algorithm, bits, key_id, options, chain, filters } = self;
+        let version = if self.is_old() { OLD_VERSION } else { VERSION };
+        let mut text = format!(
+            "{MAGIC}{version}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
              options: {options}\n"
-        )
+        );
+        if self.is_old() {
+            return text.into_bytes();
+        }
+        chain.write(&mut text);
+        write_filters(filters, text.into_bytes())
     }
 
     /// Reads a header and compares its key with `key`. The text is not trusted yet: it can only
@@ -99,11 +75,11 @@ impl Header {
     ) -> Result<Header, Error> {
         let none = |cut_off| ManifestError::NotAManifest { manifest: name.into(), cut_off };
         let cut = || none(true);
-        let mut line = |before: &str| {
+        let mut bytes = |before: &str| {
             let line =
                 lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
-            let text = line.bytes.and_then(|bytes| str::from_utf8(bytes).ok());
-            text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
+            let found = line.bytes.and_then(|bytes| bytes.strip_prefix(before.as_bytes()));
+            found.map(<[u8]>::to_vec).ok_or_else(|| {
                 let number = line.number;
                 match before {
                     MAGIC => none(false).into(),
@@ -113,10 +89,17 @@ impl Header {
                 }
             })
         };
+        let mut line = |before: &str| {
+            let text = String::from_utf8(bytes(before)?);
+            text.map_err(|_| {
+                Error::mismatch(format_args!("{name}: expected text in UTF-8 after '{before}'"))
+            })
+        };
         let own = key.mac.algorithm();
         let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
         let version = line(MAGIC)?;
-        if version != VERSION {
+        let is_old = version == OLD_VERSION;
+        if version != VERSION && !is_old {
             let found = shown(&version);
             let what = format_args!("{name}: expected {MAGIC}{VERSION}, found {MAGIC}{found}");
             return Err(Error::mismatch(what));
@@ -142,9 +125,43 @@ impl Header {
             )));
         }
         let found = line("options: ")?;
-        let options = ManifestOptions::parse(&found).ok_or_else(|| {
+        let options = ManifestOptions::parse(&found).filter(|found| !is_old || found.is_old());
+        let options = options.ok_or_else(|| {
             Error::mismatch(format_args!("{name}: expected options, found '{}'", shown(&found)))
         })?;
-        Ok(Header { bits, ..Header::new(key, options) })
+        let (mut chain, mut filters) = (Chain::default(), Vec::new());
+        if !is_old {
+            let wrong = |what| Error::mismatch(format_args!("{name}: {what}"));
+            chain = Chain::parse(&mut bytes, wrong)?;
+            filters = read_filters(&mut bytes, wrong)?;
+        }
+        Ok(Header { bits, ..Header::new(key, options, chain, filters) })
     }
+}
+
+/// Appends the lines of filters.
+pub(crate) fn write_filters(filters: &Patterns, mut out: Vec<u8>) -> Vec<u8> {
+    out.extend_from_slice(format!("filters: {}\n", filters.len()).as_bytes());
+    for filter in filters {
+        escape(filter, &mut out);
+        out.push(b'\n');
+    }
+    out
+}
+
+/// Reads the lines of filters. `line` returns the next line without the label.
+pub(crate) fn read_filters<E>(
+    mut line: impl FnMut(&'static str) -> Result<Vec<u8>, E>,
+    wrong: impl Fn(&'static str) -> E,
+) -> Result<Patterns, E> {
+    let found = String::from_utf8(line("filters: ")?).unwrap_or_default();
+    let number = found.parse().ok().filter(|number: &usize| number.to_string() == found);
+    let number = number.filter(|number| *number <= MAX_PATTERNS);
+    let number = number.ok_or_else(|| wrong("expected a number of filters, at most 1024"))?;
+    let mut filters = Vec::new();
+    for _ in 0..number {
+        let pattern = unescape(&line("")?).filter(|pattern| pattern.len() <= MAX_PATTERN);
+        filters.push(pattern.ok_or_else(|| wrong("expected a pattern of at most 4096 bytes"))?);
+    }
+    Ok(filters)
 }

@@ -7,12 +7,21 @@ use crate::diagnostic::diagnostic;
 use crate::dir::DirTree;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::manifest::header::ManifestOptions;
-use crate::walk::Walk;
+use crate::filter::Filter;
+use crate::manifest::options::ManifestOptions;
+use crate::walk::{Rules, Walk};
 
-/// Starts a walk through a tree without the entries in `excluded`.
-pub fn start(tree: &DirTree, excluded: &[Exclusion], options: ManifestOptions) -> io::Result<Walk> {
-    let walk = Walk::new(tree.again()?, excluded.to_vec());
+/// Starts a walk through a tree without the entries in `excluded` and those that the filter and the
+/// options leave out.
+pub fn start(
+    tree: &DirTree,
+    excluded: &[Exclusion],
+    options: ManifestOptions,
+    filter: Filter,
+) -> io::Result<Walk> {
+    let ManifestOptions { exclude_caches, max_depth, .. } = options;
+    let rules = Rules { filter, exclude_caches, max_depth };
+    let walk = Walk::new(tree.again()?, excluded.to_vec()).with_rules(rules);
     if options.one_file_system { walk.on_one_file_system() } else { Ok(walk) }
 }
 

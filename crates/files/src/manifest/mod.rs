@@ -6,6 +6,8 @@ pub(crate) mod error;
 pub mod header;
 pub(crate) mod listed;
 pub(crate) mod name;
+pub mod options;
+pub(crate) mod stamp;
 #[cfg(test)]
 mod tests;
 mod unreadable;
@@ -154,7 +156,7 @@ impl Manifest {
         let sealed = self.read().map_err(|error| unreadable(&self.name, &error))?;
         let mut lines = Lines::new(sealed, b'\n');
         let header = Header::read(&mut lines, &self.name, key)?;
-        if (header.options, header.bits) != (self.header.options, self.header.bits) {
+        if header != self.header {
             return Err(self.changed());
         }
         Ok(Entries { manifest: self, lines: Some(lines), sequence: Sequence::default() })

@@ -7,10 +7,13 @@ use tagmac::isa::Level;
 use tagmac_any::KeyId;
 
 use super::*;
+use crate::chain::Chain;
+use crate::day::Day;
 use crate::error::ErrorKind;
 use crate::line_reader;
 use crate::manifest::entry::Content;
-use crate::manifest::header::{MAGIC, ManifestOptions};
+use crate::manifest::header::MAGIC;
+use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
 
 /// Found while writing the fuzz target `manifests`: the sum wrapped around, and any total passed.
@@ -18,7 +21,14 @@ use crate::manifest::writer::Writer;
 fn sizes_that_come_to_2_64_bytes_are_refused() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
-    let header = Header { algorithm, bits: 128, key_id, options };
+    let header = Header {
+        algorithm,
+        bits: 128,
+        key_id,
+        options,
+        chain: Chain::default(),
+        filters: Vec::new(),
+    };
     for (last, fits) in [(u64::MAX - 700, true), (u64::MAX - 699, false)] {
         let mut sequence = Sequence::default();
         let mut line = |size: u64, name: &str| {
@@ -36,7 +46,14 @@ fn sizes_that_come_to_2_64_bytes_are_refused() {
 fn sizes_that_come_to_2_64_bytes_are_not_written() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
-    let header = Header { algorithm, bits: 128, key_id, options };
+    let header = Header {
+        algorithm,
+        bits: 128,
+        key_id,
+        options,
+        chain: Chain::default(),
+        filters: Vec::new(),
+    };
     let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
@@ -51,11 +68,18 @@ fn sizes_that_come_to_2_64_bytes_are_not_written() {
     assert!(!path.exists());
 }
 
-/// A header with all options or none.
+/// A header of version 2 with all its options or none.
 fn header(algorithm: &str, bits: usize, all: bool) -> Header {
     let algorithm = Algorithm::from_name(algorithm).unwrap();
-    let options = ManifestOptions { mode: all, mtime: all, special: all, one_file_system: all };
-    Header { algorithm, bits, key_id: KeyId::from([7; 8]), options }
+    let options = ManifestOptions {
+        mode: all,
+        mtime: all,
+        special: all,
+        one_file_system: all,
+        ..ManifestOptions::default()
+    };
+    let (chain, filters) = (Chain::default(), Vec::new());
+    Header { algorithm, bits, key_id: KeyId::from([7; 8]), options, chain, filters }
 }
 
 /// Parses lines that are valid except for the last. Returns the error of that one, if any.
@@ -226,18 +250,18 @@ fn macs(bits: usize) -> (OpenKey, AnyMac) {
     (OpenKey::new(&key, bits, Level::best()).unwrap(), seal_mac(&key))
 }
 
+/// A header of the current version.
+fn new_header(key: &OpenKey) -> Header {
+    let chain = Chain::start(Day::from_days(20_000).unwrap());
+    Header::new(key, ManifestOptions::default(), chain, Vec::new())
+}
+
 /// Returns the entry of a file of `size` bytes.
 fn file(path: &str, size: u64) -> Entry {
     let tag = Some(Tag::new(&[7; 4], 32).unwrap());
     let content = Some(Content { size, nonce: Vec::new(), tag });
-    Entry {
-        kind: EntryKind::File,
-        path: path.into(),
-        mode: None,
-        mtime: None,
-        content,
-        target: None,
-    }
+    let read = Day::from_days(20_000);
+    Entry { path: path.into(), content, read, ..Entry::new(EntryKind::File) }
 }
 
 /// Writes a manifest with these entries into a new directory.
@@ -245,8 +269,7 @@ fn written(entries: &[Entry]) -> (tempfile::TempDir, PathBuf) {
     let (mac, seal) = macs(32);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m");
-    let mut writer =
-        Writer::create(&path, Header::new(&mac, ManifestOptions::default()), &seal).unwrap();
+    let mut writer = Writer::create(&path, new_header(&mac), &seal).unwrap();
     entries.iter().for_each(|entry| writer.entry(entry).unwrap());
     writer.finish().unwrap();
     (folder, path)
@@ -289,8 +312,8 @@ fn no_byte_of_a_manifest_can_be_another() {
 #[test]
 fn what_is_under_a_right_seal_is_checked_too() {
     let (mac, seal) = macs(32);
-    let head = Header::new(&mac, ManifestOptions::default()).text();
-    let (a, b) = ("file\t5\t07070707\ta\n", "file\t7\t07070707\tb\n");
+    let head = String::from_utf8(new_header(&mac).text()).unwrap();
+    let (a, b) = ("file\t5\t07070707\t2024-10-04\t-\ta\n", "file\t7\t07070707\t2024-10-04\t-\tb\n");
     let (folder, mismatch) = (tempfile::tempdir().unwrap(), ErrorKind::Mismatch);
     let counts = "expected 'entries: ' and 'bytes: ' before the seal";
     let rest =
@@ -302,17 +325,17 @@ fn what_is_under_a_right_seal_is_checked_too() {
         (format!("{a}{b}"), Some(counts.into())),
         (format!("{a}entries: 1\n"), Some(counts.into())),
         (format!("{a}bytes: 5\nentries: 1\n"), Some(counts.into())),
-        (format!("{a}{b}entries: 3\nbytes: 12\n"), Some("line 8: expected 'entries: 2'".into())),
-        (format!("{a}{b}entries: 2\nbytes: 13\n"), Some(rest(9, 12))),
-        (format!("{a}entries: 1\nbytes: 5\nentries: 1\nbytes: 5\n"), Some(rest(8, 5))),
-        (format!("{a}entries: 1\nbytes: 5\n{b}entries: 2\nbytes: 12\n"), Some(rest(8, 5))),
+        (format!("{a}{b}entries: 3\nbytes: 12\n"), Some("line 12: expected 'entries: 2'".into())),
+        (format!("{a}{b}entries: 2\nbytes: 13\n"), Some(rest(13, 12))),
+        (format!("{a}entries: 1\nbytes: 5\nentries: 1\nbytes: 5\n"), Some(rest(12, 5))),
+        (format!("{a}entries: 1\nbytes: 5\n{b}entries: 2\nbytes: 12\n"), Some(rest(12, 5))),
         (
             format!("{b}{a}entries: 2\nbytes: 12\n"),
-            Some("line 7: the path is before that of the previous entry".into()),
+            Some("line 11: the path is before that of the previous entry".into()),
         ),
         (
             format!("{}\nentries: 1\nbytes: 0\n", "x".repeat(line_reader::MAX_BYTES + 1)),
-            Some("line 6: the line is too long".into()),
+            Some("line 10: the line is too long".into()),
         ),
     ];
     for (number, (body, expected)) in cases.into_iter().enumerate() {
@@ -375,25 +398,29 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
     };
     for bits in 0..16u32 {
         let [mode, mtime, special, one_file_system] = [0, 1, 2, 3].map(|at| bits >> at & 1 == 1);
-        let options = ManifestOptions { mode, mtime, special, one_file_system };
+        let options =
+            ManifestOptions { mode, mtime, special, one_file_system, ..ManifestOptions::default() };
         let words = ["mode", "mtime", "special", "one-file-system"];
         let named: Vec<&str> =
             (0..4).filter(|at| bits >> at & 1 == 1).map(|at| words[at]).collect();
         let named = if named.is_empty() { "none".into() } else { named.join(" ") };
-        let header = Header { bits: 96, ..Header::new(&mac, options) };
-        let text = header.text();
-        assert!(text.ends_with(&format!("\noptions: {named}\n")), "{text}");
-        assert_eq!(read(&text), Ok((options, 96)));
+        // Both versions have these options.
+        for chain in [new_header(&mac).chain, Chain::default()] {
+            let header = Header { bits: 96, ..Header::new(&mac, options, chain, Vec::new()) };
+            let text = String::from_utf8(header.text()).unwrap();
+            assert!(text.contains(&format!("\noptions: {named}\n")), "{text}");
+            assert_eq!(read(&text), Ok((options, 96)));
+        }
     }
-    let text = Header::new(&mac, ManifestOptions::default()).text();
+    let text = String::from_utf8(new_header(&mac).text()).unwrap();
     let id = mac.key_id().to_string();
     let (mismatch, key) = (ErrorKind::Mismatch, ErrorKind::Key);
     let cases = [
         (
-            "tagmac-manifest-2",
             "tagmac-manifest-3",
+            "tagmac-manifest-4",
             mismatch,
-            "expected tagmac-manifest-2, found tagmac-manifest-3",
+            "expected tagmac-manifest-3, found tagmac-manifest-4",
         ),
         ("tagmac-m", "x", mismatch, "not a manifest"),
         ("PMAC-AES128", "UMAC-32", key, "the manifest is for UMAC-32; expected PMAC-AES128"),
@@ -404,8 +431,30 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
         ("none", "", mismatch, "expected options, found ''"),
         ("none", "mode none", mismatch, "expected options, found 'mode none'"),
         ("none", "mtime mode", mismatch, "expected options, found 'mtime mode'"),
-        ("options: none\n", "", mismatch, "the manifest ends within its header"),
+        ("none", "max-depth=03", mismatch, "expected options, found 'max-depth=03'"),
+        ("options: none\n", "", mismatch, "line 5: expected a line that begins with 'options: '"),
+        ("filters: 0\n", "", mismatch, "the manifest ends within its header"),
+        ("filters: 0", "filters: 00", mismatch, "expected a number of filters, at most 1024"),
+        ("filters: 0", "filters: 1025", mismatch, "expected a number of filters, at most 1024"),
+        (
+            "sequence: 1 ",
+            "sequence: 0 ",
+            mismatch,
+            "expected a number from 1 and a day as YYYY-MM-DD",
+        ),
+        ("2024-", "24-", mismatch, "expected a number from 1 and a day as YYYY-MM-DD"),
+        ("links: 0", "links: 4097", mismatch, "expected a number of links, at most 4096"),
+        ("first: -", "first: 00", mismatch, "expected '-' or a seal"),
+        (
+            "sequence: 1",
+            "sequence: 2",
+            mismatch,
+            "the links do not lead to the first manifest of the chain",
+        ),
     ];
+    // Version 2 has no line after the options, and none of the later ones.
+    let old = text.replace("-3\n", "-2\n").replace("none", "owner");
+    assert!(read(&old).unwrap_err().1.ends_with("expected options, found 'owner'"));
     for (old, new, kind, what) in cases {
         let (found, message) = read(&text.replacen(old, new, 1)).unwrap_err();
         assert_eq!(found, kind, "{message}");
@@ -416,7 +465,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
 #[test]
 fn a_manifest_takes_the_place_of_nothing_else() {
     let (mac, seal) = macs(32);
-    let header = Header::new(&mac, ManifestOptions::default());
+    let header = new_header(&mac);
     let (_folder, path) = written(&[file("a", 5)]);
     for (before, takes) in
         [("", true), ("tagmac-manifest-1", true), ("tagmac-manifest", false), ("x", false)]
@@ -436,14 +485,14 @@ fn a_manifest_takes_the_place_of_nothing_else() {
 fn lines_are_as_long_as_a_reader_takes() {
     let (mac, seal) = macs(32);
     let folder = tempfile::tempdir().unwrap();
-    let header = Header::new(&mac, ManifestOptions::default());
+    let header = new_header(&mac);
     let mut writer = Writer::create(&folder.path().join("m"), header, &seal).unwrap();
-    let rest = "file\t5\t07070707\t".len();
+    let rest = "file\t5\t07070707\t2024-10-04\t-\t".len();
     // Linux allows only shorter paths.
     for (length, fits) in
-        [(1, true), (line_reader::MAX_BYTES, true), (line_reader::MAX_BYTES + 1, false)]
+        [(100, true), (line_reader::MAX_BYTES, true), (line_reader::MAX_BYTES + 1, false)]
     {
-        let entry = file(&"a".repeat(length - rest.min(length - 1)), 5);
+        let entry = file(&"a".repeat(length - rest), 5);
         let found = writer.entry(&entry).err().map(|error| error.to_string());
         let what = format!("expected a line of at most 65536 bytes, found {length}");
         assert_eq!(found.is_none(), fits, "{length}");

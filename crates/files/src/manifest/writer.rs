@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::line_reader;
+use crate::open;
 use crate::overwrite::Overwrite;
 use tagmac_any::{AnyMac, AnyStream};
 
@@ -40,7 +41,7 @@ impl Writer {
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
         let stream = seal.stream(&[]).expect("HMAC takes no nonce");
-        let buffer = header.text().into_bytes();
+        let buffer = header.text();
         let path = path.to_path_buf();
         Ok(Writer { file, path, header, stream, buffer, entries: 0, bytes: 0 })
     }
@@ -100,6 +101,11 @@ impl Writer {
     }
 }
 
+/// Returns whether the file at `path` begins like a manifest.
+pub(crate) fn begins_like_a_manifest(path: &Path) -> io::Result<bool> {
+    is_manifest(open::regular(path).map_err(|why| io::Error::other(why.to_string()))?.0)
+}
+
 /// Returns whether a file begins like a manifest.
 fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
@@ -112,13 +118,21 @@ mod tests {
     use tagmac_any::{Algorithm, KeyId};
 
     use super::*;
-    use crate::manifest::header::ManifestOptions;
+    use crate::chain::Chain;
+    use crate::manifest::options::ManifestOptions;
 
     #[test]
     fn lines_are_gathered_before_they_are_written() {
         let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
         let (key_id, options) = (KeyId::from([7; 8]), ManifestOptions::default());
-        let header = Header { algorithm, bits: 32, key_id, options };
+        let header = Header {
+            algorithm,
+            bits: 32,
+            key_id,
+            options,
+            chain: Chain::default(),
+            filters: Vec::new(),
+        };
         let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let entry = Entry::parse(b"dir\t-\t-\ta", &header).unwrap();

@@ -6,7 +6,7 @@
 //! [`Writer`] and reads with an [`ObjectManifest`], one shard in memory at a time. A
 //! [`BucketAudit`](crate::audit::BucketAudit) compares a listing of the objects with it.
 
-mod line;
+pub(crate) mod line;
 mod manifest_key;
 mod object;
 mod place;

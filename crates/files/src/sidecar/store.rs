@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use crate::atomic::{self, AtomicFile};
@@ -127,12 +126,7 @@ impl Store {
         let old = self.file.metadata().map_err(io(&self.path))?;
         let over = Overwrite::Held(Identity::new(&old));
         let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
-        // Only root can change the owner, and then must.
-        let own = next.file.metadata().map_err(io(&self.path))?;
-        if (old.uid(), old.gid()) != (own.uid(), own.gid()) {
-            fchown(&next.file, Some(old.uid()), Some(old.gid())).map_err(io(&self.path))?;
-        }
-        next.file.set_permissions(old.permissions()).map_err(io(&self.path))?;
+        atomic::copy_access(&old, &next.file).map_err(io(&self.path))?;
         Ok(next)
     }
 

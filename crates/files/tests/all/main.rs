@@ -2,6 +2,7 @@
 
 mod command_words;
 mod errors;
+mod nights;
 mod parts;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_model;
@@ -12,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
-use tagmac_files::audit::{Status, TreeAudit};
-use tagmac_files::manifest::header::ManifestOptions;
+use tagmac_files::audit::{Plan, Status, TreeAudit};
 use tagmac_files::manifest::seal_mac;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::{Expected, PartRange, Ranged, combine};
+use tagmac_files::position::Positions;
 use tagmac_files::progress::{Phases, Progress, Total};
 use tagmac_files::raw_key::RawKey;
 use tagmac_files::read::FileReader;
@@ -30,6 +31,11 @@ fn key() -> (OpenKey, RawKey) {
     (OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap(), raw)
 }
 
+/// A plan to read everything.
+fn everything(raw: &RawKey) -> Plan {
+    Plan::all(Positions::new(raw))
+}
+
 #[test]
 fn a_tree_is_sealed_and_audited() {
     let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
@@ -39,13 +45,7 @@ fn a_tree_is_sealed_and_audited() {
         fs::write(root.join(name), text).unwrap();
     }
     let output = place.path().join("manifest");
-    let options = SealOptions {
-        directory: &root,
-        output: &output,
-        sealed: ManifestOptions::default(),
-        skip_unreadable: false,
-        threads: 2,
-    };
+    let options = SealOptions { threads: 2, ..SealOptions::new(&root, &output) };
     let sealing = Sealing::new(&key, &raw, options).unwrap();
     assert_eq!(sealing.total().unwrap().files, Some(5));
     let counts = sealing.run(&()).unwrap();
@@ -66,7 +66,7 @@ fn a_tree_is_sealed_and_audited() {
         };
         verdicts.push(format!("{}: {word}", String::from_utf8_lossy(path)));
     };
-    assert!(audit.run(2, &(), put).unwrap().renames_complete);
+    assert!(audit.run(&everything(&raw), &[], 2, &(), put).unwrap().renames_complete);
     let expected = ["a: unchanged", "b: changed", "d: unchanged", "f: renamed", "d/c: missing"];
     assert_eq!(verdicts, expected);
     fs::write(&output, "no manifest").unwrap();
@@ -93,13 +93,7 @@ fn verdicts(
         files.iter().for_each(|(name, text)| fs::write(root.join(name), text).unwrap());
     };
     write(sealed);
-    let options = SealOptions {
-        directory: &root,
-        output: &output,
-        sealed: ManifestOptions::default(),
-        skip_unreadable: false,
-        threads,
-    };
+    let options = SealOptions { threads, ..SealOptions::new(&root, &output) };
     Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
     fs::remove_dir_all(&root).unwrap();
     write(now);
@@ -118,7 +112,7 @@ fn verdicts(
             other => panic!("{path}: {other:?}"),
         });
     };
-    let audited = audit.run(threads, &(), put).unwrap();
+    let audited = audit.run(&everything(&raw), &[], threads, &(), put).unwrap();
     (lines, audited.renames_complete)
 }
 
@@ -175,13 +169,7 @@ fn sealed_file(key: &OpenKey, raw: &RawKey) -> (tempfile::TempDir, PathBuf, Path
     let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
     fs::create_dir(&root).unwrap();
     fs::write(root.join("a"), "text").unwrap();
-    let options = SealOptions {
-        directory: &root,
-        output: &output,
-        sealed: ManifestOptions::default(),
-        skip_unreadable: false,
-        threads: 1,
-    };
+    let options = SealOptions { threads: 1, ..SealOptions::new(&root, &output) };
     Sealing::new(key, raw, options).unwrap().run(&()).unwrap();
     (place, root, output)
 }
@@ -193,13 +181,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
     let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
     let (root, output) = (place.path(), place.path().join("m"));
     fs::write(root.join("a"), "text").unwrap();
-    let options = SealOptions {
-        directory: root,
-        output: &output,
-        sealed: ManifestOptions::default(),
-        skip_unreadable: false,
-        threads: 1,
-    };
+    let options = SealOptions { threads: 1, ..SealOptions::new(root, &output) };
     Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
     let mut audit = TreeAudit::open(&key, &raw, &output, root).unwrap();
     if early {
@@ -215,7 +197,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
             new.push(String::from_utf8_lossy(path).into_owned());
         }
     };
-    audit.run(1, &(), put).unwrap();
+    audit.run(&everything(&raw), &[], 1, &(), put).unwrap();
     new.sort();
     new
 }
@@ -259,7 +241,8 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
         fs::write(&output, &text).unwrap();
         let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         fs::write(&output, &other).unwrap();
-        let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        let error =
+            audit.run(&everything(&raw), &[], 1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         assert!(error.ends_with(expected), "{error}");
     }
 }
@@ -280,7 +263,8 @@ fn a_sealed_nonce_has_its_one_length() {
         let seal = seal_mac(&raw).tag(&[], body.as_bytes()).unwrap();
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
         let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
-        let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        let error =
+            audit.run(&everything(&raw), &[], 1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         let expected = "expected a nonce of the algorithm's maximum length";
         assert!(error.ends_with(expected), "{error}");
     }
@@ -376,20 +360,16 @@ fn a_caller_may_stop_all_else_that_reads() {
     }
     let output = place.path().join("manifest");
     for threads in [1, 3] {
-        let options = SealOptions {
-            directory: &root,
-            output: &output,
-            sealed: ManifestOptions::default(),
-            skip_unreadable: true,
-            threads,
-        };
+        let options =
+            SealOptions { skip_unreadable: true, threads, ..SealOptions::new(&root, &output) };
         let stopped = Sealing::new(&key, &raw, options).unwrap().run(&Stop).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
         Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
         let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
-        let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
+        let stopped =
+            audit.run(&everything(&raw), &[], threads, &Stop, &mut |_, _, _| {}).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
         fs::remove_file(&output).unwrap();
         let file = root.join("0");

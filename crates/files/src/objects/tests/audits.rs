@@ -6,9 +6,11 @@ use tagmac::Tag;
 use tagmac_any::AnyMac;
 
 use super::key;
-use crate::audit::{BucketAudit, Status};
+use crate::audit::{BucketAudit, Plan, Status};
 use crate::error::Error;
 use crate::objects::{Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer};
+use crate::position::Positions;
+use crate::raw_key::RawKey;
 
 /// Contents by name.
 type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -60,6 +62,7 @@ fn line(name: &[u8], status: Status<'_>) -> String {
     let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
     let name = text(name);
     match status {
+        Status::NotRead => "not read".into(),
         Status::Unchanged => format!("{name}: ok"),
         Status::Changed(changes) => format!("{name}: changed {}", changes[0].what),
         Status::New => format!("{name}: new"),
@@ -88,8 +91,10 @@ fn audit(
         assert_eq!(kind, "object");
         lines.push(line(name, status));
     };
-    let audit = BucketAudit { manifest: &manifest, progress: &() };
-    let result = audit.run(listed, &mut main, &mut others, &mut put);
+    let raw = RawKey::new(mac.algorithm(), vec![7; 16].into()).unwrap();
+    let plan = Plan::all(Positions::new(&raw));
+    let audit = BucketAudit { manifest: &manifest, progress: &(), plan: &plan };
+    let result = audit.run(listed, &mut main, &mut others, &mut put).map(|(_, complete)| complete);
     let reads = others.iter().chain([&main]).map(|reader| reader.reads).sum();
     (result.map_err(|error| error.to_string()), lines, reads)
 }

@@ -1,0 +1,94 @@
+//! What an audit reads, and what it has read.
+
+use crate::audit::Status;
+use crate::day::Day;
+use crate::ledger::Ledger;
+use crate::position::{Arcs, Positions};
+
+/// What an audit reads: the files and objects whose positions are in arcs of the circle. The
+/// others are compared by their metadata.
+pub struct Plan {
+    /// Computes positions.
+    pub positions: Positions,
+    /// The arcs to read.
+    pub arcs: Arcs,
+    /// When each arc was last read.
+    pub ledger: Option<Ledger>,
+}
+
+/// The plan for one entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// True if it is to be read.
+    pub read: bool,
+    /// Its position; 0 if everything is read and nobody keeps a ledger.
+    pub position: u64,
+    /// The day on which it was last read, as far as it is known.
+    pub last: Option<Day>,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+impl Plan {
+    /// A plan to read everything, without a ledger.
+    pub fn all(positions: Positions) -> Plan {
+        Plan { positions, arcs: Arcs::all(), ledger: None }
+    }
+
+    /// Returns whether everything is read.
+    pub fn is_all(&self) -> bool {
+        self.arcs == Arcs::all()
+    }
+
+    /// Returns the plan for an entry that a seal read on the day `sealed`.
+    pub fn turn(&self, name: &[u8], bytes: u64, sealed: Option<Day>) -> Turn {
+        let is_all = self.is_all();
+        let needed = !is_all || self.ledger.is_some();
+        let position = if needed { self.positions.of(name) } else { 0 };
+        let audited = self.ledger.as_ref().and_then(|ledger| ledger.day_at(position));
+        let read = is_all || self.arcs.contains(position);
+        Turn { read, position, last: sealed.max(audited), bytes }
+    }
+}
+
+/// What an audit has read.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The number of sealed files or objects that were found.
+    pub files: u64,
+    /// The number of those in the plan's arcs that are unchanged or changed.
+    pub read: u64,
+    /// Their total size in bytes.
+    pub bytes: u64,
+    /// The earliest day on which one of the files was last read; `None` if there are none, or if
+    /// the manifest does not tell.
+    pub oldest: Option<Day>,
+    /// True if the manifest does not tell when some file was last read.
+    pub unknown: bool,
+    /// The positions of sealed files in the plan's arcs that were not read and found unchanged.
+    pub exceptions: Vec<u64>,
+}
+
+impl Tally {
+    /// Adds the verdict on a sealed file that was found.
+    pub fn add(&mut self, turn: Turn, status: &Status<'_>, today: Day) {
+        self.files += 1;
+        let is_unchanged = turn.read && matches!(status, Status::Unchanged);
+        if is_unchanged || turn.read && matches!(status, Status::Changed(_)) {
+            self.read += 1;
+            self.bytes += turn.bytes;
+        }
+        if turn.read && !is_unchanged {
+            self.exceptions.push(turn.position);
+        }
+        match if is_unchanged { Some(today) } else { turn.last } {
+            Some(last) => self.oldest = Some(self.oldest.map_or(last, |oldest| oldest.min(last))),
+            None => self.unknown = true,
+        }
+    }
+
+    /// Adds a sealed file that is missing.
+    pub fn add_missing(&mut self, turn: Turn) {
+        self.exceptions.extend(turn.read.then_some(turn.position));
+    }
+}

@@ -1,0 +1,43 @@
+//! A tag of a file's extended attributes, such as access control lists and capabilities.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{fgetxattr, flistxattr};
+use rustix::io::Errno;
+
+use tagmac::Tag;
+use tagmac_any::AnyMac;
+
+use crate::manifest::entry::XATTR_BITS;
+
+/// The start of the tagged text, so that it is no manifest and no other text under the same key.
+const MAGIC: &[u8] = b"tagmac-xattrs-1\n";
+/// Maximum length of a value and of the list of names in bytes, as in Linux.
+const MAX_BYTES: usize = 64 << 10;
+
+/// Returns the tag of all extended attributes of an open file or directory that this user can read,
+/// under the MAC of seals: each name and value in order of names, with their lengths as four
+/// bytes, the highest first. A file system without extended attributes has none.
+pub fn tag(file: BorrowedFd<'_>, seal_mac: &AnyMac) -> io::Result<Tag> {
+    let mut buffer = vec![0; MAX_BYTES];
+    let listed = match flistxattr(file, &mut buffer[..]) {
+        Err(Errno::NOTSUP) => 0,
+        listed => listed?,
+    };
+    let names: Vec<u8> = buffer[..listed].to_vec();
+    let mut names: Vec<&[u8]> =
+        names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    let mut stream = seal_mac.stream(&[]).expect("HMAC takes no nonce");
+    stream.update(MAGIC);
+    for name in names {
+        let length = fgetxattr(file, name, &mut buffer[..])?;
+        for text in [name, &buffer[..length]] {
+            stream.update(&(text.len() as u32).to_be_bytes());
+            stream.update(text);
+        }
+    }
+    let tag = stream.tag().expect("HMAC has no limit");
+    Ok(Tag::new(&tag.as_bytes()[..XATTR_BITS / 8], XATTR_BITS).expect("a tag may have 128 bits"))
+}
