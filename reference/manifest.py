@@ -84,13 +84,13 @@ def main(key_file, manifest, root):
         links = int(old[7].split()[1])
         assert old[8 + links] == b"filters: 0", old[8 + links]
         out += old[5 : 9 + links]
-    # What no directory tells either: nonces, days, and whether a file had just been written.
+    # Not in the directory either: nonces, days, and whether a file had just been written.
     sealed = sum(word in options for word in ("mode", "mtime", "owner", "xattrs"))
     path_column = 3 + sealed + bool(algorithm.nonce_bytes) + 2 * is_new
     for line in old[len(out) :]:
         columns = line.split(b"\t")
         if columns[0] == b"file":
-            known[columns[path_column]] = [column.decode() for column in columns]
+            known[columns[path_column]] = columns
     seal_key = hkdf(b"tagmac manifest key 2", key, fields["algorithm"].encode())
     entries = total = 0
     for path in sorted(below(root), key=lambda path: path.replace(b"/", b"\0")):
@@ -114,13 +114,13 @@ def main(key_file, manifest, root):
             content = open(full, "rb").read()
             total += len(content)
             columns.append(str(len(content)))
-            nonce = bytes.fromhex(before[2 + sealed]) if algorithm.nonce_bytes else None
+            nonce = bytes.fromhex(before[2 + sealed].decode()) if algorithm.nonce_bytes else None
             if nonce is not None:
                 columns.append(nonce.hex())
             columns.append(algorithm(key, content, bits, nonce=nonce).hex())
             if is_new:
-                columns.append(before[path_column - 2])
-                columns.append("-" if before[path_column - 1] == "-" else stamp(facts))
+                columns.append(before[path_column - 2].decode())
+                columns.append("-" if before[path_column - 1] == b"-" else stamp(facts))
         else:
             columns += ["-"] * (2 + bool(algorithm.nonce_bytes) + 2 * is_new)
         line = "\t".join(columns).encode() + b"\t" + escape(path)

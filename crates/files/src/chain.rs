@@ -1,7 +1,8 @@
-//! The chain of a manifest: its number, its day, and the seals of the manifests before it.
+//! The chain of a manifest: its number, its day, and the seals of the earlier ones.
 //!
-//! A manifest that replaces another names the seal of that one. Whoever remembers the last seal can
-//! therefore tell whether a manifest continues what was seen, is older, or comes from a fork.
+//! A manifest that replaces another names the seal of that one. So a verifier
+//! that remembers the last seal recognizes a manifest that continues the chain, is older, or comes
+//! from a fork.
 
 use std::fmt::Write;
 
@@ -32,7 +33,7 @@ pub struct Chain {
     pub day: Option<Day>,
     /// The seal of the chain's first manifest; `None` in that one.
     pub first: Option<Tag>,
-    /// The manifests before it, the newest first.
+    /// The earlier manifests, the newest first.
     pub links: Vec<Link>,
 }
 

@@ -22,7 +22,7 @@ pub type Patterns = Vec<Vec<u8>>;
 pub struct PatternError {
     /// The pattern.
     pub pattern: Vec<u8>,
-    /// What is wrong with it.
+    /// The fault in it.
     pub what: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a seal finds: a walk through a tree, or the paths of a list.
+//! The entries that a seal finds: a walk through a tree, or the paths of a list.
 
 use std::io;
 use std::vec;
@@ -10,11 +10,11 @@ use crate::exclusion::Exclusion;
 use crate::seal::SealCounts;
 use crate::walk::{Walk, WalkItem};
 
-/// What a seal finds, in the order of a manifest.
+/// The entries that a seal finds, in the order of a manifest.
 pub enum Found<'a> {
     /// Everything in a tree.
     Walk(Walk),
-    /// What a list names.
+    /// The entries that a list names.
     List(Listed<'a>),
 }
 

@@ -39,7 +39,7 @@ pub struct Scanner<'a> {
     skip_reading: &'a AtomicBool,
 }
 
-/// How much of an entry is read.
+/// The part of an entry that is read.
 pub enum Reading<'a> {
     /// Everything; a file is tagged under a new nonce.
     All,
@@ -53,6 +53,7 @@ pub enum Reading<'a> {
 }
 
 /// The result of scanning an entry.
+#[expect(clippy::large_enum_variant, reason = "nearly all are entries")]
 pub enum Observation {
     /// The entry as it is now, without its path.
     Entry(Entry),

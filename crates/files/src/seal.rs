@@ -14,6 +14,7 @@ use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::found::{Found, Listed};
+use crate::identity::Identity;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
 use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
@@ -80,6 +81,8 @@ pub struct Sealing<'a> {
     filter: Filter,
     since: Option<Manifest>,
     seal_mac: AnyMac,
+    /// The file at the output when the run began.
+    replaces: Option<Identity>,
 }
 
 /// Counts of sealed entries.
@@ -117,15 +120,17 @@ impl<'a> Sealing<'a> {
         let seal_mac = seal_mac(raw);
         let open = |path: &Path| Manifest::open(path, key, seal_mac.clone());
         let since = options.since.map(open).transpose()?;
-        let chain = chain(&options, since.as_ref(), open)?;
+        let replaces = there(options.output);
+        let verified = |path: &Path| Manifest::verified(path, key, seal_mac.clone());
+        let chain = chain(&options, since.as_ref(), verified)?;
         let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
         let header = Header::new(key, sealed, chain, options.filters.to_vec());
         let writer = Writer::create(options.output, header, &seal_mac)?;
         let exclusions = writer.exclusions()?;
-        Ok(Sealing { key, options, tree, writer, exclusions, filter, since, seal_mac })
+        Ok(Sealing { key, options, tree, writer, exclusions, filter, since, seal_mac, replaces })
     }
 
-    /// Returns what is to be sealed.
+    /// Returns the entries to seal.
     fn found(&self) -> Result<Found<'a>, Error> {
         let failed = |error| failed(&self.options, error);
         Ok(match self.options.list {
@@ -152,7 +157,7 @@ impl<'a> Sealing<'a> {
     /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
         let mut found = self.found()?;
-        let Sealing { key, options, tree, writer, since, seal_mac, .. } = self;
+        let Sealing { key, options, tree, writer, since, seal_mac, replaces, .. } = self;
         let (root, sealed) = (options.directory, options.sealed);
         let will_fail = AtomicBool::new(false);
         let failed = |error| failed(&options, error);
@@ -228,13 +233,23 @@ impl<'a> Sealing<'a> {
                 Observation::Large => unreachable!("the main scanner reads every file"),
             }
         })?;
-        // What was taken from the earlier manifest counts only if its seal still matches.
+        // The tags from the earlier manifest count only if its seal still matches.
         earlier.finish()?;
         (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
         found.remark(options.filters, &sealer.counts);
         tree.in_place(root).map_err(failed)?;
+        // The chain would lose the manifest of a run that finished meanwhile.
+        if there(options.output) != replaces {
+            let manifest = options.output.into();
+            return Err(ManifestError::OtherRun { manifest }.into());
+        }
         sealer.finish()
     }
+}
+
+/// Returns the identity of the file at a path, if there is one.
+fn there(path: &Path) -> Option<Identity> {
+    path.symlink_metadata().ok().map(|file| Identity::new(&file))
 }
 
 /// An entry to seal.

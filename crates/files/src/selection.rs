@@ -10,25 +10,26 @@ const BIN_BITS: u32 = 16;
 /// The number of equal arcs in a histogram.
 const BINS: usize = 1 << BIN_BITS;
 
-/// The way in which entries were selected.
+/// The way to select entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
+pub enum Request {
     /// All entries.
     All,
-    /// One of `of` parts of the circle, counted from 1.
+    /// Part `number` of `of` parts, counted from 1. The parts are the same every night and together
+    /// contain each entry once.
     Subset {
         /// The part.
         number: u64,
         /// The number of parts.
         of: u64,
     },
-    /// A fraction of the circle, from 0 to 1.
+    /// A fraction of the circle, from 0 to 1, rounded up.
     Sample(f64),
-    /// Entries with at most this number of bytes in all.
+    /// Arcs of a [`Histogram`], until the next one does not fit into this number of bytes.
     MaxBytes(u64),
 }
 
-/// The order in which arcs are taken until the sample or the budget is complete.
+/// The order in which arcs are taken until the sample or the budget is complete. Subsets ignore it.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
     /// From a position on.
@@ -61,10 +62,11 @@ impl Total {
 /// The arcs to read, and how they were selected.
 ///
 /// ```
-/// use tagmac_files::selection::{Histogram, Order, Selection};
+/// use tagmac_files::selection::{Histogram, Order, Request, Selection};
 ///
 /// let sizes: Histogram = (0..100u64).map(|i| (i << 57, 1000)).collect();
-/// let selection = Selection::max_bytes(2500, Order::From(0), &sizes);
+/// let request = Request::MaxBytes(2500);
+/// let selection = Selection::new(request, Order::From(0), &sizes).unwrap();
 /// assert!(selection.arcs.contains(1 << 57) && !selection.arcs.contains(2 << 57));
 /// assert_eq!(selection.selected.bytes, 2000);
 /// assert_eq!(selection.to_string(), "at most 2500 bytes");
@@ -73,8 +75,8 @@ impl Total {
 pub struct Selection {
     /// The arcs.
     pub arcs: Arcs,
-    /// The way in which they were selected.
-    pub method: Method,
+    /// The request.
+    pub request: Request,
     /// True if a ledger determined the order.
     pub oldest_first: bool,
     /// The selected entries of a histogram; zero without one.
@@ -84,73 +86,40 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn new(arcs: Arcs, method: Method, oldest_first: bool) -> Selection {
-        let (selected, too_large) = (Total::default(), Total::default());
-        Selection { arcs, method, oldest_first, selected, too_large }
-    }
-
-    /// Selects all entries.
-    pub fn all() -> Selection {
-        Selection::new(Arcs::all(), Method::All, false)
-    }
-
-    /// Selects part `number` of `of` parts, counted from 1. The parts are the same every night and
-    /// together contain each entry once. Returns `None` if the part does not exist.
-    pub fn subset(number: u64, of: u64) -> Option<Selection> {
-        Some(Selection::new(Arcs::part(number, of)?, Method::Subset { number, of }, false))
-    }
-
-    /// Selects a fraction of the circle, rounded up.
-    pub fn sample(fraction: f64, order: Order<'_>) -> Selection {
-        let (arcs, oldest_first) = match order {
-            Order::From(start) => (Arcs::from_start(start, fraction), false),
-            Order::OldestFirst(ledger) => (ledger.oldest_arcs(length_of(fraction)), true),
-        };
-        Selection::new(arcs, Method::Sample(fraction), oldest_first)
-    }
-
-    /// Selects arcs of the histogram in order, until the next one does not fit into `max` bytes.
-    pub fn max_bytes(max: u64, order: Order<'_>, histogram: &Histogram) -> Selection {
-        let (order, oldest_first): (Vec<usize>, _) = match order {
-            Order::From(start) => {
-                let start = bin(start);
-                ((0..BINS).map(|number| (start + number) % BINS).collect(), false)
-            }
-            Order::OldestFirst(ledger) => (ledger.oldest_bins(BIN_BITS), true),
-        };
+    /// Selects arcs. The histogram matters for [`Request::MaxBytes`] only. Returns `None` if the
+    /// request is for a part that does not exist.
+    pub fn new(request: Request, order: Order<'_>, histogram: &Histogram) -> Option<Selection> {
         let [mut selected, mut too_large] = [Total::default(); 2];
-        let mut ranges = Vec::new();
-        let mut full = false;
-        for number in order {
-            let bin = histogram.bins[number];
-            // Not the end: the arcs after this one would never be read.
-            if bin.bytes > max {
-                too_large.add(bin);
-                continue;
+        let arcs = match (request, order) {
+            (Request::All, _) => Arcs::all(),
+            (Request::Subset { number, of }, _) => Arcs::part(number, of)?,
+            (Request::Sample(fraction), Order::From(start)) => Arcs::from_start(start, fraction),
+            (Request::Sample(fraction), Order::OldestFirst(ledger)) => {
+                ledger.oldest_arcs(length_of(fraction))
             }
-            full = full || bin.bytes > max - selected.bytes;
-            if !full {
-                selected.add(bin);
-                let first = (number as u64) << (64 - BIN_BITS);
-                ranges.push((first, first | (u64::MAX >> BIN_BITS)));
+            (Request::MaxBytes(max), order) => {
+                let bins = histogram.first(order, max);
+                (selected, too_large) = (bins.selected, bins.too_large);
+                bins.arcs
             }
-        }
-        let arcs = Arcs::from_ranges(ranges);
-        Selection { arcs, method: Method::MaxBytes(max), oldest_first, selected, too_large }
+        };
+        let sampled = matches!(request, Request::Sample(_) | Request::MaxBytes(_));
+        let oldest_first = sampled && matches!(order, Order::OldestFirst(_));
+        Some(Selection { arcs, request, oldest_first, selected, too_large })
     }
 }
 
 /// Describes the selection, as in "part 3 of 7".
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.method {
-            Method::All => f.write_str("all entries"),
-            Method::Subset { number, of } => write!(f, "part {number} of {of}"),
-            Method::Sample(fraction) => {
+        match self.request {
+            Request::All => f.write_str("all entries"),
+            Request::Subset { number, of } => write!(f, "part {number} of {of}"),
+            Request::Sample(fraction) => {
                 // Without the last digits, which may be those of a rounding error.
                 write!(f, "a sample of {}%", (fraction * 1e11).round() / 1e9)
             }
-            Method::MaxBytes(max) => write!(f, "at most {max} bytes"),
+            Request::MaxBytes(max) => write!(f, "at most {max} bytes"),
         }?;
         f.write_str(if self.oldest_first { ", oldest first" } else { "" })
     }
@@ -193,6 +162,43 @@ impl Histogram {
         self.bins.iter().for_each(|bin| total.add(*bin));
         total
     }
+
+    /// Takes arcs in order until the next one does not fit into `max` bytes. Arcs that alone exceed
+    /// `max` are left out.
+    fn first(&self, order: Order<'_>, max: u64) -> Fitting {
+        let order: Vec<usize> = match order {
+            Order::From(start) => {
+                let start = bin(start);
+                (0..BINS).map(|number| (start + number) % BINS).collect()
+            }
+            Order::OldestFirst(ledger) => ledger.oldest_bins(BIN_BITS),
+        };
+        let [mut selected, mut too_large] = [Total::default(); 2];
+        let mut ranges = Vec::new();
+        let mut full = false;
+        for number in order {
+            let bin = self.bins[number];
+            // It does not end the selection: the arcs after it would never be read.
+            if bin.bytes > max {
+                too_large.add(bin);
+                continue;
+            }
+            full = full || bin.bytes > max - selected.bytes;
+            if !full {
+                selected.add(bin);
+                let first = (number as u64) << (64 - BIN_BITS);
+                ranges.push((first, first | (u64::MAX >> BIN_BITS)));
+            }
+        }
+        Fitting { arcs: Arcs::from_ranges(ranges), selected, too_large }
+    }
+}
+
+/// Arcs of a histogram that fit into a budget.
+struct Fitting {
+    arcs: Arcs,
+    selected: Total,
+    too_large: Total,
 }
 
 impl Extend<(u64, u64)> for Histogram {
@@ -227,6 +233,10 @@ mod tests {
         ledger
     }
 
+    fn max_bytes(max: u64, order: Order<'_>, histogram: &Histogram) -> Selection {
+        Selection::new(Request::MaxBytes(max), order, histogram).unwrap()
+    }
+
     fn entries() -> impl Strategy<Value = Vec<(u64, u64)>> {
         proptest::collection::vec((any::<u64>(), 0..1000u64), 0..200)
     }
@@ -244,7 +254,7 @@ mod tests {
             let histogram: Histogram = entries.iter().copied().collect();
             let ledger = ledger(&nights);
             for order in [Order::From(start), Order::OldestFirst(&ledger)] {
-                let found = Selection::max_bytes(max, order, &histogram);
+                let found = max_bytes(max, order, &histogram);
                 let inside = entries.iter().filter(|(at, _)| found.arcs.contains(*at));
                 let (count, bytes) = inside.fold((0, 0), |sum, (_, bytes)| (sum.0 + 1, sum.1 + bytes));
                 prop_assert!(bytes <= max);
@@ -266,7 +276,7 @@ mod tests {
         ) {
             let histogram: Histogram = entries.iter().copied().collect();
             let ledger = ledger(&[(0, read << 48, 7)]);
-            let found = Selection::max_bytes(max, Order::OldestFirst(&ledger), &histogram);
+            let found = max_bytes(max, Order::OldestFirst(&ledger), &histogram);
             let has = |old: bool| entries.iter().any(|(at, _)| {
                 found.arcs.contains(*at) && (bin(*at) as u64 >= read) == old
             });
@@ -284,7 +294,7 @@ mod tests {
         histogram.add(1 << 63, 2000);
         let mut ledger = ledger(&[]);
         for day in 1..=10 {
-            let found = Selection::max_bytes(1000, Order::OldestFirst(&ledger), &histogram);
+            let found = max_bytes(1000, Order::OldestFirst(&ledger), &histogram);
             assert!(found.selected.bytes <= 1000);
             assert_eq!(found.too_large.entries, 1);
             ledger.record(&found.arcs, Day::from_days(day).unwrap(), []).unwrap();
@@ -299,14 +309,14 @@ mod tests {
         let at = |bin: u64| bin << 48;
         let histogram: Histogram =
             [(at(1), 50), (at(2), 101), (at(3), 50), (at(4), 1)].into_iter().collect();
-        let found = Selection::max_bytes(100, Order::From(0), &histogram);
+        let found = max_bytes(100, Order::From(0), &histogram);
         assert_eq!(found.selected, Total { entries: 2, bytes: 100 });
         assert_eq!(found.too_large, Total { entries: 1, bytes: 101 });
         assert_eq!(found.arcs.ranges(), [(0, at(2) - 1), (at(3), at(4) - 1)]);
         // From the middle of the circle, and around its end.
-        let found = Selection::max_bytes(51, Order::From(at(4) + 7), &histogram);
+        let found = max_bytes(51, Order::From(at(4) + 7), &histogram);
         assert_eq!(found.arcs.ranges(), [(0, at(2) - 1), (at(4), u64::MAX)]);
-        let found = Selection::max_bytes(0, Order::From(0), &histogram);
+        let found = max_bytes(0, Order::From(0), &histogram);
         assert_eq!(found.arcs.ranges(), [(0, at(1) - 1), (at(5), u64::MAX)]);
     }
 
@@ -315,16 +325,17 @@ mod tests {
         let ledger = ledger(&[]);
         let (from, oldest) = (Order::From(7), Order::OldestFirst(&ledger));
         let none = &Histogram::default();
+        let new = |request, order| Selection::new(request, order, none).unwrap();
         for (selection, expected) in [
-            (Selection::all(), "all entries"),
-            (Selection::subset(3, 7).unwrap(), "part 3 of 7"),
-            (Selection::sample(0.07, from), "a sample of 7%"),
-            (Selection::sample(0.005, oldest), "a sample of 0.5%, oldest first"),
-            (Selection::max_bytes(5, from, none), "at most 5 bytes"),
-            (Selection::max_bytes(5, oldest, none), "at most 5 bytes, oldest first"),
+            (new(Request::All, from), "all entries"),
+            (new(Request::Subset { number: 3, of: 7 }, oldest), "part 3 of 7"),
+            (new(Request::Sample(0.07), from), "a sample of 7%"),
+            (new(Request::Sample(0.005), oldest), "a sample of 0.5%, oldest first"),
+            (max_bytes(5, from, none), "at most 5 bytes"),
+            (max_bytes(5, oldest, none), "at most 5 bytes, oldest first"),
         ] {
             assert_eq!(selection.to_string(), expected);
         }
-        assert_eq!(Selection::subset(8, 7), None);
+        assert_eq!(Selection::new(Request::Subset { number: 8, of: 7 }, from, none), None);
     }
 }

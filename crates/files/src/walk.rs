@@ -67,8 +67,8 @@ pub enum WalkItem {
         /// The index of the exclusion.
         exclusion: usize,
     },
-    /// An entry that the filter leaves out, or a directory, already returned as an entry, whose
-    /// contents the filter leaves out.
+    /// An entry that the rules leave out. Or a directory that was already returned as an entry, and
+    /// that is not entered.
     LeftOut {
         /// The path.
         path: Vec<u8>,

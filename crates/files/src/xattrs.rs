@@ -11,14 +11,14 @@ use tagmac_any::AnyMac;
 
 use crate::manifest::entry::XATTR_BITS;
 
-/// The start of the tagged text, so that it is no manifest and no other text under the same key.
+/// The start of the tagged text. It differs from those of all other texts under the same key.
 const MAGIC: &[u8] = b"tagmac-xattrs-1\n";
 /// Maximum length of a value and of the list of names in bytes, as in Linux.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Returns the tag of all extended attributes of an open file or directory that this user can read,
-/// under the MAC of seals: each name and value in order of names, with their lengths as four
-/// bytes, the highest first. A file system without extended attributes has none.
+/// Returns the tag of an open file's or directory's extended attributes, under the MAC of seals. It
+/// covers those that this user can read: each name and value in order of names, after their lengths
+/// as four bytes, the highest first. Without extended attributes it covers an empty list.
 pub fn tag(file: BorrowedFd<'_>, seal_mac: &AnyMac) -> io::Result<Tag> {
     let mut buffer = vec![0; MAX_BYTES];
     let listed = match flistxattr(file, &mut buffer[..]) {

@@ -273,3 +273,28 @@ def test_others_run_meanwhile(saved, endless, manifest):
     with pytest.raises(KeyError):
         tagmac.seal(endless, key, manifest, progress=look)
     thread.join()
+
+
+def test_filters_and_what_was_not_read(tree, manifest, tmp_path):
+    key = tagmac.Key.generate()
+    sealed = tagmac.seal(tree, key, manifest, exclude=["*e", "!same"], max_depth=1, owner=True)
+    assert (sealed.files, sealed.left_out, sealed.carried) == (5, 2, 0)
+    (tree / "more").write_bytes(b"left out, as it ends in e")
+    report = tagmac.audit(manifest, tree, key)
+    assert report.ok
+    assert report.left_out == 3
+    (tree / "other").write_bytes(b"")
+    assert [d.path for d in tagmac.audit(manifest, tree, key).differences] == ["other"]
+    with pytest.raises(ValueError, match="pattern 'a//b': it contains an empty name"):
+        tagmac.seal(tree, key, manifest, exclude=["a//b"])
+
+    # Files that were just written are read again, whatever their times.
+    tagmac.seal(tree, key, manifest)
+    sealed = tagmac.seal(tree, key, manifest, since=manifest)
+    assert 0 <= sealed.carried <= sealed.files
+    assert tagmac.audit(manifest, tree, key).ok
+    with pytest.raises(FileNotFoundError):
+        tagmac.seal(tree, key, manifest, since=tmp_path / "none")
+    with pytest.raises(tagmac.WrongKey, match="cannot continue the old one"):
+        tagmac.seal(tree, tagmac.Key.generate(), manifest)
+    tagmac.seal(tree, tagmac.Key.generate(), manifest, new_chain=True)

@@ -47,12 +47,12 @@ pub struct SealArgs {
     /// This includes those that change meanwhile. Each is reported, and the exit status is 4.
     #[arg(long, help_heading = "Contents")]
     pub skip_unreadable: bool,
-    /// Take the tags of files that show no change since OLD, an earlier manifest
+    /// Read only files that changed since OLD, an earlier manifest
     ///
-    /// A file is not read if its size, mtime, ctime, inode and device are those that OLD recorded.
+    /// The tag of a file comes from OLD if its size, mtime, ctime, inode and device are those in OLD.
     #[arg(long, value_name = "OLD")]
     pub since: Option<PathBuf>,
-    /// Start a new chain instead of continuing that of the manifest that is replaced
+    /// Start a new chain; the default continues that of MANIFEST, if it exists
     #[arg(long)]
     pub new_chain: bool,
     /// Filters.
@@ -80,7 +80,7 @@ pub struct FilterArgs {
     pub exclude: Vec<OsString>,
     /// Keep what matches GLOB, whatever --exclude leaves out; repeatable
     ///
-    /// What is below a directory that is left out stays left out.
+    /// This does not apply below a directory that is left out.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub include: Vec<OsString>,
     /// Leave out what matches the patterns in FILE, as a .gitignore does
@@ -109,7 +109,7 @@ pub struct AuditArgs {
     /// Write a JSON object for each entry and one for the summary
     #[arg(long)]
     pub json: bool,
-    /// What is read.
+    /// The part to read.
     #[command(flatten)]
     pub night: NightArgs,
     /// Write a line for each entry to FILE, as rclone does
@@ -136,38 +136,38 @@ pub struct AuditArgs {
     pub paths: Vec<PathBuf>,
 }
 
-/// What an audit reads, and what it remembers.
+/// The part that an audit reads, and the files in which it remembers that.
 #[derive(Group)]
 pub struct NightArgs {
     /// Read nothing: compare sizes, times and other metadata
-    #[arg(long, help_heading = "Part", conflicts_with_all = ["subset", "sample", "max_bytes"])]
+    #[arg(long, help_heading = "Every night", conflicts_with_all = ["subset", "sample", "max_bytes"])]
     pub quick: bool,
     /// Read part N of T, the same files each time
     ///
     /// Which file is in which part depends on its name and the key.
-    #[arg(long, value_name = "N/T", value_parser = NightArgs::part, help_heading = "Part")]
+    #[arg(long, value_name = "N/T", value_parser = NightArgs::part, help_heading = "Every night")]
     #[arg(conflicts_with_all = ["sample", "max_bytes"])]
     pub subset: Option<(u64, u64)>,
     /// Read a random share of the files, such as 5%
-    #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Part")]
+    #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Every night")]
     #[arg(conflicts_with = "max_bytes")]
     pub sample: Option<f64>,
     /// Read random files of at most SIZE bytes in all
-    #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Part")]
+    #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Every night")]
     pub max_bytes: Option<u64>,
-    /// Choose the files of --sample or --max-bytes that no audit has read for longest
-    #[arg(long, help_heading = "Part", requires = "ledger")]
+    /// Choose those of --sample or --max-bytes that were read longest ago
+    #[arg(long, help_heading = "Every night", requires = "ledger")]
     pub oldest_first: bool,
     /// Keep in FILE when each file was last read
-    #[arg(long, value_name = "FILE", help_heading = "Part", conflicts_with = "quick")]
+    #[arg(long, value_name = "FILE", help_heading = "Every night", conflicts_with = "quick")]
     pub ledger: Option<PathBuf>,
     /// Keep in FILE which manifest was last seen, and refuse older ones
     ///
     /// The first audit creates FILE. Keep it where those who can change DIR cannot write.
-    #[arg(long, value_name = "FILE", help_heading = "Manifest")]
+    #[arg(long, value_name = "FILE", help_heading = "Every night")]
     pub pin: Option<PathBuf>,
     /// Accept only the manifest with this seal
-    #[arg(long, value_name = "SEAL", value_parser = Nonce::parse, help_heading = "Manifest")]
+    #[arg(long, value_name = "SEAL", value_parser = Nonce::parse, help_heading = "Every night")]
     pub expect: Option<Nonce>,
 }
 

@@ -26,7 +26,7 @@ pub struct KeyArgs {
     /// Allow tags shorter than 64 bits, as UMAC-32 needs
     ///
     /// Short tags are easier to guess.
-    #[arg(long, help_heading = "Key")]
+    #[arg(long, help_heading = "Key", hide_short_help = true)]
     pub allow_short: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct KeyOnlyArgs {
     /// auto is a key file from 'tagmac keygen'. raw, hex and base64 are keys of other programs,
     /// which need -a. hex and base64 ignore a newline at the end and join lines of equal length.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format())]
-    #[arg(help_heading = "Key")]
+    #[arg(help_heading = "Key", hide_short_help = true)]
     pub key_format: Format,
     /// The algorithm, if the key is not a key file
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
@@ -58,7 +58,7 @@ pub struct KeyOnlyArgs {
     /// Allow HMAC keys shorter than 16 bytes
     ///
     /// Some programs make such keys. Anyone who has a tag can search for them.
-    #[arg(long, help_heading = "Key")]
+    #[arg(long, help_heading = "Key", hide_short_help = true)]
     pub allow_short_key: bool,
 }
 
@@ -89,13 +89,13 @@ pub struct KeySourceArgs {
     pub key_file: Option<PathBuf>,
     /// Read the key from an open file descriptor
     #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..))]
-    #[arg(help_heading = "Key")]
+    #[arg(help_heading = "Key", hide_short_help = true)]
     pub key_fd: Option<i32>,
     /// Read the key from an environment variable
-    #[arg(long, value_name = "VAR", help_heading = "Key")]
+    #[arg(long, value_name = "VAR", help_heading = "Key", hide_short_help = true)]
     pub key_env: Option<OsString>,
     /// Read the key from the output of 'sh -c CMD'
-    #[arg(long, value_name = "CMD", help_heading = "Key")]
+    #[arg(long, value_name = "CMD", help_heading = "Key", hide_short_help = true)]
     #[arg(value_hint = ValueHint::CommandString)]
     pub key_cmd: Option<OsString>,
 }
@@ -123,10 +123,10 @@ impl Deref for Nonce {
 #[derive(Group)]
 pub struct FilesFromArgs {
     /// Take the names from FILE, one per line; '-' is standard input
-    #[arg(long, value_name = "FILE", help_heading = "Names")]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub files_from: Option<PathBuf>,
     /// Names in --files-from end with a zero byte, as from 'find -print0'
-    #[arg(short = '0', long, help_heading = "Names", requires = "files_from")]
+    #[arg(short = '0', long, help_heading = "Reading", requires = "files_from")]
     pub null: bool,
 }
 
@@ -145,6 +145,7 @@ pub struct ReadingArgs {
     /// the phase, files, bytes, their totals if known, and seconds: two per second, and one at the
     /// end.
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
+    #[arg(hide_possible_values = true)]
     #[arg(overrides_with = "progress")]
     pub progress: When,
 }
@@ -159,6 +160,7 @@ pub struct ListingArgs {
     ///
     /// More are an error.
     #[arg(long, value_name = "N", default_value_t = MAX_OBJECTS, help_heading = "Reading")]
+    #[arg(hide_short_help = true)]
     pub max_objects: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What one audit reads, and what it remembers for the next: the ledger and the pin.
+//! The part that one audit reads, and its records for the next one: the ledger and the pin.
 
 use tagmac::Tag;
 use tagmac_files::Error;
@@ -12,7 +12,7 @@ use tagmac_files::pin::{PinFile, Seen};
 use tagmac_files::position::{Arcs, Positions};
 use tagmac_files::proof::{CHANGED, missed};
 use tagmac_files::raw_key::RawKey;
-use tagmac_files::selection::{Histogram, Order, Selection, random_start};
+use tagmac_files::selection::{Histogram, Order, Request, Selection, random_start};
 
 use crate::args::NightArgs;
 use crate::audit::report::{Proof, plural};
@@ -36,7 +36,7 @@ impl Opened<'_> {
     }
 }
 
-/// What one audit reads and remembers.
+/// The part that one audit reads, and its records.
 pub struct Night<'a> {
     args: &'a NightArgs,
     key: ManifestKey,
@@ -89,20 +89,24 @@ impl<'a> Night<'a> {
             ledger = Some(found);
         }
         let positions = Positions::new(raw);
-        let order = match &ledger {
-            Some(ledger) if args.oldest_first => Order::OldestFirst(ledger),
-            _ => Order::From(random_start()?),
-        };
-        let selection = match (args.subset, args.sample, args.max_bytes) {
-            (Some((number, of)), ..) => Selection::subset(number, of),
-            (_, Some(share), _) => Some(Selection::sample(share, order)),
-            (.., Some(bytes)) => {
-                let mut histogram = Histogram::default();
-                sizes(&positions, &mut histogram)?;
-                Some(Selection::max_bytes(bytes, order, &histogram))
-            }
+        let request = match (args.subset, args.sample, args.max_bytes) {
+            (Some((number, of)), ..) => Some(Request::Subset { number, of }),
+            (_, Some(share), _) => Some(Request::Sample(share)),
+            (.., Some(bytes)) => Some(Request::MaxBytes(bytes)),
             _ => None,
         };
+        let mut selection = None;
+        if let Some(request) = request {
+            let mut histogram = Histogram::default();
+            if args.max_bytes.is_some() {
+                sizes(&positions, &mut histogram)?;
+            }
+            let order = match &ledger {
+                Some(ledger) if args.oldest_first => Order::OldestFirst(ledger),
+                _ => Order::From(random_start()?),
+            };
+            selection = Selection::new(request, order, &histogram);
+        }
         let arcs = match &selection {
             _ if args.quick => Arcs::default(),
             Some(selection) => selection.arcs.clone(),

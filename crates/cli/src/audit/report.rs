@@ -89,7 +89,7 @@ impl Serialize for Sums {
     }
 }
 
-/// What an audit read and proved.
+/// The part that an audit read, and the proof that it gives.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Proof {
     /// The number of sealed files or objects that were found.

@@ -341,9 +341,26 @@ snapshot.
 If DIR is a URL, 'seal' covers all objects below it. MANIFEST is then a folder
 or a URL outside DIR; it gets a root, and a shard for each 65,536 objects.
 
-A manifest does not prove that it is the latest: anyone who can restore an old
-directory can restore its manifest too. The name of DIR, owners and extended
-attributes are not recorded.",
+--exclude, --include and --exclude-from have the syntax of gitignore: '*.tmp'
+matches a name at any depth, '/a/b' a path below DIR, and 'cache/' directories.
+The manifest records the patterns, and 'audit' applies these and no others. So
+no file can be hidden by a pattern that the sealer did not write.
+--files-from seals exactly the names in a list, with their directories. Names
+are relative to DIR, or absolute and in it.
+
+The manifest records the size, mtime, ctime, inode and device of each file, and
+the day on which it was read. With --since, 'seal' reads only files for which
+one of these differs from what OLD recorded. It does not see a change by someone
+who controls the clock or the file system, which root does: read everything, or
+a part each night with 'audit --subset', from time to time.
+
+A manifest that replaces another one continues its chain: it records the number
+and the seal of each earlier manifest. So 'audit --pin' can refuse an older
+one. 'seal' refuses to replace a manifest that is damaged or of another key;
+--new-chain starts again.
+
+A manifest alone does not prove that it is the latest: anyone who can restore an
+old directory can restore its manifest too. The name of DIR is not recorded.",
     topics: &["keys", "nonces", "objects", "exit-status"],
 };
 
@@ -353,10 +370,10 @@ pub const AUDIT: CommandHelp = CommandHelp {
 Verdicts:
   new         in DIR only
   missing     in MANIFEST only
-  changed     the content, size, kind or target differs, or the recorded mode or
-              mtime
+  changed     the content, size, kind or target differs, or recorded metadata
   renamed     new, with the size and tag of a missing file
   unreadable  no verdict
+  not read    not in the part that is read; its metadata is unchanged
 
 Example:
   tagmac audit -k my.key photos.manifest photos",
@@ -378,8 +395,22 @@ file. Names are escaped as in a list of tags. FILE is written atomically and
 must be new or empty: an older report or a link is never replaced. To overwrite
 it, use '--combined - > FILE'.
 
-The exit status is 0 if everything is unchanged, 1 if anything differs or the
-manifest was altered, and 3 if it was made under another key. It is 4 if
+--quick, --subset, --sample and --max-bytes read nothing or a part. Of the other
+files they compare size, mtime, ctime, inode and device with what the manifest
+recorded; a copy of DIR elsewhere differs in these. Which file is in which part
+depends on its name and the key, so nobody else can predict it. The summary
+states how likely it is that a change of ten files was missed. --ledger keeps
+when each file was last read, and --oldest-first reads what was read longest
+ago. Several machines may use one ledger at the same time.
+
+--pin keeps the number and the seal of the manifest, and the number of the
+ledger. The next audit accepts only the same or a later manifest of the chain,
+and exits with 1 if the manifest or the ledger is older or from a fork. So it
+detects a directory that was restored together with its manifest. With --expect
+you keep the seal, which is the last line of the manifest, elsewhere.
+
+The exit status is 0 if everything that was read is unchanged, and 1 if anything
+differs or the manifest was altered, and 3 if it was made under another key. It is 4 if
 something could not be read and no difference was found.",
     topics: &["keys", "nonces", "objects", "exit-status"],
 };

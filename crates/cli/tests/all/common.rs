@@ -280,3 +280,16 @@ impl Random {
         (0..n).map(|_| self.below(255) as u8).collect()
     }
 }
+
+/// Returns a manifest without what depends on the time and the machine: stamps, and the seal.
+pub fn without_stamps(manifest: &str) -> String {
+    let line = |line: &str| {
+        let mut columns: Vec<&str> = line.split('\t').collect();
+        if columns[0] == "file" {
+            let stamp = columns.len() - 2;
+            columns[stamp] = "-";
+        }
+        columns.join("\t") + "\n"
+    };
+    manifest.lines().filter(|line| !line.starts_with("seal: ")).map(line).collect()
+}

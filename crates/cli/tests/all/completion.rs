@@ -216,22 +216,34 @@ fn names_are_quoted(shell: &Shell) {
 }
 
 /// The names of values in the help: paths of any kind, folders, and others.
-const PATHS: [&str; 7] =
-    ["FILE", "FILE.svg", "TAGFILE", "CHECKPOINT", "MANIFEST", "PARTIAL", "OFFSET> <PATCHFILE"];
+const PATHS: [&str; 8] = [
+    "FILE",
+    "FILE.svg",
+    "TAGFILE",
+    "CHECKPOINT",
+    "MANIFEST",
+    "OLD",
+    "PARTIAL",
+    "OFFSET> <PATCHFILE",
+];
 const FOLDERS: [&str; 1] = ["DIR"];
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 20] = [
     "ALG",
     "BITS",
     "BYTES",
     "CMD",
     "FORMAT",
+    "GLOB",
     "HEX",
     "ID",
     "KIND",
     "LENGTH",
     "N",
+    "N/T",
     "OFFSET:LENGTH",
     "P",
+    "SEAL",
+    "SHARE",
     "SIZE",
     "URL",
     "VAR",

@@ -187,13 +187,13 @@ fn a_full_disk_leaves_the_old_manifest() {
     }
     place.file("m", OLD);
     // The limit on the file's size replaces a full disk.
-    let ran = place.shell("trap '' XFSZ; ulimit -f 100; exec $T seal -k k t -o m");
+    let ran = place.shell("trap '' XFSZ; ulimit -f 100; exec $T seal -k k --new-chain t -o m");
     ran.exits(4).prints("").says(&["tagmac: m: File too large\n"]);
     assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
     assert!(leftovers(&place, "").is_empty());
     // If this test may mount, also a disk that is full.
     let script = "mkdir d && mount -t tmpfs -o size=100k none d && echo tagmac-manifest-old > d/m && \
-                  ($T seal -k k t -o d/m; echo $?; cat d/m; ls -A d)";
+                  ($T seal -k k --new-chain t -o d/m; echo $?; cat d/m; ls -A d)";
     let ran = place.shell(&format!("unshare -rm sh -c '{script}'"));
     if !ran.out.is_empty() {
         ran.prints("4\ntagmac-manifest-old\nm\n").says(&["tagmac: d/m: No space left on device\n"]);

@@ -20,6 +20,7 @@ mod lists;
 mod manifest;
 #[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
 mod memory;
+mod nights;
 #[cfg(target_os = "linux")]
 mod nonblocking;
 mod nonce;

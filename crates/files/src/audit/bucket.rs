@@ -18,7 +18,7 @@ pub struct BucketAudit<'a> {
     pub manifest: &'a ObjectManifest<'a>,
     /// Notified of each object. The taggers report bytes.
     pub progress: &'a dyn Progress,
-    /// What is read.
+    /// The objects to read.
     pub plan: &'a Plan,
 }
 

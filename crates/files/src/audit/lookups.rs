@@ -24,7 +24,7 @@ pub struct Lookups<'a> {
 }
 
 impl<'a> Lookups<'a> {
-    /// Looks up the entries at or below one of `paths`, or all if there are none.
+    /// Looks up the entries at or below one of `paths`, or all if `paths` is empty.
     pub fn new(
         tree: DirTree,
         sealed: Entries<'a>,

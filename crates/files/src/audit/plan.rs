@@ -1,12 +1,12 @@
-//! What an audit reads, and what it has read.
+//! The part that an audit reads, and the count of what it has read.
 
 use crate::audit::Status;
 use crate::day::Day;
 use crate::ledger::Ledger;
 use crate::position::{Arcs, Positions};
 
-/// What an audit reads: the files and objects whose positions are in arcs of the circle. The
-/// others are compared by their metadata.
+/// The part that an audit reads: the files and objects with positions in arcs of the circle. Of
+/// the others it compares the metadata.
 pub struct Plan {
     /// Computes positions.
     pub positions: Positions,
@@ -19,7 +19,7 @@ pub struct Plan {
 /// The plan for one entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// True if it is to be read.
+    /// True if it must be read.
     pub read: bool,
     /// Its position; 0 if everything is read and nobody keeps a ledger.
     pub position: u64,
@@ -51,7 +51,7 @@ impl Plan {
     }
 }
 
-/// What an audit has read.
+/// Counts of what an audit has read.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The number of sealed files or objects that were found.
@@ -60,10 +60,10 @@ pub struct Tally {
     pub read: u64,
     /// Their total size in bytes.
     pub bytes: u64,
-    /// The earliest day on which one of the files was last read; `None` if there are none, or if
-    /// the manifest does not tell.
+    /// The earliest day on which one of the files was last read; `None` without files,
+    /// or if the manifest does not record it.
     pub oldest: Option<Day>,
-    /// True if the manifest does not tell when some file was last read.
+    /// True if the manifest does not record when some file was last read.
     pub unknown: bool,
     /// The positions of sealed files in the plan's arcs that were not read and found unchanged.
     pub exceptions: Vec<u64>,

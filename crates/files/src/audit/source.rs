@@ -78,7 +78,7 @@ pub struct Lost<M> {
     pub tag: Tag,
     /// The other sealed properties.
     pub metadata: M,
-    /// What the plan says.
+    /// The plan for it.
     pub turn: Option<Turn>,
 }
 

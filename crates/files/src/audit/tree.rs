@@ -34,7 +34,7 @@ pub struct Audited {
     pub renames_complete: bool,
     /// The number of entries that the sealed filters left out, where a directory counts as one.
     pub left_out: u64,
-    /// What was read.
+    /// Counts of what was read.
     pub tally: Tally,
 }
 

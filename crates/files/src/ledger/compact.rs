@@ -113,6 +113,10 @@ mod tests {
             days.for_each(|(start, day)| push(&mut all, start, Day::from_days(day)));
             let fast = compacted(all.clone(), max);
             proptest::prop_assert!(fast.len() <= max);
+            for at in 0..1000 {
+                let day = |arcs: &[(u64, Option<Day>)]| arcs.iter().rfind(|arc| arc.0 <= at).unwrap().1;
+                proptest::prop_assert!(day(&fast) <= day(&all));
+            }
             proptest::prop_assert_eq!(fast, slow(all, max));
         }
     }

@@ -118,6 +118,24 @@ proptest! {
         prop_assert_eq!(read(&other).is_ok(), other == text);
     }
 
+    /// Holders of the key can seal anything. A ledger has one form only.
+    #[test]
+    fn a_sealed_text_is_a_ledger_in_its_one_form_or_nothing(
+        nights in nights(),
+        at in any::<prop::sample::Index>(),
+        put in "[0-9a-f \\n-]{0,9}",
+        over in 0..30usize,
+    ) {
+        let (key, ledger) = (key(7), Ledger { sequence: 1, ..recorded(&nights) });
+        let mut text = text::body(&ledger, key.key_id);
+        let at = at.index(text.len());
+        text.splice(at..(at + over).min(text.len()), put.into_bytes());
+        key.close(&mut text);
+        if let Ok(found) = read(&text) {
+            prop_assert_eq!(file::write(&found, &key), text);
+        }
+    }
+
     #[test]
     fn the_oldest_arcs_are_the_oldest(nights in nights(), length: u64, at in vec(position(), 9)) {
         let ledger = recorded(&nights);

@@ -84,7 +84,7 @@ pub const XATTR_BITS: usize = 128;
 const NOTHING: &str = "-";
 
 impl Entry {
-    /// An entry of a kind of which nothing else is known yet, not even the path.
+    /// An entry of a kind. Nothing else is known yet, not even the path.
     pub fn new(kind: EntryKind) -> Entry {
         Entry {
             kind,

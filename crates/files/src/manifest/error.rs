@@ -21,6 +21,11 @@ pub enum ManifestError {
         /// The reason why that one cannot be used.
         why: Box<Error>,
     },
+    /// Another run wrote or removed the manifest in the meantime.
+    OtherRun {
+        /// The manifest.
+        manifest: PathBuf,
+    },
     /// The manifest was not written, because entries could not be read.
     Unsealed {
         /// The manifest.
@@ -63,7 +68,9 @@ impl ManifestError {
             ManifestError::NoFileName { .. }
             | ManifestError::NoEntry { .. }
             | ManifestError::TagBits { .. } => ErrorKind::Usage,
-            ManifestError::Unsealed { .. } | ManifestError::Directory { .. } => ErrorKind::Io,
+            ManifestError::Unsealed { .. }
+            | ManifestError::OtherRun { .. }
+            | ManifestError::Directory { .. } => ErrorKind::Io,
             ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
             ManifestError::NoChain { why } => why.kind(),
         }
@@ -82,6 +89,13 @@ impl fmt::Display for ManifestError {
             }
             ManifestError::NoChain { why } => {
                 write!(f, "the new manifest cannot continue the old one: {why}")
+            }
+            ManifestError::OtherRun { manifest } => {
+                let manifest = Escaped::name(manifest);
+                write!(
+                    f,
+                    "{manifest}: not written, as another run replaced or removed it meanwhile"
+                )
             }
             ManifestError::Unsealed { manifest, entries } => {
                 let manifest = Escaped::name(manifest);

@@ -19,7 +19,7 @@ use crate::manifest::unreadable::unreadable;
 pub const MAGIC: &str = "tagmac-manifest-";
 /// The version that is written.
 const VERSION: &str = "3";
-/// The version before it, which is read too: without a chain, filters, and what `--since` needs.
+/// The previous version, which is read too. It has no chain, filters, days and stamps.
 const OLD_VERSION: &str = "2";
 
 /// The header of a manifest.

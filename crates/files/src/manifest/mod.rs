@@ -70,6 +70,22 @@ pub struct Manifest {
 impl Manifest {
     /// Opens a manifest and verifies its seal.
     pub fn open(path: &Path, key: &OpenKey, seal_mac: AnyMac) -> Result<Manifest, Error> {
+        let manifest = Manifest::verified(path, key, seal_mac)?;
+        // Checked after the seal: before, anyone could have chosen the number of bits.
+        let (expected, found) = (key.mac.tag_bits(), manifest.header.bits);
+        if expected != found {
+            let manifest = manifest.name;
+            return Err(ManifestError::TagBits { manifest, expected, found }.into());
+        }
+        Ok(manifest)
+    }
+
+    /// Opens a manifest with tags of any length and verifies its seal.
+    pub(crate) fn verified(
+        path: &Path,
+        key: &OpenKey,
+        seal_mac: AnyMac,
+    ) -> Result<Manifest, Error> {
         let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
         // The manifest is read twice, so it must be a regular file.
@@ -102,12 +118,6 @@ impl Manifest {
                 "{}: the seal does not match: the manifest has changed since it was sealed",
                 manifest.name
             )));
-        }
-        // Checked after the seal: before, anyone could have chosen the number of bits.
-        let (expected, found) = (key.mac.tag_bits(), manifest.header.bits);
-        if expected != found {
-            let manifest = manifest.name;
-            return Err(ManifestError::TagBits { manifest, expected, found }.into());
         }
         manifest.count()?;
         Ok(manifest)

@@ -1,4 +1,4 @@
-//! What a manifest records in addition to names and contents, and which entries it has.
+//! The options of a manifest: properties other than names and contents, and rules for entries.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct ManifestOptions {
     pub one_file_system: bool,
     /// Directories with a `CACHEDIR.TAG` are not entered.
     pub exclude_caches: bool,
-    /// The entries are those of a list, so nothing is new beside them.
+    /// The entries are those of a list, so no other entry is new.
     pub listed: bool,
     /// Directories at this depth are not entered; those in the root have depth 1.
     pub max_depth: Option<u32>,
@@ -69,7 +69,8 @@ impl ManifestOptions {
 
 impl fmt::Display for ManifestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = self.words().into_iter().filter_map(|(is, word)| is.then(|| word.to_string()));
+        let words =
+            self.words().into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_string());
         let depth = self.max_depth.map(|depth| format!("{MAX_DEPTH}{depth}"));
         let words: Vec<String> = words.chain(depth).collect();
         f.write_str(if words.is_empty() { "none" } else { "" })?;

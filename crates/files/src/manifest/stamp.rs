@@ -1,4 +1,4 @@
-//! What tells that a file was not written since it was read, without reading it.
+//! Stamps: the metadata that shows whether a file may have been written since it was read.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -14,7 +14,7 @@ use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use super::{everything, key};
 
-/// A tree of `files` small files in `d`, and a place for manifests beside it.
+/// A tree of `files` small files in `d`, and a place for manifests.
 fn tree(files: usize) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     for number in 0..files {
@@ -74,7 +74,7 @@ fn files_that_show_no_change_are_carried_over() {
     };
     assert_eq!(entries(&text), entries(&again));
     assert!(again.contains("\nsequence: 2 "), "{again}");
-    // A write, a file put in its place, and a new name are read. None of them has a stamp yet.
+    // A write, a file put in its place, and a new name are read. They have no stamps yet.
     fs::write(root.join("0/f0"), "other!").unwrap();
     fs::write(place.path().join("x"), "text 1").unwrap();
     fs::rename(place.path().join("x"), root.join("1/f1")).unwrap();
@@ -143,7 +143,7 @@ fn filters_are_sealed_and_applied_by_the_audit() {
     fs::write(root.join("0/new"), "").unwrap();
     let (lines, audited) = audit(&keys, &output, &root, &everything(&keys.1), &[]);
     assert_eq!((lines.len(), audited.left_out), (0, 3));
-    // What the sealer did not leave out cannot hide.
+    // No other file can hide.
     fs::write(root.join("2/c.bak"), "").unwrap();
     let (lines, _) = audit(&keys, &output, &root, &everything(&keys.1), &[]);
     assert_eq!(lines, ["2/c.bak: new"]);
@@ -204,4 +204,19 @@ fn a_chain_goes_on_and_is_not_broken_silently() {
     assert!(error.starts_with("the new manifest cannot continue the old one: "), "{error}");
     seal(&keys, SealOptions { new_chain: true, ..options });
     assert_eq!(chain().0.sequence, 1);
+}
+
+#[test]
+fn of_two_runs_at_once_one_fails() {
+    let (keys, place) = (key(), tree(1));
+    let (root, output) = (place.path().join("d"), place.path().join("m"));
+    let options = SealOptions::new(&root, &output);
+    for _ in 0..2 {
+        let first = Sealing::new(&keys.0, &keys.1, options).unwrap();
+        seal(&keys, options);
+        let error = first.run(&()).unwrap_err().to_string();
+        assert!(error.ends_with("not written, as another run replaced or removed it meanwhile"));
+    }
+    let audit = TreeAudit::open(&keys.0, &keys.1, &output, &root).unwrap();
+    assert_eq!(audit.manifest().header.chain.sequence, 2);
 }

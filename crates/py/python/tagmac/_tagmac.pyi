@@ -352,8 +352,15 @@ if sys.platform != "win32":
         *,
         mode: bool = False,
         mtime: bool = False,
+        owner: bool = False,
+        xattrs: bool = False,
         special: bool = False,
         one_file_system: bool = False,
+        exclude: Sequence[str] = ...,
+        exclude_caches: bool = False,
+        max_depth: int | None = None,
+        since: str | PathLike[str] | None = None,
+        new_chain: bool = False,
         skip_unreadable: bool = False,
         threads: int = 0,
         progress: Callable[[int, int | None, int, int | None], object] | None = None,
@@ -382,6 +389,10 @@ if sys.platform != "win32":
         def skipped(self) -> int: ...
         @property
         def unreadable(self) -> int: ...
+        @property
+        def carried(self) -> int: ...
+        @property
+        def left_out(self) -> int: ...
 
     @final
     class AuditReport:
@@ -402,6 +413,8 @@ if sys.platform != "win32":
         def unreadable(self) -> int: ...
         @property
         def skipped(self) -> int: ...
+        @property
+        def left_out(self) -> int: ...
         @property
         def renames_complete(self) -> bool: ...
         @property

@@ -73,7 +73,11 @@ fn the_page_has_each_condition() {
 /// summarizes.
 const CLAUSES: [(i32, &str, &[&str]); 20] = [
     (0, "success", &["printed", "every file has its line"]),
-    (0, "everything matches", &["every line of every list is good", "everything is unchanged"]),
+    (
+        0,
+        "everything matches",
+        &["every line of every list is good", "everything that was read is unchanged"],
+    ),
     (0, "all output was written", &["printed"]),
     (1, "a tag is wrong", &["a tag that is wrong"]),
     (1, "a file of a list is missing", &["a file that is missing"]),
@@ -83,7 +87,7 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
         1,
         "a manifest, sidecar, partial or checkpoint is damaged or of the wrong kind",
         &[
-            "a manifest that is damaged or of the wrong kind",
+            "a manifest, ledger or pin that is damaged, older than the pin or of the wrong kind",
             "a sidecar that is damaged or of the wrong kind",
             "a partial that is damaged or of the wrong kind",
             "a checkpoint that is damaged or of the wrong kind",

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 69] = [
+pub const TABLE: [Row; 70] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -131,6 +131,15 @@ pub const TABLE: [Row; 69] = [
         "the manifest is written",
         &["$T seal -k k t -o n", "$T seal -k k t -o n >&-", "$T seal -k k t -o m --quiet"],
     ),
+    (
+        "seal",
+        1,
+        "the manifest that it would replace, or that of `--since`, is damaged",
+        &[
+            "head -c -1 m > n; $T seal -k k t -o n",
+            "head -c -1 m > n; $T seal -k k --since n t -o o",
+        ],
+    ),
     ("seal", 2, "usage", &["$T seal -k k t", "$T seal -k k t -o -", "$T seal -k k - -o n"]),
     ("seal", 3, "the key", &["$T seal -k missing t -o n"]),
     (
@@ -149,7 +158,12 @@ pub const TABLE: [Row; 69] = [
         "the manifest cannot be written",
         &["$T seal -k k t -o no/n", "$T seal -k k t -o f"],
     ),
-    ("audit", 0, "everything is unchanged", &["$T audit -k k m t", "$T audit -k k m t >&-"]),
+    (
+        "audit",
+        0,
+        "everything that was read is unchanged",
+        &["$T audit -k k m t", "$T audit -k k m t >&-"],
+    ),
     (
         "audit",
         1,
@@ -166,7 +180,7 @@ pub const TABLE: [Row; 69] = [
     (
         "audit",
         1,
-        "a manifest that is damaged or of the wrong kind",
+        "a manifest, ledger or pin that is damaged, older than the pin or of the wrong kind",
         &[
             "$T audit -k k m.x t",
             "$T audit -k k f t",
