@@ -7,7 +7,7 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::manifest::entry::push_number;
+use crate::column::push_number;
 
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i32 = 719_468;
@@ -70,8 +70,7 @@ impl Day {
         (found.civil() == (year, month, day)).then_some(found)
     }
 
-    /// Appends the day as in a line. Faster than `format!`, which matters for manifests of a million
-    /// lines.
+    /// Appends the day as in a line.
     pub(crate) fn push(self, out: &mut Vec<u8>) {
         let (year, month, day) = self.civil();
         push_number(year as u64, 4, out);

@@ -7,7 +7,6 @@ use crate::diagnostic::diagnostic;
 use crate::dir::{self, DirTree, EntryKind};
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::seal::SealCounts;
 use crate::walk::{Walk, WalkItem};
 
 /// The entries that a seal finds, in the order of a manifest.
@@ -19,15 +18,14 @@ pub enum Found<'a> {
 }
 
 impl Found<'_> {
-    /// Reports filters that had no effect, or too much, after the last entry.
-    pub fn remark(&self, filters: &[Vec<u8>], counts: &SealCounts) {
+    /// Reports filters that had no effect, after the last entry, or that left `nothing` to seal.
+    pub fn remark(&self, filters: &[Vec<u8>], nothing: bool) {
         let Found::Walk(walk) = self else { return };
         for number in walk.rules().filter.unused() {
             let filter = Escaped::text(&filters[number]).to_string();
             diagnostic(format_args!("the pattern '{filter}' matched nothing"));
         }
-        let SealCounts { files, directories, links, special, left_out, .. } = *counts;
-        if left_out > 0 && files + directories + links + special == 0 {
+        if nothing {
             diagnostic("the filters left out everything");
         }
     }

@@ -238,7 +238,9 @@ impl<'a> Sealing<'a> {
         // The tags from the earlier manifest count only if its seal still matches.
         earlier.finish()?;
         (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
-        found.remark(options.filters, &sealer.counts);
+        let SealCounts { files, directories, links, special, .. } = sealer.counts;
+        let nothing = left_out > 0 && files + directories + links + special == 0;
+        found.remark(options.filters, nothing);
         tree.in_place(root).map_err(failed)?;
         // The chain would lose the manifest of a run that finished meanwhile.
         if there(options.output) != replaces {
@@ -316,7 +318,9 @@ fn chain(
         Ok(manifest) => Ok(after(&manifest)),
         // The writer will refuse to replace it.
         Err(_) if is_other() => Ok(Chain::start(today)),
-        Err(error) => Err(ManifestError::NoChain { why: Box::new(error) }.into()),
+        Err(error) => {
+            Err(ManifestError::NoChain { why: error.to_string(), kind: error.kind() }.into())
+        }
     }
 }
 

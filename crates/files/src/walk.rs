@@ -11,7 +11,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use crate::diagnostic::diagnostic;
 use crate::dir::{DirTree, EntryKind, FileStat, MAX_PATH};
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
-use crate::filter::Filter;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
+use crate::rules::Rules;
 
 /// Bytes that the names of one directory may always use. Those of its ancestors may use three times
 /// this in total. A reading needs three times the memory of the names it keeps, so it keeps a
@@ -75,17 +75,6 @@ pub enum WalkItem {
     },
 }
 
-/// Rules for the entries of a walk.
-#[derive(Clone, Debug, Default)]
-pub struct Rules {
-    /// Patterns of entries to leave out.
-    pub filter: Filter,
-    /// Directories with a `CACHEDIR.TAG` are not entered.
-    pub exclude_caches: bool,
-    /// Directories at this depth are not entered; those in the root have depth 1.
-    pub max_depth: Option<u32>,
-}
-
 /// A walk through a tree.
 pub struct Walk {
     tree: DirTree,
@@ -127,15 +116,6 @@ impl Walk {
     /// Returns the rules, with the number of times that each pattern decided.
     pub fn rules(&self) -> &Rules {
         &self.rules
-    }
-
-    /// Returns whether the rules leave out the contents of the directory at the path.
-    fn is_closed(&mut self) -> bool {
-        let Walk { path, tree, rules, .. } = self;
-        let depth = path.iter().filter(|&&byte| byte == b'/').count() as u32 + 1;
-        !path.is_empty()
-            && (rules.max_depth.is_some_and(|most| depth >= most)
-                || rules.exclude_caches && is_cache(tree, path))
     }
 
     /// Does not enter other file systems.
@@ -200,7 +180,7 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<WalkItem> {
         if mem::take(&mut self.enter) {
-            if self.is_closed() {
+            if self.rules.close(&mut self.tree, &self.path) {
                 return Some(WalkItem::LeftOut { path: self.path.clone() });
             }
             match self.list() {
@@ -292,18 +272,6 @@ pub fn files<E>(
         }
     }
     Ok(())
-}
-
-/// Returns whether a directory declares itself a cache, as `https://bford.info/cachedir/` specifies:
-/// it has a regular file `CACHEDIR.TAG` that begins with a signature.
-fn is_cache(tree: &mut DirTree, path: &[u8]) -> bool {
-    let signature = b"Signature: 8a477f597d28d172789f06886806bc55";
-    let mut start = Vec::new();
-    let tag = [path, b"/CACHEDIR.TAG"].concat();
-    let read = tree
-        .file(&tag)
-        .is_ok_and(|(file, _)| file.take(signature.len() as u64).read_to_end(&mut start).is_ok());
-    read && start == signature
 }
 
 /// Reports that an entry is skipped because of its kind.

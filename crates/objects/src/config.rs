@@ -7,33 +7,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::RetryConfig;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::{ClientConfigKey, HttpClient};
+use object_store::client::HttpClient;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use tagmac_files::Error;
-use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::url::{Scheme, Url};
 
-use crate::aws::{Environment, Keys};
+use crate::aws;
 use crate::connector::{self, Connector, Roots, Terms};
 use crate::endpoint::{Names, Reach, check_label, is_true};
 use crate::failure::root_cause;
-use crate::profile::Profile;
-use crate::signer::{Signer, is_plain};
+use crate::signer::Signer;
 
 /// A service that gives keys to this machine answers quickly or does not exist.
 const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
 /// Larger files cannot be files of certificates or keys.
-const MAX_FILE_BYTES: u64 = 16 << 20;
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
-const S3: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
 const GOOGLE: Names<'_> = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
 const AZURE: Names<'_> =
     Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
-/// Services that issue keys.
-const STS: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL_STS", allow_http: "AWS_ALLOW_HTTP" };
+/// The service that issues keys.
 const AUTHORITY: Names<'_> =
     Names { endpoint: "AZURE_AUTHORITY_HOST", allow_http: "AZURE_ALLOW_HTTP" };
 
@@ -81,13 +76,14 @@ impl Config {
             }
         }
         match url.scheme {
-            Scheme::S3 => Config::s3(url),
+            Scheme::S3 => aws::config(url),
             Scheme::Gs => Config::google(url),
             Scheme::Az => Config::azure(url),
         }
     }
 
-    fn with(
+    /// Returns a configuration with clients for an endpoint.
+    pub fn with(
         reach: Reach,
         roots: &Roots,
         endpoint: String,
@@ -183,118 +179,17 @@ impl Config {
         let endpoint = format!("{}/{}", base.trim_end_matches('/'), url.bucket);
         Config::with(reach, &None, endpoint, Signer::Azure { credentials, account })
     }
-
-    /// A bucket in S3.
-    fn s3(url: &Url) -> Result<Config, Error> {
-        let bucket = &*url.bucket;
-        if bucket.ends_with("--x-s3") {
-            return Err(Error::usage(format_args!(
-                "{url}: tagmac does not support directory buckets; use a general purpose bucket"
-            )));
-        }
-        let wrong = |error: object_store::Error| {
-            Error::usage(format_args!("{url}: {}", root_cause(&error)))
-        };
-        check_text::<AmazonS3ConfigKey>("AWS_")?;
-        let mut builder = from_environment().with_retry(retry()).with_bucket_name(bucket);
-        let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
-        let unsigned = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
-        let unsigned = unsigned.is_some_and(|value| is_true(&value));
-        // Keys in the environment take precedence over a profile. Then, and for unsigned requests,
-        // the profile only determines where S3 is.
-        let keys = Keys::of_environment(&variable, !unsigned);
-        let from_profile = keys.is_none();
-        let profile = Profile::load(&|name| env::var_os(name), from_profile)?;
-        if from_profile && let Some(name) = variable_of("AWS_", &AmazonS3ConfigKey::Token) {
-            return Err(Error::usage(format_args!(
-                "{name} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, which are not set"
-            )));
-        }
-        let keys = keys.unwrap_or(match profile.get("aws_access_key_id") {
-            Some(_) => Keys::Given,
-            None => Keys::Machine,
-        });
-        Environment { variable: &variable, keys }.check(&profile)?;
-        let bundle = variable("AWS_CA_BUNDLE").map(|path| ("AWS_CA_BUNDLE", path));
-        let bundle = bundle.or_else(|| Some(("ca_bundle", profile.get("ca_bundle")?.into())));
-        let roots = bundle.map(|(name, path)| certificates(name, &path)).transpose()?;
-        let [no_region, no_endpoint] =
-            [AmazonS3ConfigKey::Region, AmazonS3ConfigKey::Endpoint].map(|key| !has(&builder, key));
-        let plain = (!unsigned).then_some(check_key as Check);
-        let settings = [
-            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, from_profile, plain),
-            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, from_profile, plain),
-            ("aws_session_token", AmazonS3ConfigKey::Token, from_profile, plain),
-            ("region", AmazonS3ConfigKey::Region, no_region, Some(check_label)),
-            ("endpoint_url", AmazonS3ConfigKey::Endpoint, no_endpoint, None),
-        ];
-        for (setting, key, is_wanted, check) in settings {
-            let of_profile = profile.get(setting).filter(|_| is_wanted);
-            let name = match of_profile {
-                Some(_) => format!("profile {}: {setting}", profile.shown()),
-                None => aws_variable(&key),
-            };
-            if let Some(value) = of_profile {
-                builder = builder.with_config(key, value);
-            }
-            let value = builder.get_config_value(&key).filter(|value| !value.is_empty());
-            if let (Some(check), Some(value)) = (check, value) {
-                check(&name, &value)?;
-            }
-        }
-        let value = |key| builder.get_config_value(&key).filter(|value| !value.is_empty());
-        let is_true = |key| value(key).is_some_and(|value| is_true(&value));
-        let region = value(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".into());
-        let endpoint =
-            value(AmazonS3ConfigKey::S3Endpoint).or_else(|| value(AmazonS3ConfigKey::Endpoint));
-        let allow_http = is_true(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
-        let named_by = match () {
-            () if has(&builder, AmazonS3ConfigKey::S3Endpoint) => "AWS_ENDPOINT_URL_S3".into(),
-            () if no_endpoint => format!("profile {}: endpoint_url", profile.shown()),
-            () => aws_variable(&AmazonS3ConfigKey::Endpoint),
-        };
-        let reach = match &endpoint {
-            Some(endpoint) => Names { endpoint: &named_by, ..S3 }.check(endpoint, allow_http)?,
-            None => Reach::Tls,
-        };
-        let sts = value(AmazonS3ConfigKey::StsEndpoint).filter(|_| keys == Keys::WebIdentity);
-        if let Some(sts) = sts {
-            STS.check(&sts, allow_http)?;
-        }
-        let hosted = is_true(AmazonS3ConfigKey::VirtualHostedStyleRequest);
-        if let Some(endpoint) = endpoint.as_deref().filter(|_| hosted) {
-            check_hosted(&named_by, endpoint, bucket)?;
-        }
-        let endpoint = match (endpoint, hosted) {
-            (Some(endpoint), true) => endpoint.trim_end_matches('/').into(),
-            (Some(endpoint), false) => format!("{}/{bucket}", endpoint.trim_end_matches('/')),
-            (None, true) => format!("https://{bucket}.s3.{region}.amazonaws.com"),
-            (None, false) => format!("https://s3.{region}.amazonaws.com/{bucket}"),
-        };
-        if url::Url::parse(&endpoint).is_err() {
-            let shown = Escaped::text(endpoint.as_bytes());
-            let what = format_args!("{url}: the bucket's name does not form a URL: {shown}");
-            return Err(Error::usage(what));
-        }
-        let request_payer = is_true(AmazonS3ConfigKey::RequestPayer)
-            || value(AmazonS3ConfigKey::RequestPayer).is_some_and(|value| value == "requester");
-        let connector = Connector { allow_http, roots: roots.clone() };
-        let store = builder.with_http_connector(connector).build().map_err(wrong)?;
-        let credentials = (!unsigned).then(|| Arc::clone(store.credentials()));
-        let signer = Signer::S3 { credentials, region, request_payer };
-        Config::with(reach, &roots, endpoint, signer)
-    }
 }
 
 /// Returns the value of an environment variable; `None` if it is unset or empty.
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     value.map(|value| value.to_string_lossy().into_owned())
 }
 
 /// Returns the environment variable that sets a key. If several aliases are set, the last one
 /// counts.
-fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> {
+pub fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> {
     let set = env::vars_os().filter(|(_, value)| !value.is_empty());
     let names = set.filter_map(|(name, _)| name.into_string().ok());
     let is_it = |name: &String| {
@@ -305,17 +200,8 @@ fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> 
 }
 
 /// Returns the variable that sets a key, or `name` if none is set.
-fn variable_or<K: FromStr + PartialEq>(prefix: &str, key: &K, name: &str) -> String {
+pub fn variable_or<K: FromStr + PartialEq>(prefix: &str, key: &K, name: &str) -> String {
     variable_of(prefix, key).unwrap_or_else(|| name.into())
-}
-
-/// Returns the variable that sets an S3 key, or that could set it.
-fn aws_variable(key: &AmazonS3ConfigKey) -> String {
-    let name = match key {
-        AmazonS3ConfigKey::Region => "AWS_DEFAULT_REGION".into(),
-        _ => key.as_ref().to_ascii_uppercase(),
-    };
-    variable_or("AWS_", key, &name)
 }
 
 fn retry() -> RetryConfig {
@@ -350,50 +236,8 @@ fn check_google_account(path: Option<String>, key: Option<String>) -> Result<(),
     Ok(())
 }
 
-/// Reads a file of certificates in PEM.
-fn certificates(name: &str, path: &str) -> Result<Vec<reqwest::Certificate>, Error> {
-    let shown = Escaped::text(path.as_bytes());
-    let failed = |what: &str| Error::usage(format_args!("{name}: {shown}: {what}"));
-    let unread = |error| failed(&io_reason(&error).to_string());
-    let facts = fs::metadata(path).map_err(unread)?;
-    if !facts.is_file() || facts.len() > MAX_FILE_BYTES {
-        return Err(failed("not a regular file, or larger than 16 MiB"));
-    }
-    let found = reqwest::Certificate::from_pem_bundle(&fs::read(path).map_err(unread)?);
-    match found {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(failed("no certificates in PEM format found")),
-    }
-}
-
-/// Applies the environment variables for S3, except empty ones.
-fn from_environment() -> AmazonS3Builder {
-    let mut builder = AmazonS3Builder::new();
-    for (name, value) in env::vars_os() {
-        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
-        let key = name.strip_prefix("AWS_").map(|_| name.to_ascii_lowercase().parse());
-        if let (Some(Ok(key)), false) = (key, value.is_empty()) {
-            builder = builder.with_config(key, value);
-        }
-    }
-    builder
-}
-
-/// Checks the value of the setting with a name.
-type Check = fn(&str, &str) -> Result<(), Error>;
-
-/// Rejects a key that cannot be sent in a header. The message does not contain the key.
-fn check_key(name: &str, value: &str) -> Result<(), Error> {
-    if is_plain(value) {
-        return Ok(());
-    }
-    Err(Error::usage(format_args!(
-        "{name}: contains a blank or a character that is not printable ASCII"
-    )))
-}
-
 /// Rejects settings that are not UTF-8, because `object_store` would ignore them.
-fn check_text<K: FromStr>(prefix: &str) -> Result<(), Error> {
+pub fn check_text<K: FromStr>(prefix: &str) -> Result<(), Error> {
     for (name, value) in env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
         if value.to_str().is_none() && name.to_ascii_lowercase().parse::<K>().is_ok() {
@@ -413,31 +257,4 @@ fn check_tenant(name: &str, tenant: &str) -> Result<(), Error> {
         "{name}: expected a tenant of letters, digits, - . _, found {}",
         Escaped::text(tenant.as_bytes())
     )))
-}
-
-/// Rejects an endpoint that is not the bucket's own host.
-fn check_hosted(name: &str, endpoint: &str, bucket: &str) -> Result<(), Error> {
-    let uri: Option<http::Uri> = endpoint.parse().ok();
-    let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
-    if host.strip_prefix(bucket).is_some_and(|rest| rest.starts_with('.')) {
-        return Ok(());
-    }
-    Err(Error::usage(format_args!(
-        "{name}: AWS_VIRTUAL_HOSTED_STYLE_REQUEST needs a host that begins with '{bucket}.', \
-         not {}",
-        Escaped::text(host.as_bytes())
-    )))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_virtual_host_is_its_bucket_s() {
-        assert!(check_hosted("E", "https://b.example.org:80/", "b").is_ok());
-        for endpoint in ["https://example.org", "https://bb.example.org", "https://b", ""] {
-            assert!(check_hosted("E", endpoint, "b").is_err(), "{endpoint}");
-        }
-    }
 }

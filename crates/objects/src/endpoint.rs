@@ -63,6 +63,27 @@ impl Names<'_> {
     }
 }
 
+/// Rejects the URL of a service for keys, unless it uses TLS, or its host is this machine or on its
+/// local link, or the user allows plain HTTP.
+pub fn check_near(name: &str, url: &str, allow_http: bool) -> Result<(), Error> {
+    let wrong = |what: &str| Err(Error::usage(format_args!("{name}: {what}")));
+    // The URL is not shown, because it could contain a password.
+    let (Ok(uri), Ok(_)) = (url.parse::<http::Uri>(), url::Url::parse(url)) else {
+        return wrong("expected a URL");
+    };
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return wrong("the URL must not contain '@'");
+    }
+    match (uri.scheme_str(), uri.host()) {
+        (Some("https"), Some(_)) => Ok(()),
+        (Some("http"), Some(host)) if allow_http || is_beside(host) => Ok(()),
+        (Some("http"), Some(_)) => {
+            wrong("expected https://, an address of this machine, or AWS_ALLOW_HTTP=true")
+        }
+        _ => wrong("expected https://"),
+    }
+}
+
 /// Rejects a value that becomes part of a host name, unless it is a single label. With the region
 /// `x@example.org/` requests would go to example.org.
 pub fn check_label(name: &str, value: &str) -> Result<(), Error> {
@@ -149,6 +170,32 @@ mod tests {
         ] {
             let error = check_label("R", label).unwrap_err().to_string();
             assert!(error.contains("R: expected a name of letters"), "{error}");
+        }
+    }
+
+    #[test]
+    fn services_for_keys_are_near() {
+        let check = |url, allow| check_near("N", url, allow).map_err(|error| error.to_string());
+        for url in [
+            "https://example.org/keys?x",
+            "http://127.0.0.1:1/",
+            "http://[::1]/",
+            "http://169.254.170.23/v1",
+            "http://[fd00:ec2::23]/v1",
+        ] {
+            assert_eq!(check(url, false), Ok(()), "{url}");
+        }
+        assert_eq!(check("http://example.org/", true), Ok(()));
+        for (url, what) in [
+            ("http://example.org/", "N: expected https://, an address of this machine"),
+            ("http://169.254.170.2.example.org/", "N: expected https://, an address"),
+            ("https://u:secret@example.org", "N: the URL must not contain '@'"),
+            ("ftp://127.0.0.1/", "N: expected https://"),
+            ("/secret", "N: expected a URL"),
+            ("", "N: expected a URL"),
+        ] {
+            let error = check(url, false).unwrap_err();
+            assert!(error.starts_with(what) && !error.contains("secret"), "{error}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use object_store::client::{HttpError, HttpErrorKind};
 use tagmac_files::ReadError;
 use tokio::task::JoinError;
 
@@ -21,6 +22,17 @@ pub enum Failure {
     Exists,
     /// A retry would fail too.
     Final(String),
+}
+
+impl Failure {
+    /// Adds the name of the service that failed to the reason.
+    pub fn about(self, who: &str) -> Failure {
+        match self {
+            Failure::Passing(what, after) => Failure::Passing(format!("{who}: {what}"), after),
+            Failure::Final(what) => Failure::Final(format!("{who}: {what}")),
+            other => other,
+        }
+    }
 }
 
 /// The object is not the same as before.
@@ -45,6 +57,20 @@ impl From<Failure> for ReadError {
 /// Returns the result of a task. A panic becomes a failure that is not retried.
 pub fn joined<T>(task: Result<Result<T, Failure>, JoinError>) -> Result<T, Failure> {
     task.unwrap_or_else(|_| Err(Failure::Final("internal error: a request ended too soon".into())))
+}
+
+/// Returns the failure of a request without an answer. `certificates` is the variable that names
+/// the certificates to trust.
+pub fn unsent(error: &HttpError, certificates: &str) -> Failure {
+    let what = root_cause(error);
+    if error.kind() != HttpErrorKind::Decode {
+        return Failure::Passing(what, None);
+    }
+    let hint = match what.contains("certificate") {
+        true => format!("; set {certificates} to a file of trusted certificates"),
+        false => String::new(),
+    };
+    Failure::Final(format!("{what}{hint}"))
 }
 
 /// Returns the message of the last error in a chain, which has the cause. The errors before it name

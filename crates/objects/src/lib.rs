@@ -3,13 +3,13 @@
 //! | what | where |
 //! |---|---|
 //! | URLs, such as `s3://bucket/key` | [`tagmac_files::url`] |
-//! | endpoints and credentials, from the environment and its files | `config`, `endpoint`, `profile`, `aws` |
+//! | endpoints and credentials, from the environment and its files | `config`, `endpoint`, `aws` |
 //! | requests, and the differences between the stores | `requests`, `listing`, `dialect`, `signer`, `connector` |
 //! | ranges of an object, with retries | `range`, `pace`, `retry` |
 //! | manifests in a store | [`Prefix`] |
 //! | the tag of an object, a part of it, and the tags of all objects below a prefix | [`read`], [`bucket`] |
 //!
-//! `object_store` provides credentials and signatures. Its own requests are not used, for two
+//! `object_store` provides signatures, and the credentials of Google Cloud Storage and Azure. Its own requests are not used, for two
 //! reasons: it cannot name some objects that stores allow (`a//b`, `a/`, a percent sign), and it
 //! does not limit the size of a listing or an error. So this crate makes the requests, in the same
 //! way for all stores.
@@ -33,7 +33,6 @@ mod object;
 mod objects;
 mod pace;
 mod place;
-mod profile;
 mod range;
 pub mod read;
 mod requests;

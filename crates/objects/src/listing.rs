@@ -189,7 +189,7 @@ fn is_encoded_name(start: &BytesStart<'_>) -> bool {
 }
 
 /// Returns the character of `&name;` or `&#number;`.
-fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
+pub fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return Some(character);
     }

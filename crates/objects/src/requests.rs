@@ -10,13 +10,13 @@ use http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RANGE, RETRY_AFTER,
 };
 use http::{Method, StatusCode};
-use object_store::client::{HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
+use object_store::client::{HttpRequest, HttpRequestBody, HttpResponse};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tagmac_files::Error;
 
 use crate::config::Config;
 use crate::dialect::{Dialect, value};
-use crate::failure::{CHANGED, Failure, root_cause};
+use crate::failure::{CHANGED, Failure, root_cause, unsent};
 use crate::listing::{self, Page};
 use crate::object::{Body, ObjectVersion, Over, Span};
 use crate::pace::Pace;
@@ -169,20 +169,8 @@ impl Store {
         let Config { client, writer, signer, .. } = &self.config;
         signer.sign(&mut request, bytes).await?;
         let client = if bytes > 0 { writer } else { client };
-        client.execute(request).await.map_err(|error| match error.kind() {
-            HttpErrorKind::Decode => {
-                let what = root_cause(&error);
-                let is_certificate = what.contains("certificate");
-                let hint = match self.dialect.certificates {
-                    name if is_certificate => {
-                        format!("; set {name} to a file of trusted certificates")
-                    }
-                    _ => String::new(),
-                };
-                Failure::Final(format!("{what}{hint}"))
-            }
-            _ => passing(&error),
-        })
+        let certificates = self.dialect.certificates;
+        client.execute(request).await.map_err(|error| unsent(&error, certificates))
     }
 }
 
@@ -270,14 +258,14 @@ async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
 }
 
 /// Returns the code of an S3 error. Its message is not shown, because it could contain anything.
-fn error_code(text: &str) -> Option<String> {
+pub fn error_code(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;
     is_word(code).then(|| code.into())
 }
 
 /// Returns whether a text from outside is a plain word.
-fn is_word(text: &str) -> bool {
+pub fn is_word(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     (1..=64).contains(&text.len()) && text.chars().all(is_plain)
 }

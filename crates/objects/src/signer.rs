@@ -1,11 +1,12 @@
 //! Signs requests for each kind of store.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
-use object_store::aws::{AwsAuthorizer, AwsCredential, AwsCredentialProvider};
+use object_store::aws::{AwsAuthorizer, AwsCredential};
 use object_store::azure::{AzureAuthorizer, AzureCredential, AzureCredentialProvider};
 use object_store::client::HttpRequest;
 use object_store::gcp::GcpCredentialProvider;
 
+use crate::aws::Provider;
 use crate::dialect::{AZURE, Dialect, GOOGLE, S3};
 use crate::failure::{Failure, root_cause};
 
@@ -14,7 +15,7 @@ pub enum Signer {
     /// For S3.
     S3 {
         /// The source of the keys.
-        credentials: Option<AwsCredentialProvider>,
+        credentials: Option<Box<Provider>>,
         /// The region in the signatures.
         region: String,
         /// True if the requester pays.
@@ -50,10 +51,10 @@ impl Signer {
         let none = |_| Failure::Final(self.dialect().no_credentials.into());
         match self {
             Signer::S3 { credentials: Some(credentials), region, request_payer } => {
-                let key = credentials.get_credential().await.map_err(none)?;
-                check_key(&key)?;
-                let authorizer =
-                    AwsAuthorizer::new(&key, "s3", region).with_request_payer(*request_payer);
+                let key = credentials.key().await?;
+                check_key(key.credential())?;
+                let authorizer = AwsAuthorizer::new(key.credential(), "s3", region)
+                    .with_request_payer(*request_payer);
                 authorizer.try_authorize(request, None).map_err(wrong)
             }
             Signer::Google { credentials: Some(credentials) } => {
@@ -84,7 +85,7 @@ pub fn is_plain(text: &str) -> bool {
 
 /// Rejects keys that no header can carry, because `object_store` panics on them. Keys from a
 /// service may contain any text.
-fn check_key(key: &AwsCredential) -> Result<(), Failure> {
+pub fn check_key(key: &AwsCredential) -> Result<(), Failure> {
     let AwsCredential { key_id, secret_key, token } = key;
     if [key_id, secret_key].into_iter().chain(token).all(|text| is_plain(text)) {
         return Ok(());
@@ -108,18 +109,14 @@ fn wrong(error: object_store::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use object_store::StaticCredentialProvider;
-
     use super::*;
+    use crate::aws::Key;
 
     #[tokio::test]
     async fn keys_that_no_header_can_have_are_refused() {
         let with = |key_id: &str, secret_key: &str, token: Option<&str>| {
-            let [key_id, secret_key] = [key_id, secret_key].map(String::from);
-            let key = AwsCredential { key_id, secret_key, token: token.map(String::from) };
-            let credentials = Some(Arc::new(StaticCredentialProvider::new(key)) as _);
+            let key = Key::new(key_id.into(), secret_key.into(), token.map(String::from));
+            let credentials = Some(Box::new(Provider::fixed(key)));
             Signer::S3 { credentials, region: "r".into(), request_payer: false }
         };
         for (key, secret, token, is_good) in [

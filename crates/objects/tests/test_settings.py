@@ -1,9 +1,11 @@
 """Settings: stores and keys that the command finds, and settings that it refuses."""
 
+import json
 import os
 
 import pytest
 from conftest import SERVER
+from proxy import Rule
 
 KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 #: An environment without keys.
@@ -39,24 +41,140 @@ def test_keys_in_files(place, url):
         ran.says(f"{name}: ", "have no profile with the name two")
 
 
-def test_keys_that_another_tool_makes(place, url):
-    for setting in (
-        "sso_session", "sso_account_id", "credential_process", "role_arn", "source_profile",
-        "web_identity_token_file",
-    ):  # fmt: skip
-        made = files(place, "", f"[default]\n{setting} = x\n")
-        ran = place.keyed("tag", url, environment=made).exits(2)
-        ran.says(f"tagmac does not support {setting}; ", "aws configure export-credentials")
-        # Keys in the environment take precedence.
-        own = {name: os.environ[name] for name in KEYS} | {"AWS_PROFILE": "default"}
-        place.keyed("tag", url, environment=made | own).exits(0)
-        # A public object needs no keys. versitygw refuses this request, because it has no public
-        # objects.
-        if SERVER == "moto":
-            place.s3.put_object_acl(Bucket=place.bucket, Key=f"{place.prefix}o", ACL="public-read")
-        ran = place.keyed("tag", url, environment=made | {"AWS_SKIP_SIGNATURE": "true"})
-        ran.exits(0 if SERVER == "moto" else 4)
-        assert setting not in ran.err
+@pytest.mark.parametrize("setting", ["login_session", "mfa_serial"])
+def test_keys_that_another_tool_makes(place, url, setting):
+    role = "role_arn = arn:r\nsource_profile = default\n" if setting == "mfa_serial" else ""
+    made = files(place, "", f"[default]\n{role}{setting} = x\n")
+    ran = place.keyed("tag", url, environment=made).exits(2)
+    ran.says(f"tagmac does not support {setting}; ", "aws configure export-credentials")
+    # Keys in the environment take precedence.
+    own = {name: os.environ[name] for name in KEYS} | {"AWS_PROFILE": "default"}
+    place.keyed("tag", url, environment=made | own).exits(0)
+    # A public object needs no keys. versitygw refuses this request, because it has no public
+    # objects.
+    if SERVER == "moto":
+        place.s3.put_object_acl(Bucket=place.bucket, Key=f"{place.prefix}o", ACL="public-read")
+    ran = place.keyed("tag", url, environment=made | {"AWS_SKIP_SIGNATURE": "true"})
+    ran.exits(0 if SERVER == "moto" else 4)
+    assert setting not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("sso_session = x", "sso_session needs sso_account_id and sso_role_name"),
+        ("sso_account_id = x", "its settings for SSO lack sso_role_name"),
+        ("source_profile = x", "source_profile needs role_arn"),
+        ("role_arn = x", "role_arn needs source_profile, credential_source or web_identity_token"),
+        ("role_arn = x\nsource_profile = y", "source_profile: there is no profile y"),
+        ("role_arn = x\nsource_profile = default", "source_profile: default appears twice in the chain"),
+        ("web_identity_token_file = x", "web_identity_token_file needs role_arn"),
+        ("credential_process = 'x", "credential_process: expected a program and its arguments"),
+    ],
+)
+def test_incomplete_settings_for_keys(place, url, settings, said):
+    """If they were ignored, the machine's role would sign."""
+    made = files(place, "", f"[default]\n{settings}\n")
+    place.keyed("tag", url, environment=made).exits(2).prints("").says(f"profile default: {said}")
+
+
+def issued(key_id="role"):
+    """Returns a rule of the proxy that issues keys as STS does."""
+    keys = f"<AccessKeyId>{key_id}</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"
+    times = "<SessionToken>t</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration>"
+    body = f"<R><AssumeRoleResult><Credentials>{keys}{times}</Credentials></AssumeRoleResult></R>"
+    return Rule("status", method="POST", path="^/$", status=200, body=body.encode(), times=None)
+
+
+def signers(place):
+    """Returns the methods of the requests so far, each with the ID of the key that signed."""
+    signed = [(r.method, r.headers.get("authorization", "")) for r in place.proxy.log]
+    return [(method, text.partition("Credential=")[2].partition("/")[0]) for method, text in signed]
+
+
+def test_a_role_is_assumed(place, url):
+    """The store's endpoint also issues the keys, as for AWS's tools, so no request goes to AWS."""
+    place.proxy.rules.append(issued())
+    config = "[default]\nrole_arn = arn:r\nsource_profile = base\nrole_session_name = me\n"
+    made = files(place, keys("base"), config)
+    ran = place.keyed("tag", url, environment=made)
+    # versitygw does not know the key of the role.
+    ran.exits(0 if SERVER == "moto" else 4)
+    (first, by), *rest = signers(place)
+    assert (first, by) == ("POST", os.environ[KEYS[0]])
+    assert rest and all(found[1] == "role" for found in rest)
+    assert all(r.headers["x-amz-security-token"] == "t" for r in place.proxy.log[1:])
+
+
+def test_roles_are_assumed_in_a_chain(place, url):
+    place.proxy.rules.append(issued())
+    config = (
+        "[default]\nrole_arn = arn:1\nsource_profile = middle\n"
+        "[profile middle]\nrole_arn = arn:2\nsource_profile = base\n"
+    )
+    place.keyed("tag", url, environment=files(place, keys("base"), config))
+    assert signers(place)[:2] == [("POST", os.environ[KEYS[0]]), ("POST", "role")]
+
+
+def test_a_role_that_is_denied(place, url):
+    place.proxy.rules.append(
+        Rule("status", method="POST", path="^/$", status=403, code="AccessDenied", times=None)
+    )
+    config = "[default]\nrole_arn = arn:r\nsource_profile = base\n"
+    ran = place.keyed("tag", url, environment=files(place, keys("base"), config)).exits(4)
+    ran.prints("").says("keys of the role arn:r from http://", "rejects the request (403 AccessDenied)")
+
+
+def test_a_profile_with_a_web_identity(place, url):
+    place.proxy.rules.append(issued())
+    place.folder.joinpath("token").write_text("hunter2\n")
+    setting = f"web_identity_token_file = {place.folder / 'token'}"
+    # The keys of the profile are not used.
+    made = files(place, keys(), f"[default]\nrole_arn = arn:r\n{setting}\n")
+    ran = place.keyed("tag", url, environment=made).exits(0 if SERVER == "moto" else 4)
+    assert signers(place)[0] == ("POST", "") and "hunter2" not in ran.err
+
+
+def test_a_program_prints_keys(place, url):
+    key, secret = (os.environ[name] for name in KEYS)
+    text = json.dumps({"Version": 1, "AccessKeyId": key, "SecretAccessKey": secret})
+    program = place.folder / "my keys"
+    program.write_text(f"#!/bin/sh\necho ran >> {place.folder}/ran\ncat '{place.folder}'/\"$1\"\n")
+    program.chmod(0o700)
+    place.folder.joinpath("out put").write_text(text)
+    config = f"[default]\ncredential_process = '{program}' \"out put\"\n"
+    made = files(place, "", config)
+    place.keyed("tag", url, environment=made).exits(0)
+    assert place.folder.joinpath("ran").read_text() == "ran\n"
+    place.folder.joinpath("out put").write_text("hunter2")
+    ran = place.keyed("tag", url, environment=made).exits(4).prints("")
+    ran.says("profile default: credential_process: the answer is not valid JSON")
+    assert "hunter2" not in ran.err
+    program.write_text("#!/bin/sh\nexit 3\n")
+    ran = place.keyed("tag", url, environment=made).exits(4)
+    ran.says("credential_process: the program failed: exit status: 3")
+
+
+def test_sso_without_a_token(place, url):
+    config = (
+        "[default]\nsso_session = s\nsso_account_id = 1\nsso_role_name = r\n"
+        "[sso-session s]\nsso_region = us-east-1\nsso_start_url = https://example.org\n"
+    )
+    made = files(place, "", config) | {"HOME": str(place.folder)}
+    ran = place.keyed("tag", url, environment=made).exits(4).prints("")
+    ran.says("profile default: there is no token of IAM Identity Center; run 'aws sso login ")
+    assert not place.proxy.log
+
+
+def test_keys_of_a_container(place, url):
+    key, secret = (os.environ[name] for name in KEYS)
+    body = json.dumps({"AccessKeyId": key, "SecretAccessKey": secret}).encode()
+    place.proxy.rules.append(Rule("status", path="^/keys$", status=200, body=body, times=None))
+    uri = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{place.proxy.url}/keys"}
+    token = {"AWS_CONTAINER_AUTHORIZATION_TOKEN": "hunter2"}
+    place.keyed("tag", url, environment=files(place) | uri | token).exits(0)
+    assert place.proxy.log[0].headers["authorization"] == "hunter2"
+    assert place.proxy.count(path="^/keys$") == 1
 
 
 def test_a_token_has_keys_beside_it(place, url):
@@ -202,13 +320,10 @@ def test_a_token_of_a_web_identity_has_a_role(place, url):
     # Keys take precedence over the token.
     place.keyed("tag", url, environment={"AWS_WEB_IDENTITY_TOKEN_FILE": "f"}).exits(0)
     # AWS's tools would exchange the token of a profile, whether it has keys or not.
-    setting = "web_identity_token_file"
-    for text, said in (
-        ("", f"tagmac does not support {setting}; "),
-        (keys(), f"tagmac does not support keys together with {setting}; "),
-    ):
-        made = files(place, text, f"[default]\n{setting} = f\n")
-        place.keyed("tag", url, environment=made).exits(2).says(said)
+    for text in ("", keys()):
+        made = files(place, text, "[default]\nweb_identity_token_file = f\n")
+        ran = place.keyed("tag", url, environment=made).exits(2)
+        ran.says("profile default: web_identity_token_file needs role_arn")
 
 
 @pytest.mark.parametrize("name", [b"AWS_ENDPOINT_URL", b"AWS_REGION", b"AWS_ROLE_ARN"])
@@ -254,7 +369,6 @@ def test_settings_of_other_stores_are_not_shown(place):
     [
         ("AWS_USE_FIPS_ENDPOINT", "true"),
         ("AWS_USE_DUALSTACK_ENDPOINT", "true"),
-        ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
         ("AWS_AUTH_SCHEME_PREFERENCE", "sigv4a"),
         ("AWS_SIGV4A_SIGNING_REGION_SET", "*"),
         ("AWS_SECURITY_TOKEN", "t"),
@@ -269,19 +383,37 @@ def test_variables_that_are_not_followed_are_refused(place, name, value):
 
 
 @pytest.mark.parametrize("with_keys", [True, False])
-def test_a_services_section_is_refused(place, url, with_keys):
+def test_a_services_section_names_the_store(place, url, with_keys):
     """If it were ignored, a request for a private store would go to AWS, signed with its key."""
     config = (
-        "[default]\nservices = private\n"
-        "[services private]\ns3 =\n  endpoint_url = https://store.example.org\n"
+        "[default]\nservices = private\nendpoint_url = http://127.0.0.1:1\n"
+        f"[services private]\ns3 =\n  endpoint_url = {place.proxy.url}\n"
     )
     made = files(place, "" if with_keys else keys(), config)
     if with_keys:
         made |= {name: os.environ[name] for name in KEYS}
+    place.keyed("tag", url, environment=made | {"AWS_ENDPOINT_URL": ""}).exits(0)
+    assert place.proxy.log
+    place.folder.joinpath("config").write_text(config + "  signature_version = s3\n")
     ran = place.keyed("tag", url, environment=made | {"AWS_ENDPOINT_URL": ""}).exits(2)
-    ran.prints("").says("services private: tagmac does not support s3 settings")
+    ran.prints("").says("services private: tagmac does not support s3.signature_version")
+    place.folder.joinpath("config").write_text(config.replace("= private", "= other"))
+    ran = place.keyed("tag", url, environment=made | {"AWS_ENDPOINT_URL": ""}).exits(2)
+    ran.prints("").says("profile default: the section [services other] is missing")
     # The environment's endpoint takes precedence.
     place.keyed("tag", url, environment=made).exits(0)
+
+
+def test_endpoints_that_are_ignored(place, url):
+    """Only a plain true sends requests to AWS."""
+    for value in ("1", "yes", "x"):
+        ignored = {"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": value}
+        ran = place.keyed("tag", url, environment=ignored).exits(2).prints("")
+        ran.says(f"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: expected true or false, found {value}")
+    place.keyed("tag", url, environment={"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false"}).exits(0)
+    made = files(place, keys(), "[default]\nignore_configured_endpoint_urls = yes\n")
+    ran = place.keyed("tag", url, environment=made).exits(2)
+    ran.says("profile default: ignore_configured_endpoint_urls: expected true or false")
 
 
 def test_settings_of_a_profile_that_are_not_followed_are_refused(place, url):

@@ -9,7 +9,7 @@ use tagmac_any::{Algorithm, AnyMac, KeyFile, Partial};
 const MIN_BYTES: usize = 4;
 
 /// Labels of the formats, including those of earlier versions.
-const WORDS: [&str; 27] = [
+const WORDS: [&str; 32] = [
     "",
     "tagmac key id 1",
     "tagmac seal key 1",
@@ -20,6 +20,11 @@ const WORDS: [&str; 27] = [
     "tagmac-key-1\n",
     "tagmac-key-2\n",
     "tagmac-manifest-2\n",
+    "tagmac-manifest-3\n",
+    "tagmac-xattrs-1\n",
+    "tagmac-position-1\n",
+    "tagmac-ledger-1\n",
+    "tagmac-pin-1\n",
     "tagmac-partial-2",
     "tagmac-state-2",
     "tagmac-tree-2\n",

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::day::Day;
-use crate::ledger::push;
 
 /// Merges neighbours until at most `max` arcs are left. Two neighbours get the older of their days,
 /// so that no position seems to have been read later than it was. The pair that loses least comes
@@ -62,6 +61,14 @@ pub fn compacted(arcs: Vec<(u64, Option<Day>)>, max: usize) -> Vec<(u64, Option<
 /// The day's number; the day before all others for "never".
 fn number(day: Option<Day>) -> i64 {
     day.map_or(-1, |day| i64::from(day.days()))
+}
+
+/// Appends an arc to a step function. An arc that begins where the last one does replaces it.
+pub fn push(arcs: &mut Vec<(u64, Option<Day>)>, start: u64, day: Option<Day>) {
+    arcs.pop_if(|last| last.0 == start);
+    if arcs.last().is_none_or(|last| last.1 != day) {
+        arcs.push((start, day));
+    }
 }
 
 #[cfg(test)]

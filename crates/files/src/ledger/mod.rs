@@ -88,9 +88,9 @@ impl Ledger {
     ) -> Result<(), TooManyExceptions> {
         let mut night = Ledger::new(self.chain);
         for &(first, last) in arcs.ranges() {
-            push(&mut night.arcs, first, Some(day));
+            compact::push(&mut night.arcs, first, Some(day));
             if let Some(after) = last.checked_add(1) {
-                push(&mut night.arcs, after, None);
+                compact::push(&mut night.arcs, after, None);
             }
         }
         let unread = unread.into_iter().filter(|position| arcs.contains(*position));
@@ -120,7 +120,7 @@ impl Ledger {
                     (*day, *rest) = (*found, after);
                 }
             }
-            push(&mut arcs, start, left_day.max(right_day));
+            compact::push(&mut arcs, start, left_day.max(right_day));
         }
         let positions = self.exceptions.keys().chain(other.exceptions.keys());
         let exceptions = positions.map(|&at| (at, self.day_at(at).max(other.day_at(at)))).collect();
@@ -143,14 +143,6 @@ impl Ledger {
         let mut exceptions = std::mem::take(&mut self.exceptions);
         exceptions.retain(|position, day| *day < self.arc_day(*position));
         self.exceptions = exceptions;
-    }
-}
-
-/// Appends an arc to a step function. An arc that begins where the last one does replaces it.
-fn push(arcs: &mut Vec<(u64, Option<Day>)>, start: u64, day: Option<Day>) {
-    arcs.pop_if(|last| last.0 == start);
-    if arcs.last().is_none_or(|last| last.1 != day) {
-        arcs.push((start, day));
     }
 }
 

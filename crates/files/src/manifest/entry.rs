@@ -4,6 +4,7 @@ use crate::day::Day;
 use crate::dir::{EntryKind, MAX_PATH};
 use tagmac::Tag;
 
+use crate::column::{parse_time, push_hex, push_number, push_time};
 use crate::manifest::header::Header;
 use crate::manifest::name::{escape, unescape};
 use crate::manifest::stamp::Stamp;
@@ -166,7 +167,7 @@ impl Entry {
         };
         let mtime = match options.mtime.then(&mut field).transpose()? {
             Some(text) if some(text, kind != EntryKind::Directory)? => {
-                Some(mtime(text).ok_or("expected a time as SECONDS.NANOSECONDS")?)
+                Some(parse_time(text).ok_or("expected a time as SECONDS.NANOSECONDS")?)
             }
             _ => None,
         };
@@ -243,43 +244,6 @@ fn column<T>(out: &mut Vec<u8>, value: Option<T>, push: impl FnOnce(T, &mut Vec<
         Some(value) => push(value, out),
         None => out.extend_from_slice(NOTHING.as_bytes()),
     }
-}
-
-/// Appends a number in decimal with at least `digits` digits. Faster than `format!`, which matters
-/// for manifests of a million lines.
-pub(crate) fn push_number(mut number: u64, digits: usize, out: &mut Vec<u8>) {
-    let mut text = [b'0'; 20];
-    let mut start = text.len();
-    while number > 0 {
-        start -= 1;
-        text[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    out.extend_from_slice(&text[start.min(text.len() - digits)..]);
-}
-
-/// Appends a time.
-pub(crate) fn push_time((seconds, nanoseconds): (i64, u32), out: &mut Vec<u8>) {
-    if seconds < 0 {
-        out.push(b'-');
-    }
-    push_number(seconds.unsigned_abs(), 1, out);
-    out.push(b'.');
-    push_number(nanoseconds.into(), 9, out);
-}
-
-/// Appends two hex digits for each byte.
-pub(crate) fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + 2 * bytes.len(), 0);
-    base16ct::lower::encode(bytes, &mut out[start..]).expect("there is room");
-}
-
-/// Parses a time.
-pub(crate) fn mtime(text: &[u8]) -> Option<(i64, u32)> {
-    let (seconds, nanoseconds) = str::from_utf8(text).ok()?.split_once('.')?;
-    let nanoseconds = nanoseconds.parse().ok().filter(|n| *n < 1_000_000_000)?;
-    Some((seconds.parse().ok()?, nanoseconds))
 }
 
 /// Rejects paths that are not below the root.

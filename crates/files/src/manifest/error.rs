@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::error::Error;
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;
 
@@ -19,7 +18,9 @@ pub enum ManifestError {
     /// The manifest cannot continue the chain of the one that it would replace.
     NoChain {
         /// The reason why that one cannot be used.
-        why: Box<Error>,
+        why: String,
+        /// Its kind.
+        kind: ErrorKind,
     },
     /// Another run wrote or removed the manifest in the meantime.
     OtherRun {
@@ -72,7 +73,7 @@ impl ManifestError {
             | ManifestError::OtherRun { .. }
             | ManifestError::Directory { .. } => ErrorKind::Io,
             ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
-            ManifestError::NoChain { why } => why.kind(),
+            ManifestError::NoChain { kind, .. } => *kind,
         }
     }
 }
@@ -87,7 +88,7 @@ impl fmt::Display for ManifestError {
                     Escaped::name(manifest)
                 )
             }
-            ManifestError::NoChain { why } => {
+            ManifestError::NoChain { why, .. } => {
                 write!(f, "the new manifest cannot continue the old one: {why}")
             }
             ManifestError::OtherRun { manifest } => {

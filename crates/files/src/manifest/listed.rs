@@ -9,7 +9,8 @@ use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::manifest::options::ManifestOptions;
-use crate::walk::{Rules, Walk};
+use crate::rules::Rules;
+use crate::walk::Walk;
 
 /// Starts a walk through a tree without the entries in `excluded` and those that the filter and the
 /// options leave out.

@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::column::{parse_time, push_number, push_time};
 use crate::dir::FileStat;
 use crate::identity::Identity;
-use crate::manifest::entry::{mtime, push_number, push_time};
 
 /// The age in seconds that a file's last change must have when it is read. File systems record
 /// times in steps of up to two seconds, so a later write in the same step would leave no trace.
@@ -55,7 +55,7 @@ impl Stamp {
     /// Parses the form that [`push`](Stamp::push) writes.
     pub fn parse(text: &[u8]) -> Option<Stamp> {
         let mut words = text.split(|&byte| byte == b',');
-        let times = [mtime(words.next()?)?, mtime(words.next()?)?];
+        let times = [parse_time(words.next()?)?, parse_time(words.next()?)?];
         let mut number = || str::from_utf8(words.next()?).ok()?.parse().ok();
         let (inode, device) = (number()?, number()?);
         let identity = Identity { device, inode };

@@ -1,8 +1,4 @@
 //! The files of AWS's tools: `~/.aws/credentials` and `~/.aws/config`.
-//!
-//! Only keys, region and endpoint are used from a profile. Settings that produce keys in another
-//! way (`sso_`, `role_arn`, `credential_process`) are refused by name, with an alternative. So are
-//! other settings that change a request and are not supported: see `aws`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,56 +9,30 @@ use std::path::{Path, PathBuf};
 use tagmac_files::Error;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
+use zeroize::Zeroizing;
 
 /// Larger files cannot be AWS's.
 const MAX_BYTES: u64 = 1 << 20;
-/// Settings that make AWS's tools get keys from elsewhere.
-const ELSEWHERE: [&str; 10] = [
-    "credential_process",
-    "sso_session",
-    "sso_start_url",
-    "sso_account_id",
-    "sso_role_name",
-    "role_arn",
-    "source_profile",
-    "credential_source",
-    "web_identity_token_file",
-    "login_session",
-];
-/// Settings that stop AWS's tools from signing with the profile's keys. With a role they use the
-/// keys to assume it, and they exchange a token before they look for keys.
-///
-/// The AWS CLI and boto3 also prefer SSO settings to a profile's keys, and `login_session` and
-/// `credential_process` to keys in the config file. Here the keys sign.
-const BEFORE_KEYS: [&str; 2] = ["role_arn", "web_identity_token_file"];
 
+/// A file, or a value in one. Either may be a key.
+type Text = Zeroizing<String>;
 /// The settings of a section. A nested setting has the name `name.part`.
-type Section = BTreeMap<String, String>;
+type Settings = BTreeMap<String, Text>;
 
-/// The settings of a profile.
+/// The content of both files.
 #[derive(Default)]
-pub struct Profile {
-    name: String,
-    settings: Section,
-    /// The services section that the profile names, if it exists.
-    pub services: Option<Section>,
+pub struct Files {
+    config: Text,
+    credentials: Text,
+    /// The home directory.
+    pub home: Option<PathBuf>,
 }
 
-impl Profile {
-    /// Loads the profile that the environment names, or the one called `default`. `variable`
-    /// returns the value of an environment variable, which may be empty. With `keys`, a profile
-    /// that gets its keys from elsewhere is refused. Without, a missing credentials file is allowed
-    /// even if a variable names it.
-    pub fn load(variable: &dyn Fn(&str) -> Option<OsString>, keys: bool) -> Result<Profile, Error> {
+impl Files {
+    /// Loads the files. `variable` returns the value of an environment variable, which may be
+    /// empty. Without `keys`, a missing credentials file is allowed even if a variable names it.
+    pub fn load(variable: &dyn Fn(&str) -> Option<OsString>, keys: bool) -> Result<Files, Error> {
         let var = |name| variable(name).filter(|value| !value.is_empty());
-        let names = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
-        let named_by = names.into_iter().find(|name| var(name).is_some()).unwrap_or(names[0]);
-        let asked = var(named_by);
-        let name = asked.clone().map_or(Ok("default".into()), |name| name.into_string());
-        let name = name.map_err(|name| {
-            let name = Escaped::name(&name).to_string();
-            Error::usage(format_args!("{named_by}: {name} is not valid UTF-8"))
-        })?;
         let home = var("HOME").map(PathBuf::from);
         let text = |variable, base, is_needed| {
             let found = match (var(variable), &home) {
@@ -76,38 +46,97 @@ impl Profile {
         };
         let config = text("AWS_CONFIG_FILE", "config", true)?;
         let credentials = text("AWS_SHARED_CREDENTIALS_FILE", "credentials", keys)?;
-        let found = Profile::parse(&name, &config, &credentials);
-        if asked.is_some() && found.is_none() {
-            let name = Escaped::text(name.as_bytes());
-            return Err(Error::usage(format_args!(
-                "{named_by}: ~/.aws/config and ~/.aws/credentials have no profile with the name \
-                 {name}"
-            )));
-        }
-        let profile = found.unwrap_or_default();
-        if keys {
-            profile.has_keys_here(&name)?;
-        }
-        Ok(profile)
+        Ok(Files { config, credentials, home })
     }
 
-    /// Parses both files and returns the profile with a name, if one of them has it.
-    pub fn parse(name: &str, config: &str, credentials: &str) -> Option<Profile> {
-        let profile = format!("profile {name}");
+    /// Returns the profile that the environment names, or the one called `default`, which may be
+    /// missing.
+    pub fn chosen(&self, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Profile, Error> {
+        let var = |name| variable(name).filter(|value| !value.is_empty());
+        let names = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
+        let named_by = names.into_iter().find(|name| var(name).is_some()).unwrap_or(names[0]);
+        let asked = var(named_by);
+        let name = asked.clone().map_or(Ok("default".into()), |name| name.into_string());
+        let name = name.map_err(|name| {
+            let name = Escaped::name(&name).to_string();
+            Error::usage(format_args!("{named_by}: {name} is not valid UTF-8"))
+        })?;
+        match self.profile(&name) {
+            None if asked.is_some() => {
+                let name = Escaped::text(name.as_bytes());
+                Err(Error::usage(format_args!(
+                    "{named_by}: ~/.aws/config and ~/.aws/credentials have no profile with the \
+                     name {name}"
+                )))
+            }
+            found => Ok(found.unwrap_or_else(|| Profile { name, ..Profile::default() })),
+        }
+    }
+
+    /// Returns the profile with a name, if one of the files has it.
+    pub fn profile(&self, name: &str) -> Option<Profile> {
+        let title = format!("profile {name}");
         let in_config = match name {
             // Settings under the second title override those under the first.
-            "default" => [section(config, name), section(config, &profile)],
-            _ => [None, section(config, &profile)],
+            "default" => [section(&self.config, name), section(&self.config, &title)],
+            _ => [None, section(&self.config, &title)],
         };
+        let in_credentials = section(&self.credentials, name);
+        let keys_in_credentials =
+            in_credentials.as_ref().is_some_and(|found| found.contains_key("aws_access_key_id"));
         // The credentials file overrides the config file.
-        let found = in_config.into_iter().chain([section(credentials, name)]).flatten();
-        let settings = found.reduce(|mut settings, more| {
+        let settings = in_config.into_iter().chain([in_credentials]).flatten();
+        let settings = settings.reduce(|mut settings, more| {
             settings.extend(more);
             settings
         })?;
-        let services = settings.get("services");
-        let services = services.and_then(|name| section(config, &format!("services {name}")));
-        Some(Profile { name: name.into(), settings, services })
+        Some(Profile { name: name.into(), settings, keys_in_credentials })
+    }
+
+    /// Returns a section of the config file, such as `services NAME`.
+    pub fn section(&self, kind: &str, name: &str) -> Option<Section> {
+        section(&self.config, &format!("{kind} {name}")).map(Section)
+    }
+}
+
+#[cfg(test)]
+impl Files {
+    /// Returns files with these contents.
+    pub fn with(config: &str, credentials: &str) -> Files {
+        let [config, credentials] = [config, credentials].map(|text| String::from(text).into());
+        Files { config, credentials, home: None }
+    }
+}
+
+/// A section of the config file.
+pub struct Section(Settings);
+
+impl Section {
+    /// Returns the value of a setting; `None` if it is empty.
+    pub fn get(&self, setting: &str) -> Option<&str> {
+        get(&self.0, setting)
+    }
+
+    /// Returns the names of the settings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+/// The settings of a profile.
+#[derive(Default)]
+pub struct Profile {
+    /// The name.
+    pub name: String,
+    settings: Settings,
+    /// True if the credentials file has the keys.
+    pub keys_in_credentials: bool,
+}
+
+impl Profile {
+    /// Returns the value of a setting; `None` if it is empty.
+    pub fn get(&self, setting: &str) -> Option<&str> {
+        get(&self.settings, setting)
     }
 
     /// Returns the name, escaped for a message.
@@ -115,35 +144,28 @@ impl Profile {
         Escaped::text(self.name.as_bytes()).to_string()
     }
 
+    /// Returns a usage error.
+    pub fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        Error::usage(format_args!("profile {}: {what}", self.shown()))
+    }
+
     /// Returns the error for a setting that is not supported.
     pub fn refused(&self, setting: &str) -> Error {
-        Error::usage(format_args!("profile {}: tagmac does not support {setting}", self.shown()))
+        self.wrong(format_args!("tagmac does not support {setting}"))
     }
 
-    /// Rejects a profile that gets its keys from elsewhere.
-    fn has_keys_here(&self, name: &str) -> Result<(), Error> {
-        let (settings, has_keys) = match self.get("aws_access_key_id") {
-            Some(_) => (&BEFORE_KEYS[..], true),
-            None => (&ELSEWHERE[..], false),
-        };
-        let Some(setting) = settings.iter().find(|setting| self.get(setting).is_some()) else {
-            return Ok(());
-        };
-        let name = Escaped::text(name.as_bytes());
-        let what = match has_keys {
-            true => format!("keys together with {setting}"),
-            false => setting.to_string(),
-        };
-        Err(Error::usage(format_args!(
-            "profile {name}: tagmac does not support {what}; 'aws configure \
-             export-credentials --profile {name} --format env' prints keys for the environment"
-        )))
+    /// Returns the error for a source of keys that is not supported, with an alternative.
+    pub fn refused_keys(&self, setting: &str) -> Error {
+        let name = self.shown();
+        self.wrong(format_args!(
+            "tagmac does not support {setting}; 'aws configure export-credentials --profile {name} \
+             --format env' prints keys for the environment"
+        ))
     }
+}
 
-    /// Returns the value of a setting.
-    pub fn get(&self, setting: &str) -> Option<&str> {
-        self.settings.get(setting).map(String::as_str)
-    }
+fn get<'a>(settings: &'a Settings, name: &str) -> Option<&'a str> {
+    settings.get(name).map(|value| value.as_str()).filter(|value| !value.is_empty())
 }
 
 /// Reads the file that a variable names. AWS's tools ignore a missing file. But it could name the
@@ -154,7 +176,7 @@ fn named(
     path: &Path,
     home: Option<&Path>,
     is_needed: bool,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<Text>, Error> {
     let wrong = |what: &str| {
         let shown = Escaped::name(path);
         Error::usage(format_args!("{variable}: {shown}: {what}"))
@@ -178,13 +200,13 @@ fn named(
 }
 
 /// Reads a file; `None` if it does not exist.
-fn read(path: &Path) -> Result<Option<String>, Error> {
+fn read(path: &Path) -> Result<Option<Text>, Error> {
     let failed = |error: io::Error| {
         Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
     };
     // The usual way to configure an empty file.
     if path.as_os_str() == "/dev/null" {
-        return Ok(Some(String::new()));
+        return Ok(Some(Text::default()));
     }
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -196,12 +218,12 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         }
         Ok(_) => {}
     }
-    fs::read_to_string(path).map(Some).map_err(failed)
+    fs::read_to_string(path).map(|text| Some(text.into())).map_err(failed)
 }
 
 /// Parses a section. Indented lines are parts of the setting above them.
-fn section(text: &str, title: &str) -> Option<Section> {
-    let mut found: Option<Section> = None;
+fn section(text: &str, title: &str) -> Option<Settings> {
+    let mut found: Option<Settings> = None;
     let (mut inside, mut above) = (false, String::new());
     for line in text.lines() {
         let is_comment = line.trim_start().starts_with(['#', ';']);
@@ -226,7 +248,7 @@ fn section(text: &str, title: &str) -> Option<Section> {
             if !is_part {
                 above.clone_from(&key);
             }
-            found.insert(key, value.into());
+            found.insert(key, String::from(value).into());
         }
     }
     found
@@ -241,33 +263,12 @@ mod tests {
         let text = "# c\n[default]\nregion = eu-1\n[profile  a b]\nRegion=x=y \ns3 =\n  region = z\n\
                     ; c\n[other]\nregion = o\n[default]\nk=v";
         let found = section(text, "profile a b").unwrap();
-        assert_eq!(found.get("region").map(String::as_str), Some("x=y"));
-        assert_eq!(found.get("s3.region").map(String::as_str), Some("z"));
+        assert_eq!(get(&found, "region"), Some("x=y"));
+        assert_eq!(get(&found, "s3.region"), Some("z"));
         let found = section(text, "default").unwrap();
         assert_eq!(found.len(), 2);
         assert!(section("[profile \"a b\"]", "profile a b").is_some());
         assert!(section(text, "profile a").is_none() && section("", "default").is_none());
-    }
-
-    #[test]
-    fn keys_that_are_made_elsewhere_are_refused_by_name() {
-        let profile = |text: &str| Profile::parse("default", text, "").unwrap();
-        for setting in ELSEWHERE {
-            let text = format!("[default]\n{setting} = x\n");
-            let error = profile(&text).has_keys_here("default").unwrap_err().to_string();
-            let line = format!("tagmac does not support {setting}; 'aws configure");
-            assert!(error.contains(&line), "{error}");
-            let with_keys = profile(&(text + "aws_access_key_id = k\n")).has_keys_here("default");
-            // AWS's tools would assume the role or exchange the token.
-            if BEFORE_KEYS.contains(&setting) {
-                let error = with_keys.unwrap_err().to_string();
-                let line = format!("tagmac does not support keys together with {setting}; 'aws");
-                assert!(error.contains(&line), "{error}");
-            } else {
-                assert!(with_keys.is_ok(), "{setting}");
-            }
-        }
-        assert!(profile("[default]\nregion = x").has_keys_here("default").is_ok());
     }
 
     #[test]
@@ -281,12 +282,14 @@ mod tests {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| OsString::from(value))
             };
-            let profile = Profile::load(&variable, keys).map_err(|error| error.to_string());
-            profile.map(|profile| profile.get("endpoint_url").map(String::from))
+            let files = Files::load(&variable, keys);
+            let profile = files.and_then(|files| files.chosen(&variable));
+            let profile = profile.map_err(|error| error.to_string())?;
+            Ok(profile.get("endpoint_url").map(String::from))
         };
         let load = |variables: &[(&str, &str)]| load_with(variables, true);
         let at = home.to_str().unwrap();
-        let there = Ok(Some(String::from("https://e")));
+        let there: Result<_, String> = Ok(Some(String::from("https://e")));
         for name in ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"] {
             assert_eq!(load(&[("HOME", at), (name, "~/mine")]), there);
             assert_eq!(load(&[("HOME", at), (name, &format!("{at}/mine"))]), there);
@@ -318,9 +321,11 @@ mod tests {
     #[test]
     fn both_titles_of_the_default_profile_count() {
         let text = "[profile default]\nregion = x\n[default]\nregion = y\nendpoint_url = z\n";
-        let found = Profile::parse("default", text, "[default]\nservices = s").unwrap();
+        let files = Files::with(text, "[default]\nservices = s\nca_bundle =\n");
+        let found = files.profile("default").unwrap();
         assert_eq!((found.get("region"), found.get("endpoint_url")), (Some("x"), Some("z")));
-        assert!(found.get("services") == Some("s") && found.services.is_none());
-        assert!(Profile::parse("other", text, "").is_none());
+        assert!(found.get("services") == Some("s") && found.get("ca_bundle").is_none());
+        assert!(!found.keys_in_credentials && files.section("services", "s").is_none());
+        assert!(files.profile("other").is_none());
     }
 }
