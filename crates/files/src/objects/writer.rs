@@ -182,7 +182,10 @@ fn chain(start: Start<'_>, old: Result<Option<Root>, Error>) -> Result<Chain, Er
             Some((chain, seal)) => chain.next(seal, today),
             None => Chain::start(today),
         }),
-        Err(error) => Err(ManifestError::NoChain { why: Box::new(error) }.into()),
+        Err(error) => {
+            let (why, kind) = (error.to_string(), error.kind());
+            Err(ManifestError::NoChain { why, kind }.into())
+        }
     }
 }
 
