@@ -24,7 +24,7 @@ impl ObjectVersion {
     }
 
     /// Returns the store's name for this content: a strong ETag, or else the version. All listings
-    /// have ETags, and none has versions. Without either, a store may show two contents alike.
+    /// have ETags, and none has versions. Without either, contents of one size look the same.
     pub fn stamp(&self) -> Option<&str> {
         // S3 names all contents `null` that it stored without versions.
         let version = self.version.as_deref().filter(|version| *version != "null");

@@ -177,7 +177,7 @@ def test_lists_are_looked_up(nightly):
     place.folder.joinpath("list").write_text("z\nb/c\nz\n")
     seal(place, "--files-from", "list").exits(0).says("2 objects, 1 byte\n")
     assert header(place)[0] == "options: listed"
-    # Nothing beside the list is new.
+    # Objects that are not in the list are not new.
     audit(place).exits(0).says("2 unchanged, 0 changed, 0 new")
     assert not place.proxy.count(path="list-type")
     place.delete("o/z")

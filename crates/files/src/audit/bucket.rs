@@ -33,7 +33,7 @@ impl BucketAudit<'_> {
     /// those on new, missing and renamed objects come last.
     ///
     /// With paths, or if the manifest is that of a list, the sealed objects are looked up one by
-    /// one. Then there is no listing, and no object is new.
+    /// one. Then `list` is not called, and other objects are ignored.
     ///
     /// Fails if the manifest or the listing cannot be read to its end. Verdicts given before that
     /// are correct but not all.
@@ -114,7 +114,7 @@ impl BucketAudit<'_> {
 /// A bucket, as one tagger reads it.
 struct Bucket<'a, T, W>(&'a mut W, PhantomData<T>);
 
-/// A sealed object that was listed, or that is to be looked up.
+/// A sealed object that was listed, or that must be looked up.
 struct Both<T> {
     sealed: Object,
     found: Option<Listed<T>>,

@@ -19,7 +19,7 @@ const OPTIONS: &str = "options: ";
 /// Lines that a root has in common with a shard.
 const HEAD_LINES: usize = 4;
 
-/// What a root says about its manifest, besides the key and the shards.
+/// The chain and the rules of a manifest, which its root contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootHeader {
     /// True if the objects are those of a list, so that others are not new.

@@ -34,7 +34,7 @@ STRETCH_DDL = (
 
 @dataclass(frozen=True)
 class Rules:
-    """What a manifest's root says about all shards and objects."""
+    """The rules of a manifest's root that hold for all shards and objects."""
 
     version: int
     #: True if the objects are those of a list, so that others are not new.
