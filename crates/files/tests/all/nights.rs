@@ -119,7 +119,7 @@ fn the_parts_of_a_tree_are_read_once_each() {
         read += tally.read;
     }
     assert_eq!(read, 60);
-    // A change is found by the part that has the file, and is an exception to what was read.
+    // The part that has the file finds its change, and counts it as an exception.
     fs::write(root.join("0/f0"), "TEXT 0").unwrap();
     let arcs = Arcs::arc(positions.of(b"0/f0"), 1);
     let plan = Plan { positions, arcs, ledger: None };
