@@ -84,3 +84,16 @@ pub fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let end = text.find(" (os error ").unwrap_or(text.len());
     tagmac_files::escaped::Escaped::text(&text.as_bytes()[..end.min(200)]).to_string()
 }
+
+/// Returns the code of an S3 error. Its message is not shown, because it could contain anything.
+pub fn error_code(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    is_word(code).then(|| code.into())
+}
+
+/// Returns whether a text from outside is a plain word.
+pub fn is_word(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    (1..=64).contains(&text.len()) && text.chars().all(is_plain)
+}

@@ -16,7 +16,7 @@ use tagmac_files::Error;
 
 use crate::config::Config;
 use crate::dialect::{Dialect, value};
-use crate::failure::{CHANGED, Failure, root_cause, unsent};
+use crate::failure::{CHANGED, Failure, error_code, is_word, root_cause, unsent};
 use crate::listing::{self, Page};
 use crate::object::{Body, ObjectVersion, Over, Span};
 use crate::pace::Pace;
@@ -255,19 +255,6 @@ async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
         bytes.extend_from_slice(&piece);
     }
     String::from_utf8(bytes).map_err(final_error)
-}
-
-/// Returns the code of an S3 error. Its message is not shown, because it could contain anything.
-pub fn error_code(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once("<Code>")?;
-    let (code, _) = rest.split_once("</Code>")?;
-    is_word(code).then(|| code.into())
-}
-
-/// Returns whether a text from outside is a plain word.
-pub fn is_word(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    (1..=64).contains(&text.len()) && text.chars().all(is_plain)
 }
 
 /// Returns the start of a range and the size of its object, as in `bytes 0-99/1000`.

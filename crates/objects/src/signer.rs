@@ -1,12 +1,12 @@
 //! Signs requests for each kind of store.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
-use object_store::aws::{AwsAuthorizer, AwsCredential};
+use object_store::aws::AwsAuthorizer;
 use object_store::azure::{AzureAuthorizer, AzureCredential, AzureCredentialProvider};
 use object_store::client::HttpRequest;
 use object_store::gcp::GcpCredentialProvider;
 
-use crate::aws::Provider;
+use crate::aws::{Provider, check_key};
 use crate::dialect::{AZURE, Dialect, GOOGLE, S3};
 use crate::failure::{Failure, root_cause};
 
@@ -76,21 +76,6 @@ impl Signer {
             Signer::S3 { .. } | Signer::Google { .. } => Ok(()),
         }
     }
-}
-
-/// Returns whether a header can carry a text of a key.
-pub fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Rejects keys that no header can carry, because `object_store` panics on them. Keys from a
-/// service may contain any text.
-pub fn check_key(key: &AwsCredential) -> Result<(), Failure> {
-    let AwsCredential { key_id, secret_key, token } = key;
-    if [key_id, secret_key].into_iter().chain(token).all(|text| is_plain(text)) {
-        return Ok(());
-    }
-    Err(Failure::Final("the keys contain characters that a header cannot carry".into()))
 }
 
 /// Adds a token. A token from a service may contain any bytes.

@@ -15,10 +15,9 @@ use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use zeroize::Zeroizing;
 
-use crate::aws::provider::{Issued, Key, time};
+use crate::aws::key::{Issued, Key, time};
 use crate::dialect::S3;
-use crate::failure::{Failure, unsent};
-use crate::requests::is_word;
+use crate::failure::{Failure, is_word, unsent};
 
 /// The limit of an answer, and of a file with a token.
 pub const MAX_BYTES: usize = 64 << 10;

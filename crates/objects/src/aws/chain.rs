@@ -19,13 +19,13 @@ use zeroize::Zeroizing;
 
 use crate::aws::endpoints::{Endpoints, Kind};
 use crate::aws::files::{Profile, Section};
+use crate::aws::key::{Key, is_plain};
 use crate::aws::machine::{Container, Instance, Token};
 use crate::aws::process::{Process, split};
-use crate::aws::provider::{Key, Source};
+use crate::aws::provider::Source;
 use crate::aws::sso::{Sso, token_file};
 use crate::aws::sts::{Role, WebIdentity};
 use crate::endpoint::{check_label, check_near, is_true};
-use crate::signer::is_plain;
 
 /// The host of the service of a container with a relative URI.
 const CONTAINER: &str = "http://169.254.170.2";
@@ -209,14 +209,14 @@ impl Chain<'_> {
                 ))
             })
         });
-        Ok(Source::Role(Role {
-            base: Box::new(base),
+        let role = Role {
             arn: arn.into(),
             session: profile.get("role_session_name").unwrap_or(SESSION).into(),
             external_id: profile.get("external_id").map(String::from),
             seconds: seconds.transpose()?,
             sts: self.endpoints.service(Kind::Sts, self.region)?,
-        }))
+        };
+        Ok(Source::Role(role, Box::new(base)))
     }
 
     fn source_profile(

@@ -9,7 +9,7 @@ use object_store::client::HttpClient;
 use zeroize::Zeroizing;
 
 use crate::aws::ask::{Answer, ask, key, request, token};
-use crate::aws::provider::Issued;
+use crate::aws::key::Issued;
 use crate::dialect::S3;
 use crate::failure::Failure;
 

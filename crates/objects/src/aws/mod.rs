@@ -5,7 +5,7 @@
 //! | `~/.aws/config` and `~/.aws/credentials` | `files` |
 //! | the endpoints of S3 and of the services that issue keys | `endpoints` |
 //! | the place of the keys: environment, profile, container, instance | `chain` |
-//! | keys that expire, and their renewal | `provider` |
+//! | keys that expire, and their renewal | `key`, `provider` |
 //! | the services and programs that issue keys | `sts`, `sso`, `process`, `machine`, over `ask` |
 //! | settings that are rejected | `unsupported` |
 //! | the configuration of a bucket | `store` |
@@ -19,6 +19,7 @@ mod ask;
 mod chain;
 mod endpoints;
 mod files;
+mod key;
 mod machine;
 mod process;
 mod provider;
@@ -28,7 +29,8 @@ mod sts;
 mod unsupported;
 
 #[cfg(test)]
-pub use provider::Key;
+pub use key::Key;
+pub use key::check_key;
 pub use provider::Provider;
 pub use store::config;
 

@@ -10,7 +10,7 @@ use tagmac_files::error::io_reason;
 use zeroize::Zeroizing;
 
 use crate::aws::ask::{MAX_BYTES, Secret, key};
-use crate::aws::provider::Issued;
+use crate::aws::key::Issued;
 use crate::failure::Failure;
 
 /// The program may wait for the user, for example in a browser.

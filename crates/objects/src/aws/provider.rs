@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use chrono::DateTime;
 use futures_util::future::BoxFuture;
-use object_store::aws::AwsCredential;
 use object_store::client::HttpClient;
 use tokio::sync::Mutex;
-use zeroize::Zeroize;
 
+use crate::aws::key::{Issued, Key};
 use crate::aws::machine::{Container, Instance};
 use crate::aws::process::Process;
 use crate::aws::sso::Sso;
@@ -22,38 +20,6 @@ const RENEWAL: Duration = Duration::from_secs(300);
 /// The pause between renewals of keys that are still valid.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// A key, which is wiped on drop.
-pub struct Key(AwsCredential);
-
-impl Key {
-    /// Makes a key from its parts.
-    pub fn new(key_id: String, secret_key: String, token: Option<String>) -> Key {
-        Key(AwsCredential { key_id, secret_key, token })
-    }
-
-    /// Returns the key for a signature.
-    pub fn credential(&self) -> &AwsCredential {
-        &self.0
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        let AwsCredential { key_id, secret_key, token } = &mut self.0;
-        key_id.zeroize();
-        secret_key.zeroize();
-        token.zeroize();
-    }
-}
-
-/// A key and the time when it expires.
-pub struct Issued {
-    /// The key.
-    pub key: Arc<Key>,
-    /// The time when it expires, if ever.
-    pub expires: Option<SystemTime>,
-}
-
 /// The source of the keys.
 pub enum Source {
     /// The environment, or the keys of a profile.
@@ -62,8 +28,8 @@ pub enum Source {
     Process(Process),
     /// IAM Identity Center.
     Sso(Sso),
-    /// A role that other keys assume.
-    Role(Role),
+    /// A role, and the source of the keys that assume it.
+    Role(Role, Box<Source>),
     /// A role in exchange for a web identity token.
     WebIdentity(WebIdentity),
     /// The service of a container.
@@ -82,7 +48,10 @@ impl Source {
                 Source::Fixed(key) => Ok(Issued { key: Arc::clone(key), expires: None }),
                 Source::Process(process) => process.fetch().await,
                 Source::Sso(sso) => sso.fetch(client).await,
-                Source::Role(role) => role.fetch(client).await,
+                Source::Role(role, base) => {
+                    let base = base.fetch(client).await?;
+                    role.fetch(client, &base.key).await
+                }
                 Source::WebIdentity(identity) => identity.fetch(client).await,
                 Source::Container(container) => container.fetch(client).await,
                 Source::Instance(instance) => instance.fetch(client).await,
@@ -94,7 +63,7 @@ impl Source {
     /// Returns whether AWS STS issues the keys, or the keys that sign the request for them.
     pub fn uses_aws_sts(&self) -> bool {
         match self {
-            Source::Role(role) => role.sts.is_aws || role.base.uses_aws_sts(),
+            Source::Role(role, base) => role.sts.is_aws || base.uses_aws_sts(),
             Source::WebIdentity(identity) => identity.sts.is_aws,
             _ => false,
         }
@@ -103,7 +72,7 @@ impl Source {
     /// Returns whether the instance issues the keys, or the keys that sign the request for them.
     pub fn uses_instance(&self) -> bool {
         match self {
-            Source::Role(role) => role.base.uses_instance(),
+            Source::Role(_, base) => base.uses_instance(),
             Source::Instance(_) => true,
             _ => false,
         }
@@ -113,16 +82,10 @@ impl Source {
     pub fn uses_aws(&self) -> bool {
         match self {
             Source::Sso(sso) => sso.portal.is_aws || sso.oidc.is_aws,
-            Source::Role(role) => role.sts.is_aws || role.base.uses_aws(),
+            Source::Role(role, base) => role.sts.is_aws || base.uses_aws(),
             _ => self.uses_aws_sts(),
         }
     }
-}
-
-/// Reads a time in RFC 3339. Old versions of the AWS CLI wrote `UTC` for `Z`.
-pub fn time(text: &str) -> Option<SystemTime> {
-    let utc = text.strip_suffix("UTC").map(|time| format!("{time}Z"));
-    DateTime::parse_from_rfc3339(utc.as_deref().unwrap_or(text)).ok().map(SystemTime::from)
 }
 
 /// Gives keys, and renews them.
@@ -210,6 +173,7 @@ mod tests {
 
     use super::*;
     use crate::aws::endpoints::Service;
+    use crate::aws::key::time;
     use crate::aws::machine::Token;
     use crate::aws::server::Server;
     use crate::aws::tests::client;
@@ -267,7 +231,7 @@ mod tests {
             let key = Arc::new(Key::new("k".into(), "s".into(), None));
             let sts = Service { url: url.into(), region: "r".into(), is_aws: false };
             let base = Box::new(Source::Fixed(key));
-            Source::Role(Role { base, arn, session, external_id: None, seconds: None, sts })
+            Source::Role(Role { arn, session, external_id: None, seconds: None, sts }, base)
         };
         let server = Server::new(|_| (503, String::new()));
         let provider = Provider::new(role(&server.url), client());

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::aws::ask::{Answer, ask, file, issued, request};
 use crate::aws::endpoints::Service;
-use crate::aws::provider::{Issued, time};
+use crate::aws::key::{Issued, time};
 use crate::failure::Failure;
 
 /// The time before a token expires when it is renewed, as in AWS's tools.

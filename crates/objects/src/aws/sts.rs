@@ -12,11 +12,10 @@ use url::form_urlencoded::Serializer;
 
 use crate::aws::ask::{Secret, ask, issued, request, token};
 use crate::aws::endpoints::Service;
-use crate::aws::provider::{Issued, Source};
+use crate::aws::key::{Issued, Key, check_key};
+use crate::failure::error_code;
 use crate::failure::{Failure, root_cause};
 use crate::listing::character;
-use crate::requests::error_code;
-use crate::signer::check_key;
 
 /// The version of the protocol.
 const VERSION: &str = "2011-06-15";
@@ -25,8 +24,6 @@ const CONTENT_TYPE: (&str, &str) =
 
 /// A role that other keys assume.
 pub struct Role {
-    /// The source of the other keys.
-    pub base: Box<Source>,
     /// The role.
     pub arn: String,
     /// The name of the session, which AWS logs.
@@ -40,10 +37,9 @@ pub struct Role {
 }
 
 impl Role {
-    /// Gets a key.
-    pub async fn fetch(&self, client: &HttpClient) -> Result<Issued, Failure> {
-        let Role { base, arn, session, external_id, seconds, sts } = self;
-        let base = base.fetch(client).await?;
+    /// Gets a key. `base` signs the request.
+    pub async fn fetch(&self, client: &HttpClient, base: &Key) -> Result<Issued, Failure> {
+        let Role { arn, session, external_id, seconds, sts } = self;
         let seconds = seconds.map(|seconds| seconds.to_string());
         let form = form(&[
             ("Action", Some("AssumeRole")),
@@ -53,7 +49,7 @@ impl Role {
             ("RoleSessionName", Some(session)),
         ]);
         let mut request = request(Method::POST, &format!("{}/", sts.url), &[CONTENT_TYPE], form)?;
-        let credential = base.key.credential();
+        let credential = base.credential();
         check_key(credential)?;
         let authorizer = AwsAuthorizer::new(credential, "sts", &sts.region);
         let signed = authorizer.try_authorize(&mut request, None);
@@ -166,7 +162,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::aws::provider::Key;
+    use crate::aws::provider::Source;
     use crate::aws::server::{Request, Server};
     use crate::aws::tests::client;
 
@@ -178,10 +174,12 @@ mod tests {
 t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
 </AssumeRoleResult></AssumeRoleResponse>"#;
 
+    fn base() -> Key {
+        Key::new("base".into(), "s".into(), Some("token".into()))
+    }
+
     fn role(url: &str) -> Role {
-        let key = Key::new("base".into(), "s".into(), Some("token".into()));
         Role {
-            base: Box::new(Source::Fixed(Arc::new(key))),
             arn: "arn:aws:iam::1:role/r".into(),
             session: "s@1".into(),
             external_id: None,
@@ -203,7 +201,7 @@ t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
         let server = Server::new(|_| (200, ANSWER.into()));
         let role =
             Role { external_id: Some("x&y".into()), seconds: Some(900), ..role(&server.url) };
-        let found = shown(role.fetch(&client()).await);
+        let found = shown(role.fetch(&client(), &base()).await);
         assert_eq!(found.as_deref(), Ok("role s+&/ t= true"));
         let Request { head, body } = &server.requests()[0];
         assert!(head.starts_with("POST / HTTP/1.1\r\n"), "{head}");
@@ -224,7 +222,8 @@ t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
     #[tokio::test]
     async fn roles_are_assumed_one_after_the_other() {
         let server = Server::new(|_| (200, ANSWER.into()));
-        let outer = Role { base: Box::new(Source::Role(role(&server.url))), ..role(&server.url) };
+        let inner = Source::Role(role(&server.url), Box::new(Source::Fixed(Arc::new(base()))));
+        let outer = Source::Role(role(&server.url), Box::new(inner));
         assert!(outer.fetch(&client()).await.is_ok());
         let requests = server.requests();
         let signers: Vec<_> = requests.iter().map(|request| request.signer()).collect();
@@ -259,7 +258,7 @@ t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
         let fetch = async |status, body: &str| {
             let body = String::from(body);
             let server = Server::new(move |_| (status, body.clone()));
-            shown(role(&server.url).fetch(&client()).await).unwrap_err()
+            shown(role(&server.url).fetch(&client(), &base()).await).unwrap_err()
         };
         let error = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>secret</Message>";
         let what = |failure| match failure {
@@ -299,9 +298,7 @@ t=</SessionToken><Expiration>2038-01-01T00:00:00Z</Expiration></Credentials>
     async fn keys_that_no_header_can_have_sign_nothing() {
         let server = Server::new(|_| (200, ANSWER.into()));
         let key = Key::new("k\n".into(), "s".into(), None);
-        let base = Box::new(Source::Fixed(Arc::new(key)));
-        let role = Role { base, ..role(&server.url) };
-        assert!(role.fetch(&client()).await.is_err());
+        assert!(role(&server.url).fetch(&client(), &key).await.is_err());
         assert_eq!(server.requests().len(), 0);
     }
 }

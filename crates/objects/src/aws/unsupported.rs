@@ -122,8 +122,8 @@ mod tests {
     use super::*;
     use crate::aws::endpoints::Service;
     use crate::aws::files::Files;
+    use crate::aws::key::Key;
     use crate::aws::machine::Instance;
-    use crate::aws::provider::Key;
     use crate::aws::sts::Role;
     use crate::aws::tests::value;
 
@@ -147,7 +147,7 @@ mod tests {
         let sts = Service { url: String::new(), region: String::new(), is_aws };
         let [arn, session] = [const { String::new() }; 2];
         let base = Box::new(fixed());
-        Source::Role(Role { base, arn, session, external_id: None, seconds: None, sts })
+        Source::Role(Role { arn, session, external_id: None, seconds: None, sts }, base)
     }
 
     fn instance() -> Source {

@@ -26,7 +26,7 @@ fn shown(source: &Source) -> String {
         Source::Sso(Sso { account, role, portal, oidc, .. }) => {
             format!("sso {account} {role} {} {}", portal.url, oidc.url)
         }
-        Source::Role(Role { base, arn, session, external_id, seconds, sts }) => {
+        Source::Role(Role { arn, session, external_id, seconds, sts }, base) => {
             let external = external_id.as_deref().unwrap_or("-");
             let seconds = seconds.map_or("-".into(), |seconds| seconds.to_string());
             format!("{arn} {session} {external} {seconds} {} <- {}", sts.url, shown(base))
