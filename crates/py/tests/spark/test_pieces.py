@@ -136,7 +136,9 @@ def test_ranges_are_of_whole_blocks():
 
 
 def test_verdicts_have_the_words_of_the_command():
-    assert {"unchanged", *get_args(Status)} == set(_tagmac.STATUSES)
+    # These are no differences, so no row has them.
+    counted = {"unchanged", "not read", "archived"}
+    assert counted | {*get_args(Status)} == set(_tagmac.STATUSES)
 
 
 @pytest.mark.parametrize("alg", ["PMAC-AES128", "UMAC-64"])
