@@ -136,7 +136,7 @@ def test_ranges_are_of_whole_blocks():
 
 
 def test_verdicts_have_the_words_of_the_command():
-    # These are no differences, so no row has them.
+    # Rows exist for differences only. These are counted.
     counted = {"unchanged", "not read", "archived"}
     assert counted | {*get_args(Status)} == set(_tagmac.STATUSES)
 
