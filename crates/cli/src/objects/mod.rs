@@ -28,6 +28,7 @@ pub use absent::Stores;
 pub use stores::Stores;
 
 /// The objects to seal.
+#[cfg_attr(not(feature = "objects"), expect(dead_code, reason = "nothing seals objects"))]
 pub struct ObjectSealing<'a> {
     /// The key.
     pub open_key: &'a OpenKey,
