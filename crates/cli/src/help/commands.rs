@@ -410,7 +410,7 @@ detects a directory that was restored together with its manifest. With --expect
 you keep the seal, which is the last line of the manifest, elsewhere.
 
 The exit status is 0 if everything that was read is unchanged, and 1 if anything
-differs or the manifest was altered, and 3 if it was made under another key. It is 4 if
-something could not be read and no difference was found.",
+differs or the manifest was altered. It is 3 if the manifest was made under
+another key. It is 4 if something could not be read and no difference was found.",
     topics: &["keys", "nonces", "objects", "exit-status"],
 };

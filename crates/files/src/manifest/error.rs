@@ -22,7 +22,7 @@ pub enum ManifestError {
         /// Its kind.
         kind: ErrorKind,
     },
-    /// Another run wrote or removed the manifest in the meantime.
+    /// Another program replaced or removed the manifest in the meantime.
     OtherRun {
         /// The manifest.
         manifest: PathBuf,
@@ -95,7 +95,7 @@ impl fmt::Display for ManifestError {
                 let manifest = Escaped::name(manifest);
                 write!(
                     f,
-                    "{manifest}: not written, as another run replaced or removed it meanwhile"
+                    "{manifest}: not written, as another program replaced or removed it meanwhile"
                 )
             }
             ManifestError::Unsealed { manifest, entries } => {

@@ -216,7 +216,9 @@ fn of_two_runs_at_once_one_fails() {
         let first = Sealing::new(&keys.0, &keys.1, options).unwrap();
         seal(&keys, options);
         let error = first.run(&()).unwrap_err().to_string();
-        assert!(error.ends_with("not written, as another run replaced or removed it meanwhile"));
+        assert!(
+            error.ends_with("not written, as another program replaced or removed it meanwhile")
+        );
     }
     let audit = TreeAudit::open(&keys.0, &keys.1, &output, &root).unwrap();
     assert_eq!(audit.manifest().header.chain.sequence, 2);
