@@ -341,7 +341,7 @@ mod tests {
             let checked = Pin::new(&chain.seen(pinned), 0).check(&seen);
             if pinned <= found {
                 let dropped = found - pinned > most as u64;
-                let oldest = found - most as u64;
+                let oldest = found.saturating_sub(most as u64);
                 let expected =
                     if dropped { Err(Refused::Dropped { pinned, oldest }) } else { Ok(()) };
                 prop_assert_eq!(checked, expected);

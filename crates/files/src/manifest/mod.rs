@@ -2,6 +2,8 @@
 //! `docs/formats/manifest.md` specifies the format.
 
 pub mod entry;
+#[cfg(test)]
+mod entry_tests;
 pub(crate) mod error;
 pub mod header;
 pub(crate) mod listed;

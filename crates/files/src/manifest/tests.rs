@@ -452,9 +452,13 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
             "the links do not lead to the first manifest of the chain",
         ),
     ];
-    // Version 2 has no line after the options, and none of the later ones.
-    let old = text.replace("-3\n", "-2\n").replace("none", "owner");
-    assert!(read(&old).unwrap_err().1.ends_with("expected options, found 'owner'"));
+    // Version 2 has none of the later options.
+    for option in ["owner", "xattrs", "exclude-caches", "listed", "max-depth=1"] {
+        let new = text.replace("none", option);
+        assert!(read(&new).is_ok(), "{option}");
+        let (_, message) = read(&new.replace("-3\n", "-2\n")).unwrap_err();
+        assert!(message.ends_with(&format!("expected options, found '{option}'")), "{message}");
+    }
     for (old, new, kind, what) in cases {
         let (found, message) = read(&text.replacen(old, new, 1)).unwrap_err();
         assert_eq!(found, kind, "{message}");

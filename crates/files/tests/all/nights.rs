@@ -223,3 +223,13 @@ fn of_two_runs_at_once_one_fails() {
     let audit = TreeAudit::open(&keys.0, &keys.1, &output, &root).unwrap();
     assert_eq!(audit.manifest().header.chain.sequence, 2);
 }
+
+#[test]
+fn a_file_that_is_no_manifest_is_kept() {
+    let (keys, place) = (key(), tree(1));
+    let (root, output) = (place.path().join("d"), place.path().join("m"));
+    fs::write(&output, "a photograph").unwrap();
+    let error = Sealing::new(&keys.0, &keys.1, SealOptions::new(&root, &output)).err().unwrap();
+    assert!(error.to_string().ends_with("the file exists and is not a manifest"), "{error}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "a photograph");
+}
