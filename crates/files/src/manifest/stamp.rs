@@ -62,3 +62,36 @@ impl Stamp {
         words.next().is_none().then_some(Stamp { mtime: times[0], ctime: times[1], identity })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::dir::EntryKind;
+
+    #[test]
+    fn a_stamp_needs_a_change_more_than_two_seconds_ago() {
+        let identity = Identity { device: 1, inode: 2 };
+        let stat = |seconds| FileStat {
+            kind: Some(EntryKind::File),
+            size: 3,
+            mode: 0o644,
+            owner: (0, 0),
+            mtime: (1, 0),
+            ctime: (seconds, 5),
+            identity,
+        };
+        let now = UNIX_EPOCH + Duration::new(100, 7);
+        for (changed, expected) in [(0, true), (97, true), (98, false), (100, false), (200, false)]
+        {
+            let stamp = Stamp::settled(&stat(changed), now);
+            assert_eq!(stamp.is_some(), expected, "{changed}");
+            assert!(stamp.is_none_or(|stamp| stamp.is_of(&stat(changed))));
+        }
+        let stamp = Stamp::of(&stat(50));
+        assert!(stamp.is_of(&stat(50)) && !stamp.is_of(&stat(51)));
+        // A clock before 1970 proves nothing.
+        assert_eq!(Stamp::settled(&stat(-9), UNIX_EPOCH - Duration::from_secs(1)), None);
+    }
+}
