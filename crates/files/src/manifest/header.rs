@@ -75,9 +75,12 @@ impl Header {
     ) -> Result<Header, Error> {
         let none = |cut_off| ManifestError::NotAManifest { manifest: name.into(), cut_off };
         let cut = || none(true);
+        let mut whole = Vec::new();
         let mut bytes = |before: &str| {
             let line =
                 lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
+            whole.extend_from_slice(line.bytes.unwrap_or_default());
+            whole.push(b'\n');
             let found = line.bytes.and_then(|bytes| bytes.strip_prefix(before.as_bytes()));
             found.map(<[u8]>::to_vec).ok_or_else(|| {
                 let number = line.number;
@@ -135,7 +138,13 @@ impl Header {
             chain = Chain::parse(&mut bytes, wrong)?;
             filters = read_filters(&mut bytes, wrong)?;
         }
-        Ok(Header { bits, ..Header::new(key, options, chain, filters) })
+        let header = Header { bits, ..Header::new(key, options, chain, filters) };
+        // One header has one form, so the numbers and escapes in it are canonical.
+        if header.text() != whole {
+            let what = "expected numbers and patterns in canonical form";
+            return Err(Error::mismatch(format_args!("{name}: {what}")));
+        }
+        Ok(header)
     }
 }
 

@@ -445,6 +445,13 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
         ("2024-", "24-", mismatch, "expected a number from 1 and a day as YYYY-MM-DD"),
         ("links: 0", "links: 4097", mismatch, "expected a number of links, at most 4096"),
         ("first: -", "first: 00", mismatch, "expected '-' or a seal"),
+        ("links: 0", "links: 00", mismatch, "expected numbers and patterns in canonical form"),
+        (
+            "filters: 0\n",
+            "filters: 1\na\tb\n",
+            mismatch,
+            "expected numbers and patterns in canonical form",
+        ),
         (
             "sequence: 1",
             "sequence: 2",
