@@ -2,8 +2,6 @@
 //! `docs/formats/manifest.md` specifies the format.
 
 pub mod entry;
-#[cfg(test)]
-mod entry_tests;
 pub(crate) mod error;
 pub mod header;
 pub(crate) mod listed;
