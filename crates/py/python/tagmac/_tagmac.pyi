@@ -7,6 +7,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "BudgetExhausted",
+    "Filter",
     "IncompleteObject",
     "InvalidTag",
     "Key",
