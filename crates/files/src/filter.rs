@@ -8,6 +8,7 @@
 use std::fmt;
 
 use crate::escaped::Escaped;
+use crate::manifest::name::{escape, unescape};
 
 /// Maximum number of patterns.
 pub const MAX_PATTERNS: usize = 1024;
@@ -169,6 +170,33 @@ pub fn patterns_in(text: &[u8]) -> Patterns {
         line
     });
     lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(<[u8]>::to_vec).collect()
+}
+
+/// Appends the lines of filters.
+pub(crate) fn write_filters(filters: &Patterns, mut out: Vec<u8>) -> Vec<u8> {
+    out.extend_from_slice(format!("filters: {}\n", filters.len()).as_bytes());
+    for filter in filters {
+        escape(filter, &mut out);
+        out.push(b'\n');
+    }
+    out
+}
+
+/// Reads the lines of filters. `line` returns the next line without the label.
+pub(crate) fn read_filters<E>(
+    mut line: impl FnMut(&'static str) -> Result<Vec<u8>, E>,
+    wrong: impl Fn(&'static str) -> E,
+) -> Result<Patterns, E> {
+    let found = String::from_utf8(line("filters: ")?).unwrap_or_default();
+    let number = found.parse().ok().filter(|number: &usize| number.to_string() == found);
+    let number = number.filter(|number| *number <= MAX_PATTERNS);
+    let number = number.ok_or_else(|| wrong("expected a number of filters, at most 1024"))?;
+    let mut filters = Vec::new();
+    for _ in 0..number {
+        let pattern = unescape(&line("")?).filter(|pattern| pattern.len() <= MAX_PATTERN);
+        filters.push(pattern.ok_or_else(|| wrong("expected a pattern of at most 4096 bytes"))?);
+    }
+    Ok(filters)
 }
 
 #[cfg(test)]

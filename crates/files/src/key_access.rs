@@ -97,8 +97,8 @@ impl std::error::Error for AccessError {}
 
 /// Warns about a key file that others can read.
 pub fn warn_of_readers(path: &Path, file: &Metadata) {
-    let mode = file.mode();
-    if file.is_file() && mode & 0o044 != 0 {
+    let (mode, own) = (file.mode(), rustix::process::geteuid().as_raw());
+    if file.is_file() && others_can_read(mode, file.gid(), own) {
         let name = Escaped::name(path);
         diagnostic(format_args!(
             "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
@@ -194,9 +194,20 @@ fn is_another(owner: u32, own: u32) -> bool {
 
 /// Returns whether users other than `own` and root can replace entries of a directory.
 fn others_can_replace(mode: u32, group: u32, own: u32) -> bool {
-    // By convention a user's private group has the user's number and no other members.
-    let shared = mode & 0o020 != 0 && group != own && group != 0;
+    let shared = mode & 0o020 != 0 && is_shared(group, own);
     (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0
+}
+
+/// Returns whether users other than `own` and root can read a file. A file with an access control
+/// list shows its mask in place of the group's rights; systemd's credentials are such files.
+fn others_can_read(mode: u32, group: u32, own: u32) -> bool {
+    mode & 0o004 != 0 || mode & 0o040 != 0 && is_shared(group, own)
+}
+
+/// Returns whether a group has members other than `own` and root. By convention a user's private
+/// group has the user's number and no other members.
+fn is_shared(group: u32, own: u32) -> bool {
+    group != own && group != 0
 }
 
 #[cfg(test)]
@@ -246,6 +257,25 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_read_by_all_or_by_a_group_of_others() {
+        let (own, other) = (1000, 2000);
+        // Mode, group, and whether others can read the file.
+        let cases = [
+            (0o600, other, false),
+            (0o620, other, false),
+            (0o602, other, false),
+            (0o440, 0, false),
+            (0o640, own, false),
+            (0o640, other, true),
+            (0o604, own, true),
+            (0o444, 0, true),
+        ];
+        for (mode, group, expected) in cases {
+            assert_eq!(others_can_read(mode, group, own), expected, "{mode:o} of {group}");
+        }
+    }
+
+    #[test]
     fn files_are_of_their_user_or_of_root() {
         for (owner, own, expected) in
             [(0, 0, false), (0, 7, false), (7, 7, false), (8, 7, true), (7, 0, true)]
@@ -258,9 +288,11 @@ mod tests {
     fn a_key_that_others_can_read_is_remarked_on() {
         crate::diagnostic::tests::listen();
         let folder = tempfile::tempdir().unwrap();
+        let of_folder = fs::metadata(folder.path()).unwrap();
+        let file_group_is_shared = is_shared(of_folder.gid(), of_folder.uid());
         for (mode, remark) in [
             (0o600, false),
-            (0o640, true),
+            (0o640, file_group_is_shared),
             (0o604, true),
             (0o644, true),
             (0o611, false),

@@ -5,13 +5,12 @@ use std::io::BufRead;
 use crate::chain::Chain;
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::filter::{MAX_PATTERN, MAX_PATTERNS, Patterns};
+use crate::filter::{Patterns, read_filters, write_filters};
 use crate::line_reader::Lines;
 use crate::open_key::OpenKey;
 use tagmac_any::{Algorithm, KeyId};
 
 use crate::manifest::error::ManifestError;
-use crate::manifest::name::{escape, unescape};
 use crate::manifest::options::ManifestOptions;
 use crate::manifest::unreadable::unreadable;
 
@@ -146,31 +145,4 @@ impl Header {
         }
         Ok(header)
     }
-}
-
-/// Appends the lines of filters.
-pub(crate) fn write_filters(filters: &Patterns, mut out: Vec<u8>) -> Vec<u8> {
-    out.extend_from_slice(format!("filters: {}\n", filters.len()).as_bytes());
-    for filter in filters {
-        escape(filter, &mut out);
-        out.push(b'\n');
-    }
-    out
-}
-
-/// Reads the lines of filters. `line` returns the next line without the label.
-pub(crate) fn read_filters<E>(
-    mut line: impl FnMut(&'static str) -> Result<Vec<u8>, E>,
-    wrong: impl Fn(&'static str) -> E,
-) -> Result<Patterns, E> {
-    let found = String::from_utf8(line("filters: ")?).unwrap_or_default();
-    let number = found.parse().ok().filter(|number: &usize| number.to_string() == found);
-    let number = number.filter(|number| *number <= MAX_PATTERNS);
-    let number = number.ok_or_else(|| wrong("expected a number of filters, at most 1024"))?;
-    let mut filters = Vec::new();
-    for _ in 0..number {
-        let pattern = unescape(&line("")?).filter(|pattern| pattern.len() <= MAX_PATTERN);
-        filters.push(pattern.ok_or_else(|| wrong("expected a pattern of at most 4096 bytes"))?);
-    }
-    Ok(filters)
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use tagmac::Tag;
 
+use crate::column::push_hex;
 use crate::day::Day;
 use crate::manifest::name::{escape, unescape};
 use crate::objects::line::{Columns, check_name};
@@ -64,11 +65,11 @@ impl Object {
         write!(out, "{}\t", self.size).expect("memory takes it");
         match &*self.nonce {
             [] => out.push(b'-'),
-            nonce => write_hex(nonce, out),
+            nonce => push_hex(nonce, out),
         }
         out.push(b'\t');
         match &self.tag {
-            Some(tag) => write_hex(tag.as_bytes(), out),
+            Some(tag) => push_hex(tag.as_bytes(), out),
             None => out.push(b'-'),
         }
         out.push(b'\t');
@@ -125,11 +126,4 @@ impl Object {
         }
         Ok(object)
     }
-}
-
-/// Appends two hex digits for each byte.
-fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + 2 * bytes.len(), 0);
-    base16ct::lower::encode(bytes, &mut out[start..]).expect("there is room");
 }

@@ -4,8 +4,7 @@ use tagmac::Tag;
 
 use crate::chain::Chain;
 use crate::error::Error;
-use crate::filter::Patterns;
-use crate::manifest::header::{read_filters, write_filters};
+use crate::filter::{Patterns, read_filters, write_filters};
 use crate::manifest::options::ManifestOptions;
 use crate::objects::line::Lines;
 use crate::objects::manifest_key::{FormatVersion, ManifestFile, ManifestKey};
