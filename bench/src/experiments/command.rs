@@ -95,7 +95,7 @@ fn commands(tagmac: &str, key: &str) -> Vec<Vec<String>> {
 }
 
 /// Returns the path of the command, and builds it first if it does not exist.
-fn tagmac_beside() -> Result<PathBuf, Failure> {
+pub fn tagmac_beside() -> Result<PathBuf, Failure> {
     let tagmac = std::env::current_exe()?.with_file_name("tagmac");
     if !tagmac.exists() {
         eprintln!("building the command tagmac");
@@ -110,13 +110,15 @@ fn tagmac_beside() -> Result<PathBuf, Failure> {
     Ok(tagmac)
 }
 
-fn exists(command: &str) -> bool {
+/// Returns whether a command can be started.
+pub fn exists(command: &str) -> bool {
     // OpenSSL warns about the option, but runs.
     let mut quiet = Command::new(command);
     quiet.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-fn version(command: &str) -> String {
+/// Returns the first line that a command prints about its version.
+pub fn version(command: &str) -> String {
     let output = |argument| Command::new(command).arg(argument).output().ok();
     let text = [output("--version"), output("version")]
         .into_iter()

@@ -122,6 +122,7 @@ impl<'a> Machine<'a> {
             "batch" => self.batch(),
             "threads" => self.threads(),
             "command" => self.command(),
+            "tree" => self.tree(),
             _ => return None,
         })
     }
@@ -374,6 +375,25 @@ impl<'a> Machine<'a> {
                 format!("{} to {}", number(figure.low), number(figure.high)),
                 number(files * point.0 as f64 / figure.median / 1e9),
                 series.library.split(" (Library").next().unwrap_or_default().into(),
+            ]);
+        }
+        table(&rows)
+    }
+
+    fn tree(&self) -> String {
+        let Some(record) = self.record("tree") else { return NOT_RECORDED.into() };
+        let columns = ["command", "files", "seconds", "quartiles", "version"];
+        let mut rows = vec![head("each file is", columns.map(Into::into))];
+        for series in &record.series {
+            let (Some(case), Some(point)) = (&series.case, series.points.first()) else { continue };
+            let figure = point.figure();
+            rows.push(vec![
+                case.clone(),
+                series.name.clone(),
+                point.0.to_string(),
+                flagged(number(figure.median), figure),
+                format!("{} to {}", number(figure.low), number(figure.high)),
+                series.library.clone(),
             ]);
         }
         table(&rows)

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use crate::common::{Place, Ran, at, sparse};
-use crate::common::{UNPRIVILEGED, leftovers, sealed, tree, without_stamps};
+use crate::common::{UNPRIVILEGED, leftovers, sealed, tree};
 
 /// The start of an incomplete manifest, which a new one may replace.
 const OLD: &str = "tagmac-manifest-old";
@@ -228,7 +228,7 @@ fn what_has_come_to_the_name_meanwhile_stays() {
 fn a_kill_at_any_call_leaves_a_whole_manifest() {
     let place = tree();
     // Files get stamps when they are two seconds old.
-    let read = |name: &str| without_stamps(&String::from_utf8_lossy(&place.read(name)));
+    let read = |name: &str| crate::common::without_stamps(&String::from_utf8_lossy(&place.read(name)));
     let seal = |to: &str| {
         place.keyed("seal", &["--new-chain", "t", "-o", to]).exits(0);
         read(to)
