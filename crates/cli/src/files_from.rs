@@ -1,86 +1,118 @@
 //! The names of `--files-from`, and the patterns of the filters.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use tagmac_files::dir;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::filter::{self, Patterns};
+use tagmac_files::name_list::{MAX_TEXT, NameList};
 use tagmac_files::objects::check_name;
 use tagmac_files::{Error, ReadError};
 
 use crate::args::{FilesFromArgs, FilterArgs};
 
-/// Maximum length of a list of names, which is in memory while the names are in use.
-const MAX_BYTES: u64 = 1 << 30;
 /// Maximum length of an exclude file.
 const MAX_PATTERNS_BYTES: u64 = 4 << 20;
 
 /// Reads the names of a list; `None` without `--files-from`.
-pub fn names(args: &FilesFromArgs) -> Result<Option<Vec<Vec<u8>>>, Error> {
+pub fn names(args: &FilesFromArgs) -> Result<Option<NameList>, Error> {
     let Some(path) = &args.files_from else { return Ok(None) };
-    let text = read(path, MAX_BYTES)?;
-    let end = if args.null { 0 } else { b'\n' };
-    let names = text.split(|&byte| byte == end).filter(|name| !name.is_empty());
-    let names: Vec<Vec<u8>> = names.map(<[u8]>::to_vec).collect();
+    let text = read(path, MAX_TEXT)?;
+    let names = NameList::split(text, if args.null { 0 } else { b'\n' });
     let shown = Escaped::name(path);
     if names.is_empty() {
         return Err(Error::usage(format_args!("--files-from: {shown}: the list has no names")));
     }
-    match names.iter().find(|name| name.contains(&0)) {
-        Some(_) => Err(Error::usage(format_args!(
+    if names.iter().any(|name| name.contains(&0)) {
+        return Err(Error::usage(format_args!(
             "--files-from: {shown}: a name contains a zero byte; use -0 for names that end with one"
-        ))),
-        None => Ok(Some(names)),
+        )));
     }
+    Ok(Some(names))
 }
 
-/// Returns the names of a list as paths below the directory `root`. A name is relative to it, or
-/// absolute and in it. The directory itself has no entry, so its name is skipped.
-pub fn below(root: &Path, names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
-    let mut paths = Vec::with_capacity(names.len());
-    for name in names {
-        let wrong = |what: &str| {
+/// Returns the names of a command line as a list.
+pub fn given(names: &[PathBuf]) -> NameList {
+    let text: Vec<u8> =
+        names.iter().flat_map(|name| [name.as_os_str().as_bytes(), b"\0"].concat()).collect();
+    NameList::split(text, 0)
+}
+
+/// Returns names as sorted paths below the directory `root`. A name is relative to it, or absolute
+/// and in it. The directory itself has no entry, so its name is skipped. Messages begin with
+/// `label`.
+pub fn below(label: &str, root: &Path, mut names: NameList) -> Result<NameList, Error> {
+    let in_root: Vec<&[u8]> = parts(root.as_os_str().as_bytes()).collect();
+    // What `find DIR` prints begins with DIR.
+    if let Some(name) = names.get(0)
+        && root.is_relative()
+        && !in_root.is_empty()
+        && parts(name).take(in_root.len()).eq(in_root.iter().copied())
+        && !root.join(root).exists()
+    {
+        let (name, root) = (Escaped::bytes(name), Escaped::name(root));
+        return Err(Error::usage(format_args!(
+            "{label}: {name}: expected a name relative to {root}; 'find {root} -printf \"%P\\n\"' \
+             prints such names"
+        )));
+    }
+    let mut name = Vec::new();
+    names.shorten(|path| {
+        name.clear();
+        name.extend_from_slice(path);
+        let wrong = |what: &dyn fmt::Display| {
             let name = Escaped::bytes(&name);
-            Err(Error::usage(format_args!("--files-from: {name}: {what}")))
+            Error::usage(format_args!("{label}: {name}: {what}"))
         };
-        let inside = match name.starts_with(b"/") {
-            true => Path::new(std::ffi::OsStr::from_bytes(&name)).strip_prefix(root).ok(),
-            false => Some(Path::new(std::ffi::OsStr::from_bytes(&name))),
-        };
-        let Some(inside) = inside else {
-            let what = format!("not in the directory {}", Escaped::name(root));
-            return wrong(&what);
-        };
-        let parts = inside.as_os_str().as_bytes().split(|&byte| byte == b'/');
-        let parts: Vec<&[u8]> = parts.filter(|part| !part.is_empty() && *part != b".").collect();
-        if parts.contains(&&b".."[..]) {
-            return wrong("a name in the list contains '..'; expected one below the directory");
+        let mut rest = parts(&name);
+        if name.starts_with(b"/") {
+            let is_inside =
+                root.is_absolute() && in_root.iter().all(|&part| rest.next() == Some(part));
+            if !is_inside {
+                let root = Escaped::name(root);
+                return Err(wrong(&format_args!("not in the directory {root}")));
+            }
         }
-        if !parts.is_empty() {
-            paths.push(parts.join(&b'/'));
+        let mut length = 0;
+        for part in rest {
+            if part == b".." {
+                return Err(wrong(&"the name contains '..'; expected one below the directory"));
+            }
+            if length > 0 {
+                path[length] = b'/';
+                length += 1;
+            }
+            path[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
         }
-    }
-    Ok(paths)
+        Ok(0..length)
+    })?;
+    names.sort(dir::order);
+    Ok(names)
 }
 
-/// Returns the names of a list as names of objects below a URL, sorted and without duplicates.
-pub fn objects(names: Vec<Vec<u8>>) -> Result<Vec<String>, Error> {
-    let mut objects = Vec::with_capacity(names.len());
-    for name in names {
+/// Returns the names in a path, without empty ones and `.`.
+fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
+}
+
+/// Returns the names of a list as sorted names of objects below a URL.
+pub fn objects(mut names: NameList) -> Result<NameList, Error> {
+    for name in names.iter() {
         let wrong = |what: &str| {
             let name = Escaped::bytes(&name[..name.len().min(100)]);
             Error::usage(format_args!("--files-from: {name}: {what}"))
         };
-        check_name(&name).map_err(wrong)?;
-        let object = str::from_utf8(&name).map_err(|_| wrong("the name is not valid UTF-8"))?;
-        objects.push(object.to_string());
+        check_name(name).map_err(wrong)?;
+        str::from_utf8(name).map_err(|_| wrong("the name is not valid UTF-8"))?;
     }
-    objects.sort_unstable();
-    objects.dedup();
-    Ok(objects)
+    names.sort(<[u8]>::cmp);
+    Ok(names)
 }
 
 /// Returns the name of an object, or of the objects below it, without slashes at the end.
@@ -89,8 +121,8 @@ pub fn object(name: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the names of a list as the command line's names.
-pub fn paths(names: Vec<Vec<u8>>) -> Vec<PathBuf> {
-    names.into_iter().map(|name| OsString::from_vec(name).into()).collect()
+pub fn paths(names: &NameList) -> impl Iterator<Item = &Path> {
+    names.iter().map(|name| Path::new(OsStr::from_bytes(name)))
 }
 
 /// Returns the patterns of the filters: those of the files, then what is left out, then what is

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::iter;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tagmac_files::checkpoint::Checkpointer;
 use tagmac_files::identity::Identity;
@@ -50,12 +50,13 @@ pub enum Stdin {
 }
 
 /// Rejects a command line that uses standard input twice.
-pub fn stdin_once<'a>(
+pub fn stdin_once(
     key: &key::KeyOptions<'_>,
-    names: impl IntoIterator<Item = &'a PathBuf>,
+    names: impl IntoIterator<Item: AsRef<Path>>,
 ) -> Result<Option<Stdin>, Error> {
     let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
-    let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
+    let names =
+        names.into_iter().filter(|name| name.as_ref().as_os_str() == "-").map(|_| Stdin::Name);
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {
         (first, None) => Ok(first),

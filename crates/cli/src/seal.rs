@@ -49,14 +49,15 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     if names.is_some() && (!filters.is_empty() || exclude_caches || max_depth.is_some()) {
         return Err(Error::usage(LIST_AND_FILTER));
     }
-    let list = names.map(|names| files_from::below(&args.directory, names)).transpose()?;
+    let list =
+        names.map(|names| files_from::below("--files-from", &args.directory, names)).transpose()?;
     let options = SealOptions {
         directory: &args.directory,
         output: &args.output,
         new_chain: args.new_chain,
         since: args.since.as_deref(),
         filters: &filters,
-        list: list.as_deref(),
+        list: list.as_ref(),
         sealed: ManifestOptions {
             mode,
             mtime,
@@ -133,7 +134,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         progress: &bar,
         url: &args.directory,
         filters: &filters,
-        names: names.as_deref(),
+        names: names.as_ref(),
         since: since.as_ref(),
         skip_unreadable: args.skip_unreadable,
     };

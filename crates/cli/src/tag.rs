@@ -3,7 +3,7 @@
 use std::io;
 use std::iter;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tagmac_files::checkpoint::Checkpointer;
 use tagmac_files::dir::{DirTree, EntryKind};
@@ -30,9 +30,10 @@ use crate::tag_line::{self, Form};
 
 /// Tags the files. Returns `Some(exit)` if one could not be tagged.
 pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
-    let files = &match files_from::names(&args.names)? {
-        Some(names) => files_from::paths(names),
-        None => args.files.clone(),
+    let list = files_from::names(&args.names)?;
+    let files: &Vec<&Path> = &match &list {
+        Some(names) => files_from::paths(names).collect(),
+        None => args.files.iter().map(|file| &**file).collect(),
     };
     let (nonce, keeps) = (args.nonce_hex.is_some(), args.checkpoint.is_some());
     for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (keeps, "--checkpoint")] {
@@ -44,7 +45,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     if keeps && files[0].as_os_str() == "-" {
         return Err(Error::usage("--checkpoint: expected a file, found standard input"));
     }
-    if keeps && is_url(&files[0]) {
+    if keeps && is_url(files[0]) {
         return Err(Error::usage("--checkpoint: expected a file, found the URL of an object"));
     }
     if let Some(checkpoint) = &args.checkpoint {
@@ -52,7 +53,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
         names::file(checkpoint)?;
     }
     files.iter().try_for_each(|file| names::object(file))?;
-    let names = files.iter().map(|file| &**file);
+    let names = files.iter().copied();
     let limits = (args.reading.num_threads, args.listing.max_objects);
     let stores = Stores::open(names, iter::empty(), limits)?;
     read::stdin_once(&args.key.only.options(), files)?;
@@ -79,8 +80,8 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
 }
 
 /// Returns the total size of the files.
-fn total(args: &TagArgs, files: &[PathBuf]) -> Total {
-    let one = |name: &PathBuf| {
+fn total(args: &TagArgs, files: &[&Path]) -> Total {
+    let one = |name: &&Path| {
         if args.recursive && is_url(name) {
             return Total::UNKNOWN;
         }

@@ -1,12 +1,12 @@
 //! The entries that a seal finds: a walk through a tree, or the paths of a list.
 
 use std::io;
-use std::vec;
 
 use crate::diagnostic::diagnostic;
 use crate::dir::{self, DirTree, EntryKind};
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
+use crate::name_list::NameList;
 use crate::walk::{Walk, WalkItem};
 
 /// The entries that a seal finds, in the order of a manifest.
@@ -45,7 +45,9 @@ impl Iterator for Found<'_> {
 /// The entries that a list names, each after its directories.
 pub struct Listed<'a> {
     tree: DirTree,
-    paths: vec::IntoIter<&'a [u8]>,
+    paths: &'a NameList,
+    /// The index of the next path.
+    next: usize,
     /// The path whose directories come first, and how much of it was returned.
     current: Option<(&'a [u8], usize)>,
     /// The last path returned.
@@ -54,12 +56,10 @@ pub struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// The entries of `tree` at `paths`, which are relative to its root.
-    pub fn new(tree: DirTree, paths: &'a [Vec<u8>], excluded: Vec<Exclusion>) -> Listed<'a> {
-        let mut paths: Vec<&[u8]> = paths.iter().map(|path| &**path).collect();
-        paths.sort_unstable_by(|a, b| dir::order(a, b));
-        paths.dedup();
-        Listed { tree, paths: paths.into_iter(), current: None, last: Vec::new(), excluded }
+    /// The entries of `tree` at `paths`, which are relative to its root and sorted by
+    /// [`dir::order`].
+    pub fn new(tree: DirTree, paths: &'a NameList, excluded: Vec<Exclusion>) -> Listed<'a> {
+        Listed { tree, paths, next: 0, current: None, last: Vec::new(), excluded }
     }
 
     /// Returns the next prefix of the current path that was not returned with an earlier path.
@@ -67,7 +67,10 @@ impl<'a> Listed<'a> {
         loop {
             let (path, done) = match self.current.take() {
                 Some((path, done)) if done < path.len() => (path, done),
-                _ => (self.paths.next()?, 0),
+                _ => {
+                    self.next += 1;
+                    (self.paths.get(self.next - 1)?, 0)
+                }
             };
             let start = if done == 0 { 0 } else { done + 1 };
             let rest = &path[start..];

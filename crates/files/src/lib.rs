@@ -51,6 +51,7 @@ pub mod line_reader;
 mod listing;
 pub mod manifest;
 pub mod memory;
+pub mod name_list;
 pub mod new_file;
 pub mod objects;
 pub mod open;

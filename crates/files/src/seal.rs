@@ -21,6 +21,7 @@ use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, st
 use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
 use crate::manifest::{Entries, Manifest, ManifestError, seal_mac, writer};
+use crate::name_list::NameList;
 use crate::open_key::OpenKey;
 use crate::pool;
 use crate::progress::{Progress, Total, stopped};
@@ -45,7 +46,7 @@ pub struct SealOptions<'a> {
     pub filters: &'a [Vec<u8>],
     /// The paths to seal, instead of everything below the directory. Their directories are sealed
     /// too.
-    pub list: Option<&'a [Vec<u8>]>,
+    pub list: Option<&'a NameList>,
     /// Properties that are sealed in addition to names and contents.
     pub sealed: ManifestOptions,
     /// Leaves out unreadable entries instead of failing.

@@ -62,8 +62,9 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
     let night = Night::new(&args.night, &raw, manifest_key, opened, sizes)?;
-    let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()).collect();
-    let paths = files_from::below(&args.directory, paths)?;
+    let paths = files_from::given(&args.paths);
+    let paths = files_from::below("PATH", &args.directory, paths)?;
+    let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
     let mut report = Report::new(args, &key, manifest.seal, combined);
     let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
     let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);

@@ -142,7 +142,8 @@ fn jobs<'a>(
 ) -> Box<dyn Iterator<Item = Result<Job, Error>> + 'a> {
     match sealing.names {
         Some(names) => {
-            Box::new(names.iter().map(move |name| {
+            let text = |name| str::from_utf8(name).expect("the list was checked");
+            Box::new(names.iter().map(text).map(move |name| {
                 Ok(Job { key: format!("{prefix}{name}"), listed: None, old: None })
             }))
         }

@@ -17,6 +17,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use tagmac_files::name_list::NameList;
 use tagmac_files::objects::ObjectManifest;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
@@ -39,7 +40,7 @@ pub struct ObjectSealing<'a> {
     /// Patterns of objects to leave out.
     pub filters: &'a [Vec<u8>],
     /// Names below the URL in byte order, instead of all objects.
-    pub names: Option<&'a [String]>,
+    pub names: Option<&'a NameList>,
     /// An earlier manifest: objects that have its stamps are not read.
     pub since: Option<&'a ObjectManifest<'a>>,
     /// Leaves out unreadable objects instead of failing.

@@ -228,7 +228,8 @@ fn what_has_come_to_the_name_meanwhile_stays() {
 fn a_kill_at_any_call_leaves_a_whole_manifest() {
     let place = tree();
     // Files get stamps when they are two seconds old.
-    let read = |name: &str| crate::common::without_stamps(&String::from_utf8_lossy(&place.read(name)));
+    let read =
+        |name: &str| crate::common::without_stamps(&String::from_utf8_lossy(&place.read(name)));
     let seal = |to: &str| {
         place.keyed("seal", &["--new-chain", "t", "-o", to]).exits(0);
         read(to)

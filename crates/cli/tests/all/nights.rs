@@ -63,7 +63,8 @@ fn a_list_of_names_is_sealed_exactly() {
     for (names, says) in [
         ("", "--files-from: list: the list has no names\n"),
         ("a\0b", "use -0 for names that end with one\n"),
-        ("../x", "--files-from: ../x: a name in the list contains '..'"),
+        ("../x", "--files-from: ../x: the name contains '..'"),
+        ("t/f0", "--files-from: t/f0: expected a name relative to t; 'find t -printf \"%P\\n\"'"),
         ("/etc/passwd", "--files-from: /etc/passwd: not in the directory t\n"),
     ] {
         place.file("list", names);
