@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
     let stores = Stores::open(names, allowed, (args.reading.num_threads, MAX_OBJECTS))?;
     let key = mac::open(&args.key.options(), args.status)?;
     let nonce = mac::given_nonce(&key, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
-    let progress = Progress::new(args.reading.progress);
+    let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);
     let mut reader = NamedReader::new(&key, args.reading.num_threads, &bar, stores);

@@ -48,7 +48,7 @@ pub fn given(names: &[PathBuf]) -> NameList {
 /// `label`.
 pub fn below(label: &str, root: &Path, mut names: NameList) -> Result<NameList, Error> {
     let in_root: Vec<&[u8]> = parts(root.as_os_str().as_bytes()).collect();
-    // What `find DIR` prints begins with DIR.
+    // `find DIR` prints names that begin with DIR.
     if let Some(name) = names.get(0)
         && root.is_relative()
         && !in_root.is_empty()

@@ -30,6 +30,12 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("expected a size of less than 16 EiB")
 }
 
+/// Parses a rate in bytes per second, as a size of at least 1.
+pub fn rate(text: &str) -> Result<u64, &'static str> {
+    let rate = size(text)?;
+    if rate == 0 { Err("expected at least 1 byte per second, such as 20MiB") } else { Ok(rate) }
+}
+
 /// Parses a probability: `2^-32` or `0.001`. The theorems check its range.
 pub fn probability(text: &str) -> Result<f64, &'static str> {
     let wrong = "expected a probability, such as 2^-32 or 0.001";

@@ -41,7 +41,7 @@ pub fn run(args: &PartArgs) -> Result<Option<Exit>, Error> {
     stdin_once(&args.key.options(), [&args.file])?;
     let key = mac::open_full(&args.key.options())?;
     let range = PartRange { object, file, start, at, length, last };
-    let progress = Progress::new(args.reading.progress);
+    let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let partial = if let Some(stores) = stores {
         new_file::refuse_existing(&args.output)?;
         let bar = progress.start("hashing", Total::one(length));

@@ -17,6 +17,7 @@ use rustix::stdio;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use tagmac_files::progress::{self, Total};
+use tagmac_files::rate::RateLimit;
 
 use crate::diagnostic::set_bar;
 use crate::json;
@@ -50,9 +51,17 @@ pub enum When {
     Json,
 }
 
+/// How to report progress, and the limit on the rate of reading, which the reports pay for.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    shown: Shown,
+    /// Bytes per second.
+    rate: Option<u64>,
+}
+
 /// The kind of progress to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+enum Shown {
     /// No progress.
     Silent,
     /// A bar, if there is much to do.
@@ -62,19 +71,21 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Returns the kind for an option, which may depend on standard error.
-    pub fn new(when: When) -> Progress {
-        match when {
-            When::Auto if io::stderr().is_terminal() => Progress::Bar,
-            When::Always => Progress::Bar,
-            When::Auto | When::Never => Progress::Silent,
-            When::Json => Progress::Json,
-        }
+    /// Returns the way for the options, which may depend on standard error.
+    /// `rate` limits the bytes per second.
+    pub fn new(when: When, rate: Option<u64>) -> Progress {
+        let shown = match when {
+            When::Auto if io::stderr().is_terminal() => Shown::Bar,
+            When::Always => Shown::Bar,
+            When::Auto | When::Never => Shown::Silent,
+            When::Json => Shown::Json,
+        };
+        Progress { shown, rate }
     }
 
     /// Returns whether the caller should compute totals.
     pub fn is_shown(self) -> bool {
-        self != Progress::Silent
+        self.shown != Shown::Silent
     }
 
     /// Starts a phase. `phase` is a word for the work, such as `tagging`. Phases do not overlap.
@@ -82,12 +93,12 @@ impl Progress {
         let counts = Arc::new(Counts::default());
         let little = total.bytes.is_some_and(|bytes| bytes < LARGE)
             && total.files.is_some_and(|files| files < MANY);
-        let way = match self {
-            Progress::Bar if !little => Way::Bar(draw(phase, total, &counts)),
-            Progress::Json => Way::Json { phase, total, due: AtomicU64::new(0) },
+        let way = match self.shown {
+            Shown::Bar if !little => Way::Bar(draw(phase, total, &counts)),
+            Shown::Json => Way::Json { phase, total, due: AtomicU64::new(0) },
             _ => Way::Silent,
         };
-        Bar { counts, start: Instant::now(), way }
+        Bar { counts, start: Instant::now(), way, limit: self.rate.map(RateLimit::new) }
     }
 }
 
@@ -96,6 +107,7 @@ pub struct Bar {
     counts: Arc<Counts>,
     start: Instant,
     way: Way,
+    limit: Option<RateLimit>,
 }
 
 enum Way {
@@ -143,6 +155,9 @@ impl progress::Phases for Progress {
 impl progress::Progress for Bar {
     fn add(&self, bytes: usize) {
         self.count(&self.counts.bytes, bytes as u64, false);
+        if let Some(limit) = &self.limit {
+            limit.wait(bytes);
+        }
     }
 
     fn skip(&self, bytes: u64) {

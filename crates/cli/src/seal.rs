@@ -73,7 +73,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
         threads: args.reading.num_threads,
     };
     let sealing = Sealing::new(&key, &raw, options)?;
-    let progress = Progress::new(args.reading.progress);
+    let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let total = if progress.is_shown() { sealing.total()? } else { Total::UNKNOWN };
     let bar = progress.start("sealing", total);
     let counts = sealing.run(&bar)?;
@@ -128,7 +128,8 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     };
     let place = stores.place(&args.output)?;
     let mut writer = Writer::new(&manifest_key, &*place, start)?;
-    let bar = Progress::new(args.reading.progress).start("sealing", Total::UNKNOWN);
+    let bar =
+        Progress::new(args.reading.progress, args.reading.bwlimit).start("sealing", Total::UNKNOWN);
     let sealing = ObjectSealing {
         open_key: &key,
         progress: &bar,

@@ -66,7 +66,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     }
     let checkpointer =
         args.checkpoint.as_ref().map(|path| Checkpointer::new(&key, path, args.checkpoint_every));
-    let progress = Progress::new(args.reading.progress);
+    let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let total = if progress.is_shown() { total(args, files) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
     let reader = NamedReader::new(&key, args.reading.num_threads, &bar, stores.clone());

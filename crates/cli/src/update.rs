@@ -45,7 +45,7 @@ pub fn run(args: &UpdateArgs) -> Result<Option<Exit>, Error> {
         leaf: args.leaf,
         threads: args.reading.num_threads,
     };
-    let progress = Progress::new(args.reading.progress);
+    let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let Updated { tagged, nonce } = sidecar::update(&key, &update, &progress)?;
     let form = Form { json: args.json, zero: args.zero, untagged: false };
     tag_line::print(form, &key, path.as_os_str().as_bytes(), &nonce, &tagged)?;

@@ -59,6 +59,7 @@ impl<'a> Listed<'a> {
     /// The entries of `tree` at `paths`, which are relative to its root and sorted by
     /// [`dir::order`].
     pub fn new(tree: DirTree, paths: &'a NameList, excluded: Vec<Exclusion>) -> Listed<'a> {
+        assert!(paths.iter().is_sorted_by(|a, b| dir::order(a, b).is_lt()), "the list is sorted");
         Listed { tree, paths, next: 0, current: None, last: Vec::new(), excluded }
     }
 

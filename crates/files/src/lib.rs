@@ -63,6 +63,7 @@ pub mod pool;
 pub mod position;
 pub mod progress;
 pub mod proof;
+pub mod rate;
 pub mod raw_key;
 pub mod read;
 mod read_error;

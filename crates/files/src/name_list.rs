@@ -6,8 +6,8 @@ use std::ops::Range;
 /// The maximum length of the text in bytes.
 pub const MAX_TEXT: u64 = 1 << 30;
 
-/// A list of names. It takes the bytes of its text and eight more for each name; a vector for each
-/// would take three times as much.
+/// A list of names. Its size is that of its text, and eight bytes for each name. With a vector for
+/// each name it would be three times as large.
 #[derive(Debug, Default)]
 pub struct NameList {
     text: Vec<u8>,

@@ -148,6 +148,13 @@ pub struct ReadingArgs {
     #[arg(hide_possible_values = true)]
     #[arg(overrides_with = "progress")]
     pub progress: When,
+    /// Read at most RATE bytes per second, such as 20MiB
+    ///
+    /// All threads share the limit. The bytes of one object's request arrive at once, and the next
+    /// request waits.
+    #[arg(long, value_name = "RATE", value_parser = number::rate, help_heading = "Reading")]
+    #[arg(overrides_with = "bwlimit")]
+    pub bwlimit: Option<u64>,
 }
 
 /// The default of `--max-objects`. A store could send an endless listing.

@@ -66,7 +66,8 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
     let mut report = Report::new(args, &key, manifest.seal, combined);
-    let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
+    let bar =
+        Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
     let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
@@ -97,7 +98,7 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let night = Night::new(&args.night, &raw, manifest_key.clone(), opened, sizes)?;
     let mut report = Report::new(args, &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
-    let bar = Progress::new(args.reading.progress).start("auditing", total);
+    let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
     let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
     let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
     let paths: Vec<Vec<u8>> = paths.map(files_from::object).collect();

@@ -134,10 +134,10 @@ const OPTIONS: &str =
 '-' means standard input or output only where the help mentions it.
 
 You may repeat a flag, because an alias may already contain it. The last
---progress, --num-threads and --checkpoint-every counts. Repeating any other
-option that has a value is an error, unless its help allows it, so that no key,
-nonce or file is silently ignored. To give an alias a key that an option can
-replace, set TAGMAC_KEY_FILE.";
+--progress, --num-threads, --bwlimit and --checkpoint-every counts. Repeating
+any other option that has a value is an error, unless its help allows it, so
+that no key, nonce or file is silently ignored. To give an alias a key that an
+option can replace, set TAGMAC_KEY_FILE.";
 
 const EXIT_STATUS: &str = "  0  success: everything matches and all output was written
   1  does not match: a tag is wrong, a file of a list is missing, a line is

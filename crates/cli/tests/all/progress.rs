@@ -31,6 +31,16 @@ const RUNS: [(&str, &[&str], &str, u64); 6] = [
 ];
 
 #[test]
+fn a_limited_rate_changes_nothing_else() {
+    let place = Place::new();
+    place.file("f", [7; 5000]);
+    let limited = place.keyed("tag", &["--bwlimit", "1", "--bwlimit", "1GiB", "f"]).exits(0).out;
+    assert_eq!(limited, place.keyed("tag", &["f"]).exits(0).out);
+    let says = "--bwlimit <RATE>': expected at least 1 byte per second, such as 20MiB";
+    place.keyed("tag", &["--bwlimit", "0", "f"]).exits(2).says(&[says]);
+}
+
+#[test]
 fn bars() {
     let place = place();
     for (command, args, phase, files) in RUNS {

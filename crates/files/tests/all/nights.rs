@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use tagmac_files::audit::{Audited, Plan, Status, TreeAudit};
+use tagmac_files::dir;
 use tagmac_files::manifest::options::ManifestOptions;
+use tagmac_files::name_list::NameList;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::position::{Arcs, Positions};
 use tagmac_files::raw_key::RawKey;
@@ -154,7 +156,8 @@ fn filters_are_sealed_and_applied_by_the_audit() {
 fn a_list_names_all_that_is_sealed() {
     let (keys, place) = (key(), tree(6));
     let (root, output) = (place.path().join("d"), place.path().join("m"));
-    let list = [b"2/f5".to_vec(), b"0/f3".to_vec(), b"2/f5".to_vec(), b"1".to_vec()];
+    let mut list = NameList::split(b"2/f5\n0/f3\n2/f5\n1".to_vec(), b'\n');
+    list.sort(dir::order);
     let options = SealOptions { list: Some(&list), ..SealOptions::new(&root, &output) };
     let counts = seal(&keys, options);
     assert_eq!((counts.files, counts.directories), (2, 3));
@@ -172,7 +175,7 @@ fn a_list_names_all_that_is_sealed() {
     let error = opened.run(&plan, &unknown, 1, &(), &mut |_, _, _| ()).unwrap_err();
     assert_eq!(error.to_string(), "3: the manifest has no entry with this path");
     // A path whose directory is a file.
-    let list = [b"0/f3/x".to_vec()];
+    let list = NameList::split(b"0/f3/x".to_vec(), b'\n');
     let options = SealOptions { list: Some(&list), ..SealOptions::new(&root, &output) };
     let error = Sealing::new(&keys.0, &keys.1, options).unwrap().run(&()).unwrap_err();
     assert!(error.to_string().ends_with("1 entry could not be sealed"), "{error}");

@@ -9,7 +9,9 @@ The steps are:
 - audit: unchanged; then with a flipped byte, an added, a missing and a renamed object;
 - kills: 20 workers are killed at random times;
 - overhead: compared with a job that only reads;
-- sizes: 10^3, 10^4 and 10^5 objects, for docs/guide/objects.md; only on request.
+- sizes: 10^3, 10^4 and 10^5 objects, for docs/guide/objects.md; only on request;
+- nightly: a seventh of --objects objects of 4 KiB by the command, compared with all of them; only on
+  request, alone and without Spark.
 
 Each finished run adds a line to the record. Run it under scripts/objects-server.
 """
@@ -339,13 +341,45 @@ def run_sizes(run, spark, cluster, *_):
         assert run.measured(spark, cluster, "audit", wanted, about, work).ok
 
 
+def run_nightly(run, *_):
+    wanted = [4096] * run.args.objects
+    step(f"{len(wanted)} objects of 4 KiB: all of them and a seventh, in turns")
+    fill(run.bucket, wanted)
+    command, key, where = run.args.command, run.folder / "key", run.folder / "nightly"
+    subprocess.run([command, "seal", "-k", key, "-o", where, run.prefix], check=True)
+
+    def audit_seconds(*options):
+        before = time.monotonic()
+        audit = [command, "audit", "--quiet", "-k", key, *options, where, run.prefix]
+        subprocess.run(audit, check=True, capture_output=True)
+        return time.monotonic() - before
+
+    whole, seventh, quick = [], [], []
+    for turn in range(run.args.turns):
+        whole.append(audit_seconds())
+        seventh.append(audit_seconds("--subset", f"{turn % 7 + 1}/7"))
+        quick.append(audit_seconds("--quick"))
+    # Every audit lists the bucket; --quick does nothing else.
+    listing = min(quick)
+    ratio = min(seventh) / (listing + (min(whole) - listing) / 7)
+    run.record(what="nightly by the command", objects=len(wanted), bytes=sum(wanted), all_seconds=rounded(whole),
+               seventh_seconds=rounded(seventh), quick_seconds=rounded(quick), ratio=round(ratio, 3))  # fmt: skip
+
+
+def rounded(seconds):
+    return [round(each, 2) for each in seconds]
+
+
 STEPS = {
     "seal": run_seal,
     "audit": run_audit,
     "kills": run_kills,
     "overhead": run_overhead,
     "sizes": run_sizes,
+    "nightly": run_nightly,
 }
+#: These run only if they are asked for.
+ON_REQUEST = ("sizes", "nightly")
 START = time.monotonic()
 
 
@@ -356,7 +390,7 @@ def main():
     parser.add_argument("--objects", type=int, default=100_000)
     parser.add_argument("--max-size", type=int, default=2 << 30)
     parser.add_argument("--command", help="tagmac with the feature `objects`")
-    parser.add_argument("--steps", default=",".join(name for name in STEPS if name != "sizes"))
+    parser.add_argument("--steps", default=",".join(name for name in STEPS if name not in ON_REQUEST))
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--record", help="a file to which a line is added for each run")
     args = parser.parse_args()
@@ -365,6 +399,9 @@ def main():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TAGMAC_FULL_DIR")) as folder:
         run = Run(args, Path(folder))
         chosen = args.steps.split(",")
+        if chosen == ["nightly"]:
+            run_nightly(run)
+            return
         wanted = sizes(args.objects, args.max_size) if chosen != ["sizes"] else []
         step(f"{len(wanted)} objects, {sum(wanted)} bytes")
         names = fill(run.bucket, wanted)
