@@ -20,6 +20,7 @@ mod key;
 mod keygen;
 mod list;
 mod mac;
+mod manifest;
 mod names;
 mod number;
 mod objects;
@@ -124,6 +125,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Check(args) => check::run(args),
         Command::Seal(args) => seal::run(args),
         Command::Audit(args) => audit::run(args),
+        Command::Manifest(args) => manifest::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),
         Command::Update(args) => update::run(args),

@@ -37,6 +37,21 @@ pub struct Chain {
     pub links: Vec<Link>,
 }
 
+/// How a manifest is related to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Both are the same manifest.
+    Same,
+    /// The other one continues its chain, this many manifests later.
+    Before(u64),
+    /// It continues the chain of the other one, this many manifests later.
+    After(u64),
+    /// Both are in one chain, but neither names the other one.
+    Fork,
+    /// Both are in different chains.
+    Foreign,
+}
+
 impl Chain {
     /// The start of a new chain.
     pub fn start(day: Day) -> Chain {
@@ -55,6 +70,24 @@ impl Chain {
     /// `seal` is that of this manifest.
     pub fn name(&self, seal: Tag) -> Tag {
         self.first.unwrap_or(seal)
+    }
+
+    /// Returns how a manifest with this chain and seal is related to another one.
+    pub fn relation(&self, seal: Tag, other: &Chain, other_seal: Tag) -> Relation {
+        let has = |chain: &Chain, number: u64, seal: Tag| {
+            chain.links.iter().any(|link| link.sequence == number && link.seal == seal)
+        };
+        if seal == other_seal {
+            Relation::Same
+        } else if has(other, self.sequence, seal) {
+            Relation::Before(other.sequence - self.sequence)
+        } else if has(self, other.sequence, other_seal) {
+            Relation::After(self.sequence - other.sequence)
+        } else if self.name(seal) != other.name(other_seal) {
+            Relation::Foreign
+        } else {
+            Relation::Fork
+        }
     }
 
     /// Appends the lines of the chain.

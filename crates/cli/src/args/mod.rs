@@ -16,7 +16,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
-pub use seal::{AuditArgs, FilterArgs, NightArgs, SealArgs};
+pub use seal::{Action, AuditArgs, FilterArgs, ManifestArgs, NightArgs, SealArgs};
 pub use shared::FilesFromArgs;
 pub use shared::MAX_OBJECTS;
 use shared::{AlgorithmParser, KeyArgs, KeyOnlyArgs, ListingArgs, Nonce, ReadingArgs};
@@ -55,6 +55,9 @@ pub enum Command {
     /// Compare a directory with its manifest
     #[command(after_help = help::AUDIT.short(), after_long_help = help::AUDIT.long())]
     Audit(AuditArgs),
+    /// Show the chain of a manifest, its entries, or how it differs from a later one
+    #[command(after_help = help::MANIFEST.short(), after_long_help = help::MANIFEST.long())]
+    Manifest(ManifestArgs),
     /// Hash a range of an object into a partial, on any machine
     #[command(after_help = help::PART.short(), after_long_help = help::PART.long())]
     Part(PartArgs),

@@ -136,6 +136,40 @@ pub struct AuditArgs {
     pub paths: Vec<PathBuf>,
 }
 
+/// `tagmac manifest`
+#[derive(Group)]
+pub struct ManifestArgs {
+    /// The key.
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Print no summary, and with --json no unchanged entries
+    #[arg(long)]
+    pub quiet: bool,
+    /// Write a JSON object per line
+    #[arg(long)]
+    pub json: bool,
+    /// What to do
+    #[arg(value_name = "ACTION", value_enum)]
+    pub action: Action,
+    /// The manifest from 'tagmac seal'; for objects, its folder or URL
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: PathBuf,
+    /// For diff, the later manifest; for cat, entries to print with all below them
+    #[arg(value_name = "NAME", value_hint = ValueHint::AnyPath)]
+    pub names: Vec<PathBuf>,
+}
+
+/// What `tagmac manifest` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Action {
+    /// Print the number, the day and the seal of each manifest of the chain
+    Log,
+    /// Compare two manifests as 'audit' compares a directory with one
+    Diff,
+    /// Print the lines of entries
+    Cat,
+}
+
 /// The part that an audit reads, and the files in which it remembers that.
 #[derive(Group)]
 pub struct NightArgs {

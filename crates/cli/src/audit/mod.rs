@@ -21,9 +21,9 @@ use crate::mac;
 use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
-use combined::Combined;
+pub use combined::Combined;
 use night::{Night, Opened};
-use report::Report;
+pub use report::{Form, Report};
 
 /// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
 pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
@@ -65,7 +65,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
-    let mut report = Report::new(args, &key, manifest.seal, combined);
+    let mut report = Report::new(form(args), &key, manifest.seal, combined);
     let bar =
         Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
     let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
@@ -74,7 +74,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     drop(bar);
     let Audited { skipped, renames_complete, left_out, tally } = audited;
     let proof = night.finish(&tally, args.quiet)?;
-    Ok(report.finish(skipped, left_out, renames_complete, proof))
+    Ok(report.finish(skipped, left_out, renames_complete, Some(proof)))
 }
 
 /// Audits the objects below a URL.
@@ -96,7 +96,7 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         })
     };
     let night = Night::new(&args.night, &raw, manifest_key.clone(), opened, sizes)?;
-    let mut report = Report::new(args, &key, root.seal, Combined::new(args)?);
+    let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
     let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
@@ -108,5 +108,9 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     drop(bar);
     let Audited { skipped, renames_complete, left_out, tally } = audited;
     let proof = night.finish(&tally, args.quiet)?;
-    Ok(report.finish(skipped, left_out, renames_complete, proof))
+    Ok(report.finish(skipped, left_out, renames_complete, Some(proof)))
+}
+
+fn form(args: &AuditArgs) -> Form {
+    Form { json: args.json, quiet: args.quiet }
 }

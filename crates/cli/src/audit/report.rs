@@ -10,7 +10,6 @@ use tagmac_files::day::Day;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::open_key::OpenKey;
 
-use crate::args::AuditArgs;
 use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
@@ -19,7 +18,7 @@ use crate::say;
 
 /// Collects the verdicts and writes them.
 pub struct Report<'a> {
-    args: &'a AuditArgs,
+    form: Form,
     key: &'a OpenKey,
     /// The tag of the whole manifest.
     seal: Tag,
@@ -27,6 +26,15 @@ pub struct Report<'a> {
     counts: Counts,
     /// Output failed. The verdicts still determine the exit status.
     lost: bool,
+}
+
+/// The form of the output.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// A JSON object for each entry.
+    pub json: bool,
+    /// Only what differs.
+    pub quiet: bool,
 }
 
 /// The JSON object of an entry.
@@ -115,7 +123,8 @@ fn as_text<S: Serializer>(day: &Option<Day>, serializer: S) -> Result<S::Ok, S::
 #[derive(Serialize)]
 struct Summary<'a> {
     summary: Sums,
-    proof: Proof,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Proof>,
     /// True if the search for renamed files was complete.
     renames_complete: bool,
     algorithm: &'a str,
@@ -127,8 +136,8 @@ struct Summary<'a> {
 
 impl<'a> Report<'a> {
     /// Returns a report on standard output and in the file of `--combined`.
-    pub fn new(args: &'a AuditArgs, key: &'a OpenKey, seal: Tag, combined: Combined) -> Report<'a> {
-        Report { args, key, seal, combined, counts: Counts::default(), lost: false }
+    pub fn new(form: Form, key: &'a OpenKey, seal: Tag, combined: Combined) -> Report<'a> {
+        Report { form, key, seal, combined, counts: Counts::default(), lost: false }
     }
 
     /// Adds the verdict on an entry. `kind` is a word for its kind.
@@ -164,10 +173,10 @@ impl<'a> Report<'a> {
             }
         }
         let same = matches!(status, Status::Unchanged | Status::NotRead | Status::Archived);
-        if self.combined.is_output() || same && (self.args.quiet || !self.args.json) {
+        if self.combined.is_output() || same && (self.form.quiet || !self.form.json) {
             return Ok(());
         }
-        if self.args.json {
+        if self.form.json {
             return self.json(path, kind, status);
         }
         let verdict = match status {
@@ -215,8 +224,15 @@ impl<'a> Report<'a> {
 
     /// Writes the summary and returns the exit code. `skipped` is the number of entries skipped
     /// because of their kind; `left_out` is the number that the sealed filters left out; `all` is
-    /// whether the search for renamed files was complete.
-    pub fn finish(mut self, skipped: u64, left_out: u64, all: bool, proof: Proof) -> Option<Exit> {
+    /// whether the search for renamed files was complete. `proof` is what was read, if anything
+    /// can be.
+    pub fn finish(
+        mut self,
+        skipped: u64,
+        left_out: u64,
+        all: bool,
+        proof: Option<Proof>,
+    ) -> Option<Exit> {
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
             self.taken(combined.finish());
@@ -233,7 +249,7 @@ impl<'a> Report<'a> {
         if !all {
             diagnostic("too many candidates: some renamed files may be listed as new and missing");
         }
-        if self.args.json && !self.lost {
+        if self.form.json && !self.lost {
             let told = output::json(&Summary {
                 summary: sums,
                 proof,
@@ -245,7 +261,7 @@ impl<'a> Report<'a> {
                 status,
             });
             self.taken(told);
-        } else if !self.args.quiet || exit.is_some() {
+        } else if !self.form.quiet || exit.is_some() {
             // These are rare, so omit them if they are 0.
             let is_told = |(word, count): &(&str, u64)| {
                 let rare = ["unreadable", "not read", "archived", "skipped", "left out"];

@@ -51,7 +51,11 @@ fn fish_operands(command: &Command) -> String {
     for command in command.get_subcommands() {
         for words in command.get_positionals().filter_map(bash::words) {
             let (name, words) = (command.get_name(), words.join(" "));
-            let when = format!("__fish_tagmac_using_subcommand {name}");
+            let mut when = format!("__fish_tagmac_using_subcommand {name}");
+            if command.get_positionals().count() > 1 {
+                // Names of files follow the word.
+                write!(when, "; and not __fish_seen_subcommand_from {words}").expect("a String");
+            }
             writeln!(text, "complete -c tagmac -n \"{when}\" -f -a \"{words}\"").expect("a String");
         }
     }

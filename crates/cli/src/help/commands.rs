@@ -45,12 +45,13 @@ Examples:
   tagmac audit -k my.key M DIR          compare the directory with the manifest";
 
 #[cfg(test)]
-pub const ALL: [&CommandHelp; 14] = [
+pub const ALL: [&CommandHelp; 15] = [
     &KEYGEN,
     &TAG,
     &CHECK,
     &SEAL,
     &AUDIT,
+    &MANIFEST,
     &PART,
     &COMBINE,
     &UPDATE,
@@ -413,4 +414,31 @@ The exit status is 0 if everything that was read is unchanged, and 1 if anything
 differs or the manifest was altered. It is 3 if the manifest was made under
 another key. It is 4 if something could not be read and no difference was found.",
     topics: &["keys", "nonces", "objects", "exit-status"],
+};
+
+pub const MANIFEST: CommandHelp = CommandHelp {
+    name: "manifest",
+    examples: "\
+Examples:
+  tagmac manifest -k my.key log photos.manifest
+  tagmac manifest -k my.key diff monday.manifest tuesday.manifest
+  tagmac manifest -k my.key cat photos.manifest 2026/summer",
+    details: "\
+Each action verifies the seal first. None reads DIR.
+
+'log' prints the number, the day and the seal of MANIFEST and of each earlier
+manifest of its chain, at most 4096.
+
+'diff' prints the verdicts that 'audit' would print for a directory that the
+second manifest describes, and states how the two chains are related. Only
+properties that both manifests record are compared. If the algorithm needs
+nonces, a file that was read for both manifests has two tags that cannot be
+compared: if its size is unchanged, it counts as not read.
+
+'cat' prints the lines of all entries, or of each NAME and what is below it, as
+they are in the manifest.
+
+The exit status is 0, or 1 if the manifests differ, one was altered, or a NAME
+has no entry.",
+    topics: &["keys", "objects", "exit-status"],
 };

@@ -227,7 +227,7 @@ const PATHS: [&str; 8] = [
     "OFFSET> <PATCHFILE",
 ];
 const FOLDERS: [&str; 1] = ["DIR"];
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "ALG",
     "BITS",
     "BYTES",
@@ -242,6 +242,7 @@ const OTHERS: [&str; 20] = [
     "N/T",
     "OFFSET:LENGTH",
     "P",
+    "RATE",
     "SEAL",
     "SHARE",
     "SIZE",
@@ -272,7 +273,8 @@ fn path_options(help: &str) -> Vec<(String, bool)> {
 fn every_path_is_completed(shell: &Shell) {
     let Some(mut session) = with_names(shell) else { return };
     let names = session.names();
-    let commands = ["keygen", "tag", "check", "seal", "audit", "part", "combine", "update"];
+    let commands =
+        ["keygen", "tag", "check", "seal", "audit", "manifest", "part", "combine", "update"];
     let mut seen = 0;
     for command in commands.into_iter().chain(["list", "bounds", "selftest", "completions", "man"])
     {
@@ -295,7 +297,9 @@ fn every_path_is_completed(shell: &Shell) {
     }
     assert!(seen > 25, "{seen}");
     // Operands.
-    for before in ["tag", "check", "combine", "part --last", "update --append", "audit"] {
+    for before in
+        ["tag", "check", "combine", "part --last", "update --append", "audit", "manifest log"]
+    {
         let all: Vec<&str> = before.split(' ').chain([INSIDE]).collect();
         assert_eq!(session.completes(&format!("{before} fol\tin")), all, "{before}");
     }
@@ -320,6 +324,7 @@ fn words_are_completed(shell: &Shell) {
         ("bounds --algorithm UMAC-12", &["bounds", "--algorithm", "UMAC-128"]),
         ("tag --progress nev", &["tag", "--progress", "never"]),
         ("completions zs", &["completions", "zsh"]),
+        ("manifest di", &["manifest", "diff"]),
         ("help exi", &["help", "exit-status"]),
         ("update --patch 0 raw\\ file --exp", &["update", "--patch", "0", "raw file", "--expect"]),
         // Numbers are not completed to file names.

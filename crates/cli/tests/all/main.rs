@@ -18,6 +18,7 @@ mod key;
 mod limits;
 mod lists;
 mod manifest;
+mod manifests;
 #[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
 mod memory;
 mod nights;

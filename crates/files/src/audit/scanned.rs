@@ -108,7 +108,7 @@ fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
 }
 
 /// Returns the verdict on a missing entry. A missing file may be a new one under another name.
-pub fn missing<'a>(turn: Option<Turn>, sealed: Entry) -> Item<Scanner<'a>> {
+pub fn missing<S: Source<Metadata = Metadata>>(turn: Option<Turn>, sealed: Entry) -> Item<S> {
     let metadata = Metadata::of(&sealed);
     let Entry { kind, path, content, .. } = sealed;
     match content {

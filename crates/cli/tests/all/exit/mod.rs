@@ -88,12 +88,17 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
         "a manifest, sidecar, partial or checkpoint is damaged or of the wrong kind",
         &[
             "a manifest, ledger or pin that is damaged, older than the pin or of the wrong kind",
+            "a manifest that is damaged or of the wrong kind",
             "a sidecar that is damaged or of the wrong kind",
             "a partial that is damaged or of the wrong kind",
             "a checkpoint that is damaged or of the wrong kind",
         ],
     ),
-    (1, "a directory differs from its manifest", &["a difference"]),
+    (
+        1,
+        "a directory differs from its manifest",
+        &["a difference", "a difference; a name without an entry"],
+    ),
     (1, "bytes around an edit have changed", &["bytes around the edit that changed"]),
     (1, "partials have gaps or overlap", &["gaps or overlaps"]),
     (2, "usage error", &["usage"]),

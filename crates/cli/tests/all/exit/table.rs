@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 70] = [
+pub const TABLE: [Row; 78] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -218,6 +218,39 @@ pub const TABLE: [Row; 70] = [
             "$T audit -k k --combined no/c m t",
         ],
     ),
+    (
+        "manifest",
+        0,
+        "printed, or no difference",
+        &["$T manifest -k k log m", "$T manifest -k k diff m m", "$T manifest -k k cat m"],
+    ),
+    (
+        "manifest",
+        1,
+        "a difference; a name without an entry",
+        &["$T seal -k k u -o n; $T manifest -k k diff m n", "$T manifest -k k cat m gone"],
+    ),
+    (
+        "manifest",
+        1,
+        "a manifest that is damaged or of the wrong kind",
+        &["$T manifest -k k log m.x", "$T manifest -k k cat f"],
+    ),
+    (
+        "manifest",
+        2,
+        "usage",
+        &["$T manifest -k k log m m", "$T manifest -k k diff m", "$T manifest -k k print m"],
+    ),
+    ("manifest", 3, "the key", &["$T manifest -k missing log m"]),
+    ("manifest", 3, "a manifest of another key", &["$T manifest -k other log m"]),
+    (
+        "manifest",
+        4,
+        "a manifest that is missing or cannot be read",
+        &["$T manifest -k k log gone", "$U $T manifest -k k log secret"],
+    ),
+    ("manifest", 4, "output", &["$T manifest -k k log m > /dev/full"]),
     ("part", 0, "the partial is written", &["$T part -k k --object o --start 0 --last f -o q >&-"]),
     ("part", 2, "usage", &["$T part -k k --object o --start 1 --last f -o q"]),
     ("part", 3, "the key", &["$T part -k missing --object o --start 0 --last f -o q"]),
