@@ -256,7 +256,7 @@ fn flush(out: &mut Vec<u8>, most: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// An entry as JSON. What the manifest does not record is left out.
+/// An entry as JSON. Columns that the manifest does not have are left out.
 #[derive(Serialize)]
 struct EntryRecord<'a> {
     path: Cow<'a, str>,

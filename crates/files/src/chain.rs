@@ -37,7 +37,7 @@ pub struct Chain {
     pub links: Vec<Link>,
 }
 
-/// How a manifest is related to another one.
+/// The relation of a manifest to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Both are the same manifest.
@@ -72,7 +72,7 @@ impl Chain {
         self.first.unwrap_or(seal)
     }
 
-    /// Returns how a manifest with this chain and seal is related to another one.
+    /// Returns the relation of a manifest with this chain and seal to another one.
     pub fn relation(&self, seal: Tag, other: &Chain, other_seal: Tag) -> Relation {
         let has = |chain: &Chain, number: u64, seal: Tag| {
             chain.links.iter().any(|link| link.sequence == number && link.seal == seal)

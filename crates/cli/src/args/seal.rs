@@ -159,7 +159,7 @@ pub struct ManifestArgs {
     pub names: Vec<PathBuf>,
 }
 
-/// What `tagmac manifest` does.
+/// The action of `tagmac manifest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Action {
     /// Print the number, the day and the seal of each manifest of the chain

@@ -435,8 +435,8 @@ properties that both manifests record are compared. If the algorithm needs
 nonces, a file that was read for both manifests has two tags that cannot be
 compared: if its size is unchanged, it counts as not read.
 
-'cat' prints the lines of all entries, or of each NAME and what is below it, as
-they are in the manifest.
+'cat' prints the lines of all entries, or of each NAME and what is below it, in
+the form that they have in the manifest.
 
 The exit status is 0, or 1 if the manifests differ, one was altered, or a NAME
 has no entry.",
