@@ -53,6 +53,7 @@ pub mod manifest;
 pub mod memory;
 pub mod name_list;
 pub mod new_file;
+pub mod night;
 pub mod objects;
 pub mod open;
 pub mod open_key;

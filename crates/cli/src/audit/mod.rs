@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::night::{Night, Opened};
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
 use tagmac_files::progress::Total;
@@ -22,7 +23,6 @@ use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 pub use combined::Combined;
-use night::{Night, Opened};
 pub use report::{Form, Report};
 
 /// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
@@ -61,7 +61,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
-    let night = Night::new(&args.night, &raw, manifest_key, opened, sizes)?;
+    let mut night = Night::new(night::options(&args.night), &raw, manifest_key, opened, sizes)?;
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
@@ -73,7 +73,10 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
     drop(bar);
     let Audited { skipped, renames_complete, left_out, tally } = audited;
-    let proof = night.finish(&tally, args.quiet)?;
+    let proof = night.finish(&tally)?;
+    if !args.quiet {
+        night::tell(&args.night, &night, &proof, opened.is_bucket);
+    }
     Ok(report.finish(skipped, left_out, renames_complete, Some(proof)))
 }
 
@@ -95,7 +98,8 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
             Ok(())
         })
     };
-    let night = Night::new(&args.night, &raw, manifest_key.clone(), opened, sizes)?;
+    let options = night::options(&args.night);
+    let mut night = Night::new(options, &raw, manifest_key.clone(), opened, sizes)?;
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
@@ -107,7 +111,10 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let audited = stores.audit(&key, &audit, &args.directory, put)?;
     drop(bar);
     let Audited { skipped, renames_complete, left_out, tally } = audited;
-    let proof = night.finish(&tally, args.quiet)?;
+    let proof = night.finish(&tally)?;
+    if !args.quiet {
+        night::tell(&args.night, &night, &proof, opened.is_bucket);
+    }
     Ok(report.finish(skipped, left_out, renames_complete, Some(proof)))
 }
 

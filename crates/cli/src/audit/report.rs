@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use tagmac::Tag;
 use tagmac_files::Error;
 use tagmac_files::audit::{Change, Counts, Status};
-use tagmac_files::day::Day;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::night::Proof;
 use tagmac_files::open_key::OpenKey;
 
 use crate::audit::combined::Combined;
@@ -97,26 +97,23 @@ impl Serialize for Sums {
     }
 }
 
-/// The part that an audit read, and the proof that it gives.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Proof {
-    /// The number of sealed files or objects that were found.
-    pub files: u64,
-    /// The number of those that were read.
-    pub read: u64,
-    /// Their total size in bytes.
-    pub bytes: u64,
-    /// The probability that a change of ten files was missed.
-    pub missed: f64,
-    /// The earliest day on which one of the files was last read, if it is known.
-    #[serde(serialize_with = "as_text")]
-    pub oldest: Option<Day>,
-    /// The manifest's number in its chain; 0 for a version without chains.
-    pub sequence: u64,
+/// The [`Proof`] of an audit as JSON.
+#[derive(Serialize)]
+struct ProofRecord {
+    files: u64,
+    read: u64,
+    bytes: u64,
+    missed: f64,
+    oldest: Option<String>,
+    sequence: u64,
 }
 
-fn as_text<S: Serializer>(day: &Option<Day>, serializer: S) -> Result<S::Ok, S::Error> {
-    day.map(|day| day.to_string()).serialize(serializer)
+impl From<Proof> for ProofRecord {
+    fn from(proof: Proof) -> ProofRecord {
+        let Proof { files, read, bytes, missed, oldest, sequence } = proof;
+        let oldest = oldest.map(|day| day.to_string());
+        ProofRecord { files, read, bytes, missed, oldest, sequence }
+    }
 }
 
 /// The last JSON object.
@@ -124,7 +121,7 @@ fn as_text<S: Serializer>(day: &Option<Day>, serializer: S) -> Result<S::Ok, S::
 struct Summary<'a> {
     summary: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<Proof>,
+    proof: Option<ProofRecord>,
     /// True if the search for renamed files was complete.
     renames_complete: bool,
     algorithm: &'a str,
@@ -252,7 +249,7 @@ impl<'a> Report<'a> {
         if self.form.json && !self.lost {
             let told = output::json(&Summary {
                 summary: sums,
-                proof,
+                proof: proof.map(ProofRecord::from),
                 renames_complete: all,
                 algorithm: self.key.mac.algorithm().name(),
                 bits: self.key.mac.tag_bits(),
