@@ -10,6 +10,8 @@
 
 mod algorithm;
 mod arrow;
+#[cfg(unix)]
+mod audit;
 mod batch;
 mod buffer;
 #[cfg(unix)]
@@ -70,7 +72,8 @@ mod _tagmac {
     #[cfg(unix)]
     #[pymodule_export]
     use super::{
-        manifest::{AuditReport, Difference, Sealed, audit, seal},
+        audit::{AuditReport, Difference, audit},
+        manifest::{Sealed, seal},
         part::{Part, Partial, combine},
         tree::Tree,
     };

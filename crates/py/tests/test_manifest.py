@@ -298,3 +298,64 @@ def test_filters_and_what_was_not_read(tree, manifest, tmp_path):
     with pytest.raises(tagmac.WrongKey, match="cannot continue the old one"):
         tagmac.seal(tree, tagmac.Key.generate(), manifest)
     tagmac.seal(tree, tagmac.Key.generate(), manifest, new_chain=True)
+
+
+def test_a_part_a_ledger_and_a_pin(tree, tmp_path):
+    key = tagmac.Key.generate()
+    manifest = tmp_path / "manifest"
+    for number in range(20):
+        (tree / f"f{number}").write_text(f"text {number}")
+    files = tagmac.seal(tree, key, manifest).files
+    first = manifest.read_bytes()
+    records = {"ledger": tmp_path / "ledger", "pin": tmp_path / "pin"}
+
+    parts = [tagmac.audit(manifest, tree, key, subset=(n, 3), **records) for n in (1, 2, 3)]
+    assert sum(report.files_read for report in parts) == files
+    assert all(report.ok and report.sequence == 1 for report in parts)
+    assert all(report.not_read == files - report.files_read for report in parts)
+    assert parts[0].missed > 0 and parts[0].oldest_read
+
+    quick = tagmac.audit(manifest, tree, key, quick=True)
+    assert (quick.files_read, quick.bytes_read, quick.missed) == (0, 0, 1.0)
+    # Ledgers know what was read longest ago.
+    report = tagmac.audit(manifest, tree, key, sample=1.0, oldest_first=True, **records)
+    assert (report.files_read, report.missed) == (files, 0.0)
+    assert tagmac.audit(manifest, tree, key, max_bytes=0).files_read <= 1
+
+    seal = bytes.fromhex(first.rsplit(b"seal: ")[-1].strip().decode())
+    assert tagmac.audit(manifest, tree, key, expect=seal)
+    with pytest.raises(tagmac.InvalidTag, match="expected the seal 00"):
+        tagmac.audit(manifest, tree, key, expect=bytes(32))
+
+    # A manifest that is older than the pin.
+    tagmac.seal(tree, key, manifest)
+    assert tagmac.audit(manifest, tree, key, pin=records["pin"]).sequence == 2
+    manifest.write_bytes(first)
+    with pytest.raises(tagmac.InvalidTag, match="rolled back"):
+        tagmac.audit(manifest, tree, key, pin=records["pin"])
+
+    (tree / "f1").write_text("other")
+    report = tagmac.audit(manifest, tree, key, paths=["./f0", "f2"])
+    assert report.ok and report.unchanged == 2
+    assert not tagmac.audit(manifest, tree, key, paths=["f1"])
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ({"quick": True, "sample": 0.5}, "expected at most one"),
+        ({"subset": (0, 3)}, "such as \\(3, 7\\)"),
+        ({"subset": (4, 3)}, "such as \\(3, 7\\)"),
+        ({"sample": 1.5}, "from 0 to 1"),
+        ({"oldest_first": True}, "needs a ledger"),
+        ({"quick": True, "ledger": "l"}, "a quick audit reads nothing"),
+        ({"paths": ["a"], "sample": 0.5}, "cannot be combined"),
+        ({"paths": ["/a"]}, "relative to the directory"),
+        ({"paths": ["../a"]}, "relative to the directory"),
+    ],
+)
+def test_parts_that_cannot_be(tree, tmp_path, options, says):
+    key = tagmac.Key.generate()
+    tagmac.seal(tree, key, tmp_path / "manifest")
+    with pytest.raises(ValueError, match=says):
+        tagmac.audit(tmp_path / "manifest", tree, key, **options)

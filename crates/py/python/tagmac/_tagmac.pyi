@@ -388,6 +388,15 @@ if sys.platform != "win32":
         directory: str | PathLike[str],
         key: Key,
         *,
+        quick: bool = False,
+        subset: tuple[int, int] | None = None,
+        sample: float | None = None,
+        max_bytes: int | None = None,
+        oldest_first: bool = False,
+        ledger: str | PathLike[str] | None = None,
+        pin: str | PathLike[str] | None = None,
+        expect: bytes | None = None,
+        paths: Sequence[str | PathLike[str]] = ...,
         threads: int = 0,
         progress: Callable[[int, int | None, int, int | None], object] | None = None,
     ) -> AuditReport: ...
@@ -430,11 +439,23 @@ if sys.platform != "win32":
         @property
         def unreadable(self) -> int: ...
         @property
+        def not_read(self) -> int: ...
+        @property
         def skipped(self) -> int: ...
         @property
         def left_out(self) -> int: ...
         @property
         def renames_complete(self) -> bool: ...
+        @property
+        def files_read(self) -> int: ...
+        @property
+        def bytes_read(self) -> int: ...
+        @property
+        def missed(self) -> float: ...
+        @property
+        def oldest_read(self) -> str | None: ...
+        @property
+        def sequence(self) -> int: ...
         @property
         def differences(self) -> list[Difference]: ...
 
