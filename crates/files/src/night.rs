@@ -190,7 +190,7 @@ impl<'a> Night<'a> {
             read: tally.read,
             bytes: tally.bytes,
             missed: missed(tally.files, tally.read, CHANGED),
-            oldest: tally.oldest.filter(|_| !tally.unknown),
+            oldest: tally.oldest(),
             sequence: seen.sequence,
         })
     }

@@ -29,7 +29,7 @@ pub struct SealArgs {
     /// Record pipes, sockets and devices, which are skipped by default
     ///
     /// Their names and kinds are recorded; they are not opened.
-    #[arg(long, help_heading = "Contents")]
+    #[arg(long, help_heading = "Contents", hide_short_help = true)]
     pub special: bool,
     /// Record numeric owners and groups
     #[arg(long, help_heading = "Contents")]
@@ -116,8 +116,19 @@ pub struct AuditArgs {
     ///
     /// '=' unchanged, '*' changed, '+' missing in DIR, '-' new in DIR, '!' unreadable. If FILE is
     /// '-', the lines replace the verdicts on standard output.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub combined: Option<PathBuf>,
+    /// Write a report for people to FILE, as one HTML page
+    ///
+    /// It replaces only an older report. A failed audit has a report too.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Write metrics for Prometheus to FILE
+    ///
+    /// The textfile collector of its node exporter reads names that end in '.prom'. All users may
+    /// read FILE.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -202,6 +213,7 @@ pub struct NightArgs {
     pub pin: Option<PathBuf>,
     /// Accept only the manifest with this seal
     #[arg(long, value_name = "SEAL", value_parser = Nonce::parse, help_heading = "Every night")]
+    #[arg(hide_short_help = true)]
     pub expect: Option<Nonce>,
 }
 

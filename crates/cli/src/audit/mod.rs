@@ -1,14 +1,20 @@
 //! `tagmac audit`: compares a tree, or the objects of a bucket, with a manifest.
 
 mod combined;
+mod facts;
+mod html;
+mod metrics;
 mod night;
+mod published;
 mod report;
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::exclusion::Exclusion;
 use tagmac_files::night::{Night, Opened};
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
@@ -16,17 +22,39 @@ use tagmac_files::progress::Total;
 use tagmac_files::selection::Histogram;
 
 use crate::args::AuditArgs;
+use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::files_from;
 use crate::mac;
 use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
+use crate::say;
 pub use combined::Combined;
+use facts::Facts;
+use published::Published;
 pub use report::{Form, Report};
 
 /// Audits a directory or a bucket. Returns `Some(exit)` unless everything is unchanged.
 pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
+    let published = Published::open(args)?;
+    let mut facts = Facts::new(args);
+    let result = audit(args, &published, &mut facts);
+    match published.finish(&facts, result.as_ref().err()) {
+        Err(lost) if matches!(result, Ok(None)) => Err(lost),
+        Err(lost) => {
+            diagnostic(say::line(&lost));
+            result
+        }
+        Ok(()) => result,
+    }
+}
+
+fn audit(
+    args: &AuditArgs,
+    published: &Published,
+    facts: &mut Facts,
+) -> Result<Option<Exit>, Error> {
     if args.manifest.as_os_str() == "-" {
         return Err(Error::usage(
             "the manifest is read twice, so it cannot come from standard input ('-'); save it in a file",
@@ -38,7 +66,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let limits = (args.reading.num_threads, args.listing.max_objects);
     let stores = Stores::open(names.into_iter(), [].into_iter(), limits)?;
     if is_url(&args.directory) {
-        return objects(args, &stores.expect("a URL has a store"));
+        return objects(args, &stores.expect("a URL has a store"), facts);
     }
     if is_url(&args.manifest) {
         return Err(Error::usage(format_args!(
@@ -49,7 +77,12 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let mut audit = TreeAudit::open(&key, &raw, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
-    audit.exclude(combined.exclusions())?;
+    let records = args.night.ledger.iter().chain(&args.night.pin);
+    // A record that cannot exist fails later, with its own name.
+    let records = records.filter_map(|path| Exclusion::new(path).ok()).collect();
+    let others = [combined.exclusions(), published.exclusions(), Ok(records)];
+    let others: io::Result<Vec<_>> = others.into_iter().collect();
+    audit.exclude(others.map(|all| all.concat()))?;
     let manifest = audit.manifest();
     let shown = Escaped::name(&args.manifest).to_string();
     let opened = Opened {
@@ -65,15 +98,20 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
+    facts.open(&key, &opened, night.selection.as_ref(), args.night.quick);
     let mut report = Report::new(form(args), &key, manifest.seal, combined);
     let bar =
         Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
-    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
+    let put = &mut |path: &[u8], kind, status: Status<'_>| {
+        facts.add(path, &status);
+        report.put(path, kind, status);
+    };
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
     drop(bar);
-    let Audited { skipped, renames_complete, left_out, tally } = audited;
-    let proof = night.finish(&tally)?;
+    let proof = night.finish(&audited.tally)?;
+    facts.finish(&audited, proof);
+    let Audited { skipped, renames_complete, left_out, .. } = audited;
     if !args.quiet {
         night::tell(&args.night, &night, &proof, opened.is_bucket);
     }
@@ -81,7 +119,7 @@ pub fn run(args: &AuditArgs) -> Result<Option<Exit>, Error> {
 }
 
 /// Audits the objects below a URL.
-fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
+fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Option<Exit>, Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     stores.check_outside(&args.manifest, &args.directory)?;
@@ -100,18 +138,23 @@ fn objects(args: &AuditArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     };
     let options = night::options(&args.night);
     let mut night = Night::new(options, &raw, manifest_key.clone(), opened, sizes)?;
+    facts.open(&key, &opened, night.selection.as_ref(), args.night.quick);
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
-    let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
+    let put = &mut |name: &[u8], kind, status: Status<'_>| {
+        facts.add(name, &status);
+        report.put(name, kind, status);
+    };
     let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
     let paths: Vec<Vec<u8>> = paths.map(files_from::object).collect();
     let plan = &night.plan;
     let audit = BucketAudit { manifest: &manifest, progress: &bar, plan, paths: &paths };
     let audited = stores.audit(&key, &audit, &args.directory, put)?;
     drop(bar);
-    let Audited { skipped, renames_complete, left_out, tally } = audited;
-    let proof = night.finish(&tally)?;
+    let proof = night.finish(&audited.tally)?;
+    facts.finish(&audited, proof);
+    let Audited { skipped, renames_complete, left_out, .. } = audited;
     if !args.quiet {
         night::tell(&args.night, &night, &proof, opened.is_bucket);
     }

@@ -277,7 +277,8 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn text(changes: &[Change]) -> String {
+/// Returns changes as text.
+pub fn text(changes: &[Change]) -> String {
     let one = |change: &Change| match (&change.expected, &change.found) {
         (Some(expected), Some(found)) => {
             format!("{}: expected {expected}, found {found}", change.what)

@@ -410,6 +410,9 @@ and exits with 1 if the manifest or the ledger is older or from a fork. So it
 detects a directory that was restored together with its manifest. With --expect
 you keep the seal, which is the last line of the manifest, elsewhere.
 
+--report and --metrics replace only their own older files, also when the audit
+fails. The page lists at most 1,000 differences of each kind.
+
 The exit status is 0 if everything that was read is unchanged, and 1 if anything
 differs or the manifest was altered. It is 3 if the manifest was made under
 another key. It is 4 if something could not be read and no difference was found.",

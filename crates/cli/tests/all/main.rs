@@ -35,6 +35,7 @@ mod process;
 mod progress;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod replaced;
+mod report;
 mod seal;
 mod tag;
 mod update;

@@ -1,5 +1,7 @@
 //! The part that an audit reads, and the count of what it has read.
 
+use std::collections::BTreeMap;
+
 use crate::audit::Status;
 use crate::day::Day;
 use crate::ledger::Ledger;
@@ -60,11 +62,8 @@ pub struct Tally {
     pub read: u64,
     /// Their total size in bytes.
     pub bytes: u64,
-    /// The earliest day on which one of the files was last read; `None` without files,
-    /// or if the manifest does not record it.
-    pub oldest: Option<Day>,
-    /// True if the manifest does not record when some file was last read.
-    pub unknown: bool,
+    /// The number of those by the day on which each was last read; `None` is an unknown day.
+    pub last_read: BTreeMap<Option<Day>, u64>,
     /// The positions of sealed files in the plan's arcs that were not read and found unchanged.
     pub exceptions: Vec<u64>,
 }
@@ -81,10 +80,14 @@ impl Tally {
         if turn.read && !is_unchanged {
             self.exceptions.push(turn.position);
         }
-        match if is_unchanged { Some(today) } else { turn.last } {
-            Some(last) => self.oldest = Some(self.oldest.map_or(last, |oldest| oldest.min(last))),
-            None => self.unknown = true,
-        }
+        let last = if is_unchanged { Some(today) } else { turn.last };
+        *self.last_read.entry(last).or_default() += 1;
+    }
+
+    /// Returns the earliest day on which one of the files was last read; `None` without files, or
+    /// if it is unknown for some.
+    pub fn oldest(&self) -> Option<Day> {
+        *self.last_read.first_key_value()?.0
     }
 
     /// Adds a sealed file that is missing.

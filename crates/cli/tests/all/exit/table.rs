@@ -216,6 +216,8 @@ pub const TABLE: [Row; 78] = [
             "$T audit -k k --json m t > /dev/full",
             "$T audit -k k --combined - m t >&-",
             "$T audit -k k --combined no/c m t",
+            "$T audit -k k --report no/r m t",
+            "$T audit -k k --metrics f m t",
         ],
     ),
     (
