@@ -44,10 +44,11 @@ const fn plant(name: &'static str, example: &'static str, sync: bool, number: us
     Plant { name, example, sync, number }
 }
 
-const PLANTS: [Plant; 9] = [
+const PLANTS: [Plant; 10] = [
     plant("no-sync-of-a-new-key", "keygen", true, 0),
     plant("no-sync-of-the-folder", "keygen", true, 1),
     plant("no-sync-of-a-manifest", "seal, replacing", true, 0),
+    plant("no-sync-of-a-ledger", "audit --ledger --pin", true, 0),
     plant("no-sync-of-a-checkpoint", "tag --checkpoint", true, 3),
     plant("no-sync-of-node-pages", "update --patch", true, 0),
     plant("no-sync-of-a-header", "update --patch", true, 1),
@@ -169,6 +170,9 @@ impl Bench {
         place.write("t/a", "old");
         place.must(&["seal", "-k", "k", "-o", "m", "t"])?;
         place.write("t/a", "new");
+        place.must(&["seal", "-k", "k", "-o", "m2", "t"])?;
+        let records = ["audit", "-k", "k", "--ledger", "led", "--pin", "pin", "m2", "t"];
+        place.must(&records)?;
         let part =
             ["part", "-k", "k", "--object", "o", "--start", "2048", "--last", "-o", "p2", "f"];
         place.must(&part)?;
@@ -200,6 +204,7 @@ impl Bench {
         let update = |tail: &[&'static str]| [&["update", "-k", "k"], &one[..], tail].concat();
         let updated = |name, new: &[u8]| Rule::Updated { name, new: new.to_vec() };
         let audit = vec!["audit", "-k", "k", "m", "t"];
+        let first = ["--ledger", "led2", "--pin", "pin2", "m2", "t"];
         let whole = |name, read, refuses| Rule::Whole { name, read, refuses };
         let part = vec![
             "part", "-k", "k", "--object", "o", "--start", "0", "--length", "2048", "-o", "new",
@@ -217,7 +222,28 @@ impl Bench {
             Example {
                 name: "seal, replacing",
                 args: [&["seal", "-k", "k"], &one[..], &["-o", "m", "t"]].concat(),
+                rule: whole("m", Some((audit.clone(), 1)), false),
+            },
+            Example {
+                name: "seal --since",
+                args: [&["seal", "-k", "k"], &one[..], &["--since", "m", "-o", "m", "t"]].concat(),
                 rule: whole("m", Some((audit, 1)), false),
+            },
+            Example {
+                name: "audit --ledger --pin",
+                args: [&records[..3], &one[..], &records[3..]].concat(),
+                rule: whole("led", Some((records.to_vec(), 0)), false),
+            },
+            Example {
+                name: "audit --ledger --pin, the first",
+                args: [&records[..3], &one[..], &first[..]].concat(),
+                rule: whole("led2", Some(([&records[..3], &first].concat(), 0)), false),
+            },
+            Example {
+                name: "audit --report --metrics",
+                args: [&records[..3], &one[..], &["--report", "r", "--metrics", "x", "m2", "t"]]
+                    .concat(),
+                rule: whole("r", None, false),
             },
             Example {
                 name: "part",

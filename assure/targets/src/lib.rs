@@ -13,6 +13,7 @@ mod edits;
 mod input;
 mod kernels;
 mod keys;
+mod ledgers;
 mod lists;
 mod manifests;
 mod names;
@@ -44,13 +45,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     parser("keys", keys::run, keys::seeds, 600, 250_000),
     target("bare", bare::run, bare::seeds, 600, 40_000),
     parser("lists", lists::run, lists::seeds, 2048, 250_000),
     target("names", names::run, names::seeds, 300, 60_000),
     parser("manifests", manifests::run, manifests::seeds, 2048, 300_000),
     parser("objects", objects::run, objects::seeds, 2048, 200_000),
+    parser("ledgers", ledgers::run, ledgers::seeds, 1024, 200_000),
     parser("partials", partials::run, partials::seeds, 2048, 250_000),
     parser("sidecars", sidecars::run, sidecars::seeds, 2048, 350_000),
     parser("checkpoints", checkpoint::run, checkpoint::seeds, 2048, 350_000),

@@ -21,12 +21,14 @@ pub enum Plant {
     UpdateAfterFinal,
     /// Partials are accepted as complete if the last one is missing.
     LastMissing,
+    /// A merge of ledgers loses the exceptions of one.
+    ExceptionsLost,
     /// The best level loses the last byte of messages of 70 to 99 bytes.
     TailLost,
 }
 
 /// The planted bugs, each with its name and the target that must find it.
-pub const PLANTS: [(Plant, &str, &str); 9] = [
+pub const PLANTS: [(Plant, &str, &str); 10] = [
     (Plant::LengthTrusted, "length-trusted", "checkpoints"),
     (Plant::TruncatedField, "truncated-field", "sidecars"),
     (Plant::EscapeLost, "escape-lost", "names"),
@@ -35,6 +37,7 @@ pub const PLANTS: [(Plant, &str, &str); 9] = [
     (Plant::EditMissed, "edit-missed", "edits"),
     (Plant::UpdateAfterFinal, "update-after-final", "calls"),
     (Plant::LastMissing, "last-missing", "whole"),
+    (Plant::ExceptionsLost, "exceptions-lost", "ledgers"),
     (Plant::TailLost, "tail-lost", "kernels"),
 ];
 

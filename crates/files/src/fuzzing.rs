@@ -4,9 +4,12 @@
 use tagmac::save::Reader;
 use tagmac_any::Parts;
 
+use crate::ledger::{self, Ledger};
 use crate::manifest::Sequence;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
+use crate::objects::line::Lines;
+use crate::pin::Pin;
 use crate::sidecar::{header, tree};
 use crate::{checkpoint, manifest};
 
@@ -49,4 +52,19 @@ pub fn node_page(parts: Parts<'_>, level: u32, text: &[u8]) -> Option<Vec<u8>> {
 /// Parses the text of a checkpoint and writes it again.
 pub fn checkpoint(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
     checkpoint::again(parts, text)
+}
+
+/// Parses the lines of a ledger below its key ID.
+pub fn ledger(text: &[u8]) -> Option<Ledger> {
+    ledger::text::parse(&mut Lines::new(text)).ok()
+}
+
+/// Returns the lines of a ledger below its key ID.
+pub fn ledger_text(ledger: &Ledger) -> Vec<u8> {
+    ledger::text::lines(ledger)
+}
+
+/// Parses the lines of a pin below its key ID and writes them again.
+pub fn pin(text: &[u8]) -> Option<Vec<u8>> {
+    Pin::parse(&mut Lines::new(text)).ok().map(|pin| pin.lines().into())
 }

@@ -158,15 +158,17 @@ impl Pin {
     }
 
     fn body(&self, key: &ManifestKey) -> Vec<u8> {
-        let (Pin { chain, sequence, manifest, ledger }, key_id) = (self, key.key_id);
-        format!(
-            "{FIRST_LINE}\nkey id: {key_id}\nchain: {chain}\nsequence: {sequence}\n\
-             manifest: {manifest}\nledger: {ledger}\n"
-        )
-        .into()
+        format!("{FIRST_LINE}\nkey id: {}\n{}", key.key_id, self.lines()).into()
     }
 
-    fn parse(lines: &mut Lines<'_>) -> Result<Pin, String> {
+    /// Returns the lines between the key ID and the seal.
+    pub(crate) fn lines(&self) -> String {
+        let Pin { chain, sequence, manifest, ledger } = self;
+        format!("chain: {chain}\nsequence: {sequence}\nmanifest: {manifest}\nledger: {ledger}\n")
+    }
+
+    /// Parses the lines between the key ID and the seal.
+    pub(crate) fn parse(lines: &mut Lines<'_>) -> Result<Pin, String> {
         let chain = seal(lines.labelled("chain: ")?).ok_or("expected 64 hex digits")?;
         let sequence = number(lines.labelled("sequence: ")?).filter(|number| *number > 0);
         let sequence = sequence.ok_or("expected a number from 1")?;

@@ -11,6 +11,8 @@ pub enum Proof {
     Key,
     /// The manifest matches the folder `t`.
     Manifest(&'static str),
+    /// An audit accepts the ledger `led` and the pin `pin`.
+    Records,
     /// The partials `new` and `p2` combine to the tag of `f`.
     Partial,
     /// The folder has the same manual pages as without a fault.

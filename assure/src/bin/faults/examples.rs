@@ -195,7 +195,19 @@ fn cases(place: &Place, edits: Edits) -> Vec<Case> {
             .proof(Proof::Manifest("new"), &["new"]),
         Case::new("seal, replacing", &with(&["seal", "-k", "k", "-o", "mbad"], &["--mtime", "t"]))
             .proof(Proof::Manifest("mbad"), &["mbad"]),
+        Case::new("seal --since", &with(&["seal", "-k", "k", "--since", "m", "-o", "new"], &["t"]))
+            .proof(Proof::Manifest("new"), &["new"]),
         Case::new("audit", &with(&["audit", "-k", "k"], &["m", "t"])),
+        Case::new(
+            "audit --ledger --pin",
+            &with(&["audit", "-k", "k", "--ledger", "led", "--pin", "pin"], &["m", "t"]),
+        )
+        .proof(Proof::Records, &["led", "pin"]),
+        Case::new(
+            "audit --report --metrics",
+            &with(&["audit", "-k", "k", "--report", "r", "--metrics", "x"], &["m", "t"]),
+        )
+        .proof(Proof::Output, &["r", "x"]),
         Case::new(
             "audit --combined",
             &with(&["audit", "-k", "k", "--combined", "new"], &["m", "t"]),

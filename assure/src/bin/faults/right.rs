@@ -64,6 +64,9 @@ impl Bench {
             Proof::Manifest(name) => {
                 place.must(&["audit", "-k", "k", name, "t"])?;
             }
+            Proof::Records => {
+                place.must(&["audit", "-k", "k", "--ledger", "led", "--pin", "pin", "m", "t"])?;
+            }
             Proof::Partial => {
                 prints(&place.must(&["combine", "-k", "k", "new", "p2"])?, &self.line)?
             }

@@ -19,11 +19,15 @@ pub const MAX_BYTES: u64 = ((MAX_ARCS + MAX_EXCEPTIONS) * LINE + 512) as u64;
 
 /// Returns the lines above the seal.
 pub fn body(ledger: &Ledger, key_id: KeyId) -> Vec<u8> {
+    let mut text = format!("{FIRST_LINE}\nkey id: {key_id}\n").into_bytes();
+    text.extend(lines(ledger));
+    text
+}
+
+/// Returns the lines between the key ID and the seal.
+pub fn lines(ledger: &Ledger) -> Vec<u8> {
     let Ledger { chain, sequence, arcs, exceptions } = ledger;
-    let mut text = format!(
-        "{FIRST_LINE}\nkey id: {key_id}\nchain: {chain}\nsequence: {sequence}\narcs: {}\n",
-        arcs.len()
-    );
+    let mut text = format!("chain: {chain}\nsequence: {sequence}\narcs: {}\n", arcs.len());
     let put = |text: &mut String, position: u64, day: Option<Day>| {
         writeln!(text, "{position:016x} {}", OrNever(day)).expect("strings can be written to");
     };
