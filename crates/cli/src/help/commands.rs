@@ -452,7 +452,7 @@ pub const REKEY: CommandHelp = CommandHelp {
     examples: "\
 Examples:
   tagmac rekey -k old.key --new-key new.key photos.manifest photos
-  tagmac rekey -k old.key --new-key new.key -o new.manifest photos.manifest photos",
+  tagmac rekey -k old.key --new-key new.key -o new.manifest old.manifest photos",
     details: "\
 'rekey' reads each file once. From the same bytes it verifies the tag under the
 old key and makes the one under the new key. If every entry is unchanged, the
