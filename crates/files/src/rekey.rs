@@ -1,8 +1,8 @@
 //! Gives the manifest of a tree a new key: each file is read once, verified under the old key and
 //! tagged under the new one.
 //!
-//! Both tags come from the same bytes. With two reads, whoever changes a file between them would
-//! get a tag of the new key for it.
+//! Both tags come from the same bytes. If there were two reads, an attacker could change a file
+//! between them, and the new key would authenticate the change.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ use crate::manifest::stamp::Stamp;
 /// file.
 const LARGE: u64 = 2 << 20;
 
-/// The MACs of a second key, under which everything that is read is tagged too.
+/// The MACs of a second key. Everything that is read is tagged under this key too.
 #[derive(Clone)]
 pub struct Second {
     /// The MAC of files.

@@ -61,7 +61,7 @@ pub struct NewKeyArgs {
 }
 
 impl RekeyArgs {
-    /// Returns the options of the new MAC. What permits short keys and tags is for both keys.
+    /// Returns the options of the new MAC. --allow-short and --allow-short-key apply to both keys.
     pub fn new_options(&self) -> mac::MacOptions<'_> {
         let NewKeyArgs { ref new_key, new_key_format, new_algorithm, new_tag_bits } = self.new;
         let KeyArgs { ref only, allow_short, .. } = self.key;

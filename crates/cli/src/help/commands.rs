@@ -454,20 +454,20 @@ Examples:
   tagmac rekey -k old.key --new-key new.key photos.manifest photos
   tagmac rekey -k old.key --new-key new.key -o new.manifest old.manifest photos",
     details: "\
-'rekey' reads each file once. From the same bytes it verifies the tag under the
-old key and makes the one under the new key. If every entry is unchanged, the
-new manifest replaces the old one. It has the same options and filters, and it
-continues the chain. Otherwise 'rekey' prints the verdicts as 'audit' does, and
-writes nothing.
+'tagmac rekey' reads each file once. From the same bytes it verifies the tag
+under the old key and makes the one under the new key. If every entry is
+unchanged, the new manifest replaces the old one. It has the same options and
+filters, and it continues the chain. If an entry differs, 'tagmac rekey' prints
+the verdicts as 'audit' does, and writes nothing.
 
 -a, --key-format and --tag-bits describe the old key.
 
 A pin and a ledger are sealed under the key. --pin checks the pin and seals it
 under the new key. Start a new ledger: every file was just read.
 
-'rekey' does not change lists, sidecars, partials and manifests of objects. Make
-them anew under the new key: with 'tag' after 'check', with 'update', with
-'part', and with 'seal' after 'audit'.
+Lists, sidecars, partials and manifests of objects keep the old key. To replace
+them, use the new key with 'tag' after 'check', with 'update', with 'part', and
+with 'seal' after 'audit'.
 
 The exit status is 0 if the new manifest was written. It is 1 if something
 differs or the manifest was altered. It is 3 if the manifest was made under

@@ -137,7 +137,7 @@ fn a_pin_is_checked_and_sealed_again() {
     assert!(text(&place, "p").contains("\nsequence: 3\n"));
     let audit = ["audit", "-k", "n", "--pin", "p", "--ledger", "new", "m", "t"];
     place.run(&audit).exits(0);
-    // Nor is an older manifest of the old key accepted.
+    // A manifest of the old key is rejected.
     place.file("m", &second);
     place.run(&audit).exits(3);
 }

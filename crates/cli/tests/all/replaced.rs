@@ -98,7 +98,7 @@ fn a_file_or_a_manifest_that_is_replaced_during_rekey() {
         let ran = place.faulty(&format!("read:1:run={line}"), "rekey", &args);
         (place, ran)
     };
-    // Not even a file with the same bytes is sealed: who knows what was read.
+    // A file that was replaced is not sealed, even by one with the same bytes.
     for line in ["cp t/a g; mv g t/a", "cp t/a g; echo b > t/a", "rm t/a"] {
         let (place, ran) = rekey(line);
         assert!(matches!(ran.code, Some(1 | 4)), "{line}: {:?} {}", ran.code, ran.err);
