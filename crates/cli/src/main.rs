@@ -30,6 +30,7 @@ mod part;
 mod progress;
 mod read;
 mod record;
+mod rekey;
 mod say;
 mod seal;
 mod selftest;
@@ -126,6 +127,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Seal(args) => seal::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Manifest(args) => manifest::run(args),
+        Command::Rekey(args) => rekey::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),
         Command::Update(args) => update::run(args),

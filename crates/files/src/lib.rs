@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
-//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
+//! | a tree and its manifest | [`seal`], [`audit`], [`rekey`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | audits of a part of the entries | [`position`], [`selection`], [`ledger`], [`chain`], [`pin`], [`proof`], [`day`] |
 //! | a tag that follows edits | [`sidecar`] |
@@ -68,6 +68,7 @@ pub mod rate;
 pub mod raw_key;
 pub mod read;
 mod read_error;
+pub mod rekey;
 mod room;
 mod rules;
 mod scanner;

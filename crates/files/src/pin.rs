@@ -244,6 +244,26 @@ impl PinFile {
         }
         Ok(())
     }
+
+    /// Pins a manifest under a new key, if it is the pinned one or follows it. `key` is the new key.
+    /// Ledgers are sealed under the new key too, so the first one begins again.
+    pub fn rekey(
+        self,
+        key: &ManifestKey,
+        shown: impl Display,
+        seen: &Seen<'_>,
+    ) -> Result<(), Error> {
+        let PinFile { path, key: old_key, .. } = self;
+        sealed_file::update(&path, MAX_BYTES, |old| {
+            if let Some(old) = old {
+                let checked = parse(old, &path, &old_key)?.check(seen);
+                checked.map_err(|refused| refused.error(&shown, &path))?;
+            }
+            let mut text = Pin::new(seen, 0).body(key);
+            key.close(&mut text);
+            Ok(text)
+        })
+    }
 }
 
 fn parse(text: &[u8], path: &Path, key: &ManifestKey) -> Result<Pin, Error> {

@@ -1,7 +1,8 @@
 //! Reads the current state of a tree's entries, in the form of a manifest.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::mem;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
@@ -10,7 +11,7 @@ use crate::dir::{DirTree, EntryKind, FileStat, same_kind};
 use crate::identity::Identity;
 use crate::open_key::OpenKey;
 use crate::progress::Progress;
-use crate::read::{self, FileReader};
+use crate::read::{self, FileReader, Tagged};
 use crate::read_error::ReadError;
 use crate::xattrs;
 use tagmac::Tag;
@@ -23,6 +24,15 @@ use crate::manifest::stamp::Stamp;
 /// Minimum size in bytes of a file that all threads read together. A single thread reads a smaller
 /// file.
 const LARGE: u64 = 2 << 20;
+
+/// The MACs of a second key. Everything that is read is tagged under this key too.
+#[derive(Clone)]
+pub struct Second {
+    /// The MAC of files.
+    pub mac: AnyMac,
+    /// The MAC of extended attributes.
+    pub seal_mac: AnyMac,
+}
 
 /// Reads entries of a tree.
 pub struct Scanner<'a> {
@@ -37,6 +47,9 @@ pub struct Scanner<'a> {
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
     skip_reading: &'a AtomicBool,
+    second: Option<Second>,
+    /// The content and the attributes of the last entry, under the second key.
+    anew: (Option<Content>, Option<Tag>),
 }
 
 /// The part of an entry that is read.
@@ -86,12 +99,31 @@ impl<'a> Scanners<'a> {
         let (mac, today) = (&key.mac, Day::today());
         let scanner = |threads, small| {
             let (tree, reader) = (tree.again()?, FileReader::new(mac, threads, bar));
-            Ok(Scanner { tree, reader, mac, seal_mac, options, today, small, skip_reading })
+            Ok(Scanner {
+                tree,
+                reader,
+                mac,
+                seal_mac,
+                options,
+                today,
+                small,
+                skip_reading,
+                second: None,
+                anew: (None, None),
+            })
         };
         // A MAC without parts reads a large file on one thread in any case.
         let small = threads > 1 && mac.parts().is_some();
         let others: io::Result<Vec<_>> = (0..threads).map(|_| scanner(1, small)).collect();
         Ok(Scanners { main: scanner(threads, false)?, others: others? })
+    }
+
+    /// Tags everything under a second key too. Then each file is read on one thread.
+    pub fn with_second(mut self, second: &Second) -> Scanners<'a> {
+        for scanner in self.others.iter_mut().chain([&mut self.main]) {
+            (scanner.second, scanner.small) = (Some(second.clone()), false);
+        }
+        self
     }
 }
 
@@ -113,6 +145,7 @@ impl Scanner<'_> {
     ) -> Result<Option<Entry>, ReadError> {
         let ManifestOptions { mode, mtime, owner, xattrs, .. } = self.options;
         let (is_file, is_link) = (kind == EntryKind::File, kind == EntryKind::Link);
+        self.anew = (None, None);
         let mut entry = Entry::new(kind);
         let facts = match reading {
             Reading::Metadata if is_file => {
@@ -191,7 +224,17 @@ impl Scanner<'_> {
                 Some(expected) => expected.nonce.clone(),
                 None => self.mac.algorithm().random_nonce()?,
             };
-            let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
+            let tagged = match &self.second {
+                None => self.reader.tag_open(&file, &before, &content.nonce)?,
+                Some(Second { mac, .. }) => {
+                    let nonce = mac.algorithm().random_nonce()?;
+                    let tagged =
+                        self.reader.tag_twice(&file, &before, &content.nonce, (mac, &nonce))?;
+                    let [tagged, Tagged { tag, bytes }] = tagged;
+                    self.anew.0 = Some(Content { size: bytes, nonce, tag: Some(tag) });
+                    tagged
+                }
+            };
             if self.tree.facts(path)?.identity != Identity::new(&before) {
                 return Err(ReadError::Replaced);
             }
@@ -201,7 +244,8 @@ impl Scanner<'_> {
             entry.stamp = size.and_then(|_| Stamp::settled(&facts, now));
         }
         if self.options.xattrs {
-            entry.xattrs = Some(xattrs::tag(file.as_fd(), self.seal_mac)?);
+            let (second, anew) = (self.second.as_ref(), &mut self.anew.1);
+            entry.xattrs = Some(attributes(file.as_fd(), self.seal_mac, second, anew)?);
         }
         entry.content = Some(content);
         Ok(Some(facts))
@@ -210,14 +254,40 @@ impl Scanner<'_> {
     /// Returns the tag of the extended attributes of a file or directory.
     fn xattrs(&mut self, path: &[u8], kind: EntryKind) -> Result<Tag, ReadError> {
         if kind == EntryKind::Directory {
-            return Ok(xattrs::tag(self.tree.directory(path)?, self.seal_mac)?);
+            let folder = self.tree.directory(path)?;
+            return attributes(folder, self.seal_mac, self.second.as_ref(), &mut self.anew.1);
         }
         let (file, _) = self.tree.file(path)?;
-        Ok(xattrs::tag(file.as_fd(), self.seal_mac)?)
+        attributes(file.as_fd(), self.seal_mac, self.second.as_ref(), &mut self.anew.1)
+    }
+
+    /// Returns the last scanned entry under the second key, if there is one. `found` is that entry,
+    /// and `path` its path.
+    pub fn anew(&mut self, path: &[u8], found: &Entry) -> Option<Entry> {
+        self.second.as_ref()?;
+        let (content, xattrs) = mem::take(&mut self.anew);
+        Some(Entry { path: path.to_vec(), content, xattrs, ..found.clone() })
     }
 
     /// Returns the size of a file without opening it.
     pub fn size(&mut self, path: &[u8]) -> Result<u64, ReadError> {
         Ok(self.tree.facts(path)?.size)
     }
+}
+
+/// Returns the tag of the extended attributes of an open file or directory. `anew` receives that
+/// under the second key.
+fn attributes(
+    file: BorrowedFd<'_>,
+    seal_mac: &AnyMac,
+    second: Option<&Second>,
+    anew: &mut Option<Tag>,
+) -> Result<Tag, ReadError> {
+    let Some(second) = second else {
+        let [tag] = xattrs::tags(file, [seal_mac])?;
+        return Ok(tag);
+    };
+    let [tag, other] = xattrs::tags(file, [seal_mac, &second.seal_mac])?;
+    *anew = Some(other);
+    Ok(tag)
 }

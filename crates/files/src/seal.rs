@@ -253,7 +253,7 @@ impl<'a> Sealing<'a> {
 }
 
 /// Returns the identity of the file at a path, if there is one.
-fn there(path: &Path) -> Option<Identity> {
+pub(crate) fn there(path: &Path) -> Option<Identity> {
     path.symlink_metadata().ok().map(|file| Identity::new(&file))
 }
 

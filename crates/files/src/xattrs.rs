@@ -16,10 +16,11 @@ const MAGIC: &[u8] = b"tagmac-xattrs-1\n";
 /// Maximum length of a value and of the list of names in bytes, as in Linux.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Returns the tag of an open file's or directory's extended attributes, under the MAC of seals. It
-/// covers those that this user can read: each name and value in order of names, after their lengths
-/// as four bytes, the highest first. Without extended attributes it covers an empty list.
-pub fn tag(file: BorrowedFd<'_>, seal_mac: &AnyMac) -> io::Result<Tag> {
+/// Returns the tags of an open file's or directory's extended attributes under MACs of seals, from
+/// one read. A tag covers those that this user can read: each name and value in order of names,
+/// after their lengths as four bytes, the highest first. Without extended attributes it covers an
+/// empty list.
+pub fn tags<const N: usize>(file: BorrowedFd<'_>, seal_macs: [&AnyMac; N]) -> io::Result<[Tag; N]> {
     let mut buffer = vec![0; MAX_BYTES];
     let listed = match flistxattr(file, &mut buffer[..]) {
         Err(Errno::NOTSUP) => 0,
@@ -29,15 +30,18 @@ pub fn tag(file: BorrowedFd<'_>, seal_mac: &AnyMac) -> io::Result<Tag> {
     let mut names: Vec<&[u8]> =
         names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).collect();
     names.sort_unstable();
-    let mut stream = seal_mac.stream(&[]).expect("HMAC takes no nonce");
-    stream.update(MAGIC);
+    let mut streams = seal_macs.map(|mac| mac.stream(&[]).expect("HMAC takes no nonce"));
+    let mut update = |text: &[u8]| streams.iter_mut().for_each(|stream| stream.update(text));
+    update(MAGIC);
     for name in names {
         let length = fgetxattr(file, name, &mut buffer[..])?;
         for text in [name, &buffer[..length]] {
-            stream.update(&(text.len() as u32).to_be_bytes());
-            stream.update(text);
+            update(&(text.len() as u32).to_be_bytes());
+            update(text);
         }
     }
-    let tag = stream.tag().expect("HMAC has no limit");
-    Ok(Tag::new(&tag.as_bytes()[..XATTR_BITS / 8], XATTR_BITS).expect("a tag may have 128 bits"))
+    Ok(streams.map(|stream| {
+        let tag = stream.tag().expect("HMAC has no limit");
+        Tag::new(&tag.as_bytes()[..XATTR_BITS / 8], XATTR_BITS).expect("a tag may have 128 bits")
+    }))
 }

@@ -3,6 +3,7 @@
 //! The first paragraph of an option's comment is its line in `--help`. All paragraphs are in
 //! `tagmac help COMMAND` and in the manual page.
 
+mod rekey;
 mod seal;
 mod shared;
 
@@ -16,6 +17,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
+pub use rekey::RekeyArgs;
 pub use seal::{Action, AuditArgs, FilterArgs, ManifestArgs, NightArgs, SealArgs};
 pub use shared::FilesFromArgs;
 pub use shared::MAX_OBJECTS;
@@ -58,6 +60,9 @@ pub enum Command {
     /// Show the chain of a manifest, its entries, or how it differs from a later one
     #[command(after_help = help::MANIFEST.short(), after_long_help = help::MANIFEST.long())]
     Manifest(ManifestArgs),
+    /// Check a directory under one key, and seal it under another
+    #[command(after_help = help::REKEY.short(), after_long_help = help::REKEY.long())]
+    Rekey(RekeyArgs),
     /// Hash a range of an object into a partial, on any machine
     #[command(after_help = help::PART.short(), after_long_help = help::PART.long())]
     Part(PartArgs),

@@ -172,7 +172,7 @@ pub struct ListingArgs {
 }
 
 /// Parses the name of a key's format.
-fn format() -> impl TypedValueParser<Value = Format> {
+pub(super) fn format() -> impl TypedValueParser<Value = Format> {
     let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
     names.map(|name| Format::from_name(&name).expect("one of the names"))
 }

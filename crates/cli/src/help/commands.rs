@@ -45,13 +45,14 @@ Examples:
   tagmac audit -k my.key M DIR          compare the directory with the manifest";
 
 #[cfg(test)]
-pub const ALL: [&CommandHelp; 15] = [
+pub const ALL: [&CommandHelp; 16] = [
     &KEYGEN,
     &TAG,
     &CHECK,
     &SEAL,
     &AUDIT,
     &MANIFEST,
+    &REKEY,
     &PART,
     &COMBINE,
     &UPDATE,
@@ -444,4 +445,32 @@ the form that they have in the manifest.
 The exit status is 0, or 1 if the manifests differ, one was altered, or a NAME
 has no entry.",
     topics: &["keys", "objects", "exit-status"],
+};
+
+pub const REKEY: CommandHelp = CommandHelp {
+    name: "rekey",
+    examples: "\
+Examples:
+  tagmac rekey -k old.key --new-key new.key photos.manifest photos
+  tagmac rekey -k old.key --new-key new.key -o new.manifest old.manifest photos",
+    details: "\
+'tagmac rekey' reads each file once. From the same bytes it verifies the tag
+under the old key and makes the one under the new key. If every entry is
+unchanged, the new manifest replaces the old one. It has the same options and
+filters, and it continues the chain. If an entry differs, 'tagmac rekey' prints
+the verdicts as 'audit' does, and writes nothing.
+
+-a, --key-format and --tag-bits describe the old key.
+
+A pin and a ledger are sealed under the key. --pin checks the pin and seals it
+under the new key. Start a new ledger: every file was just read.
+
+Lists, sidecars, partials and manifests of objects keep the old key. To replace
+them, use the new key with 'tag' after 'check', with 'update', with 'part', and
+with 'seal' after 'audit'.
+
+The exit status is 0 if the new manifest was written. It is 1 if something
+differs or the manifest was altered. It is 3 if the manifest was made under
+another key. It is 4 if something could not be read and no difference was found.",
+    topics: &["keys", "nonces", "exit-status"],
 };

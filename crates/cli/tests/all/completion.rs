@@ -274,10 +274,10 @@ fn every_path_is_completed(shell: &Shell) {
     let Some(mut session) = with_names(shell) else { return };
     let names = session.names();
     let commands =
-        ["keygen", "tag", "check", "seal", "audit", "manifest", "part", "combine", "update"];
+        ["keygen", "tag", "check", "seal", "audit", "manifest", "rekey", "part", "combine"];
+    let others = ["update", "list", "bounds", "selftest", "completions", "man"];
     let mut seen = 0;
-    for command in commands.into_iter().chain(["list", "bounds", "selftest", "completions", "man"])
-    {
+    for command in commands.into_iter().chain(others) {
         let help = session.place.run(&[command, "--help"]).exits(0).out;
         for (option, folder) in path_options(&help) {
             let before = format!("{command} {option}");
@@ -303,7 +303,7 @@ fn every_path_is_completed(shell: &Shell) {
         let all: Vec<&str> = before.split(' ').chain([INSIDE]).collect();
         assert_eq!(session.completes(&format!("{before} fol\tin")), all, "{before}");
     }
-    for before in ["seal", "audit m"] {
+    for before in ["seal", "audit m", "rekey m"] {
         let found = session.completes(&format!("{before} fol"));
         assert_eq!(found.last().unwrap().trim_end_matches('/'), &FOLDER[..9], "{before}");
     }

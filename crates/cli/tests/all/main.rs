@@ -33,6 +33,7 @@ mod parts;
 mod pipes;
 mod process;
 mod progress;
+mod rekey;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod replaced;
 mod report;

@@ -89,6 +89,28 @@ fn a_file_of_a_tree_that_is_replaced_or_removed_while_it_is_read() {
 }
 
 #[test]
+fn a_file_or_a_manifest_that_is_replaced_during_rekey() {
+    let rekey = |line: &str| {
+        let place = place();
+        place.run(&["keygen", "-o", "n"]).exits(0);
+        fs::copy(place.path("m"), place.path("before")).unwrap();
+        let args = ["--new-key", "n", "m", "t"];
+        let ran = place.faulty(&format!("read:1:run={line}"), "rekey", &args);
+        (place, ran)
+    };
+    // A file that was replaced is not sealed, even by one with the same bytes.
+    for line in ["cp t/a g; mv g t/a", "cp t/a g; echo b > t/a", "rm t/a"] {
+        let (place, ran) = rekey(line);
+        assert!(matches!(ran.code, Some(1 | 4)), "{line}: {:?} {}", ran.code, ran.err);
+        ran.says(&["m: not written, as not every entry is unchanged\n"]);
+        assert_eq!(place.read("m"), place.read("before"), "{line}");
+    }
+    let (place, ran) = rekey("cp m g; mv g m");
+    ran.exits(4).says(&["m: not written, as another program replaced or removed it meanwhile"]);
+    assert_eq!(place.read("m"), place.read("before"));
+}
+
+#[test]
 fn a_directory_that_is_replaced_or_removed_while_it_is_read() {
     for line in ["mv t u; cp -r u t", "mv t u"] {
         let sealed = disturbed("read:1", line, &["seal", "t", "-o", "new"]);

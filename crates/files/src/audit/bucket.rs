@@ -78,7 +78,8 @@ impl BucketAudit<'_> {
         let mut others: Vec<_> = others.iter_mut().map(bucket).collect();
         let sources = Sources { main: &mut main, others: &mut others };
         let (nonces, mut tally) = (self.manifest.takes_nonce(), Tally::default());
-        let complete = audit(nonces, items, sources, self.progress, &mut tally, put)?;
+        let (tally_of, keep) = (&mut tally, &mut |_| Ok(()));
+        let complete = audit(nonces, items, sources, self.progress, tally_of, put, keep)?;
         Ok((tally, complete))
     }
 
@@ -209,7 +210,7 @@ fn turn(plan: &Plan, sealed: &Object) -> Option<Turn> {
 }
 
 fn settled<S: Source>(turn: Option<Turn>, sealed: Object, status: Status<'static>) -> Item<S> {
-    Item::Settled(Settled { name: sealed.name, kind: S::FILE, status, turn })
+    Item::Settled(Settled { name: sealed.name, kind: S::FILE, status, turn, anew: None })
 }
 
 /// Returns a missing object, which may be a new one under another name.

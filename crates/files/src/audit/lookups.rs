@@ -65,7 +65,7 @@ impl<'a> Lookups<'a> {
                 let found = kind.map_or("unknown", |kind: EntryKind| word(kind));
                 let change = Change::new("kind", word(sealed.kind), found);
                 let (name, status) = (sealed.path, Status::Changed(vec![change]));
-                Item::Settled(Settled { name, kind: found, status, turn })
+                Item::Settled(Settled { name, kind: found, status, turn, anew: None })
             }
             Err(error)
                 if matches!(
@@ -78,7 +78,7 @@ impl<'a> Lookups<'a> {
             Err(error) => {
                 let status = Status::Unreadable(ReadError::from(error).to_string());
                 let kind = word(sealed.kind);
-                Item::Settled(Settled { name: sealed.path, kind, status, turn })
+                Item::Settled(Settled { name: sealed.path, kind, status, turn, anew: None })
             }
         }
     }

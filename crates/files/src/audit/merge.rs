@@ -125,7 +125,7 @@ impl<'a> Iterator for Merge<'a> {
                     Some((folder, why)) if is_in(folder, &sealed.path) => {
                         let (kind, turn) = (word(sealed.kind), turn(self.plan, &sealed));
                         let status = Status::Unreadable(why.clone());
-                        Item::Settled(Settled { name: sealed.path, kind, status, turn })
+                        Item::Settled(Settled { name: sealed.path, kind, status, turn, anew: None })
                     }
                     _ => missing(turn(self.plan, &sealed), sealed),
                 },

@@ -18,6 +18,7 @@ mod tree;
 
 use crate::day::Day;
 use crate::error::Error;
+use crate::manifest::entry::Entry;
 use crate::pool;
 use crate::progress::{Progress, stopped};
 pub use bucket::BucketAudit;
@@ -30,10 +31,13 @@ use source::{Item, Settled, Source, Sources};
 pub use status::{Counts, Put, Status};
 pub use tree::{Audited, TreeAudit};
 
+/// Receives an entry under a second key.
+pub(crate) type Keep<'a> = dyn FnMut(Entry) -> Result<(), Error> + 'a;
+
 /// Audits the entries of a source and its manifest. `put` receives the verdicts in the order of the
 /// entries; those on new, missing and renamed files come last. `tally` counts what was read. Returns
 /// whether the search for renamed files was complete; if not, some may be reported as new and
-/// missing.
+/// missing. `keep` receives the unchanged entries under a second key, if there is one.
 fn audit<S: Source>(
     nonces: bool,
     items: impl Iterator<Item = Result<Item<S>, Error>>,
@@ -41,6 +45,7 @@ fn audit<S: Source>(
     progress: &dyn Progress,
     tally: &mut Tally,
     put: &mut Put<'_>,
+    keep: &mut Keep<'_>,
 ) -> Result<bool, Error> {
     let today = Day::today();
     let Sources { main, others } = sources;
@@ -54,7 +59,8 @@ fn audit<S: Source>(
             item => item,
         };
         match item {
-            Item::Settled(Settled { name, kind, status, turn }) => {
+            Item::Settled(Settled { name, kind, status, turn, anew }) => {
+                anew.map_or(Ok(()), |entry| keep(*entry))?;
                 if let Some(turn) = turn {
                     tally.add(turn, &status, today);
                 }

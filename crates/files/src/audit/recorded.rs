@@ -36,7 +36,7 @@ pub fn compare(
         Some(pair.map(settled))
     });
     let sources = Sources { main: &mut Recorded, others: &mut [Recorded] };
-    audit(nonces, items, sources, &(), &mut Tally::default(), put)
+    audit(nonces, items, sources, &(), &mut Tally::default(), put, &mut |_| Ok(()))
 }
 
 /// Returns the entry of an object.

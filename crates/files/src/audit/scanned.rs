@@ -92,7 +92,12 @@ fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
         true => changes(&sealed, found),
         false => visible_changes(&sealed, found),
     };
-    let status = match (scanner.scan(&sealed.path, sealed.kind, reading), unlisted) {
+    let observed = scanner.scan(&sealed.path, sealed.kind, reading);
+    let anew = match &observed {
+        Observation::Entry(found) => scanner.anew(&sealed.path, found),
+        _ => None,
+    };
+    let status = match (observed, unlisted) {
         (Observation::Large, unlisted) => return Item::Both(Both { sealed, unlisted, turn }),
         (Observation::Entry(found), why) => match (compared(&found), why) {
             (changes, None) if changes.is_empty() && !is_read => Status::NotRead,
@@ -104,7 +109,8 @@ fn compare<'a>(scanner: &mut Scanner<'a>, both: Both) -> Item<Scanner<'a>> {
         (Observation::Unreadable(ReadError::Missing(_)), None) => return missing(turn, sealed),
         (Observation::Unreadable(error), None) => Status::Unreadable(error.to_string()),
     };
-    Item::Settled(Settled { kind: word(sealed.kind), name: sealed.path, status, turn })
+    let anew = anew.filter(|_| matches!(status, Status::Unchanged)).map(Box::new);
+    Item::Settled(Settled { kind: word(sealed.kind), name: sealed.path, status, turn, anew })
 }
 
 /// Returns the verdict on a missing entry. A missing file may be a new one under another name.

@@ -4,6 +4,7 @@ use tagmac::Tag;
 
 use crate::audit::plan::Turn;
 use crate::audit::{Change, Status};
+use crate::manifest::entry::Entry;
 
 /// A tree, or the objects of a bucket, as one thread of an audit reads it.
 pub trait Source: Send + Sized {
@@ -57,12 +58,14 @@ pub struct Settled {
     pub status: Status<'static>,
     /// For a sealed file or object, what the plan says.
     pub turn: Option<Turn>,
+    /// The entry under a second key, if it is unchanged and there is such a key.
+    pub anew: Option<Box<Entry>>,
 }
 
 impl<S: Source> Item<S> {
     /// An entry whose verdict needed no plan.
     pub fn settled(name: Vec<u8>, kind: &'static str, status: Status<'static>) -> Item<S> {
-        Item::Settled(Settled { name, kind, status, turn: None })
+        Item::Settled(Settled { name, kind, status, turn: None, anew: None })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::audit::lookups::Lookups;
 use crate::audit::merge::Merge;
 use crate::audit::source::{Item, Sources};
-use crate::audit::{Plan, Put, Tally, audit};
+use crate::audit::{Keep, Plan, Put, Tally, audit};
 use crate::dir::DirTree;
 use crate::error::Error;
 use crate::escaped::Escaped;
@@ -20,7 +20,7 @@ use crate::position::Positions;
 use crate::progress::{Progress, Total};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
-use crate::scanner::{Scanner, Scanners};
+use crate::scanner::{Scanner, Scanners, Second};
 use crate::selection::Histogram;
 use tagmac_any::AnyMac;
 
@@ -47,6 +47,7 @@ pub struct TreeAudit<'a> {
     tree: DirTree,
     excluded: Vec<Exclusion>,
     seal_mac: AnyMac,
+    second: Option<Second>,
 }
 
 impl<'a> TreeAudit<'a> {
@@ -61,7 +62,8 @@ impl<'a> TreeAudit<'a> {
         let seal_mac = seal_mac(raw);
         let manifest = Manifest::open(manifest, key, seal_mac.clone())?;
         let tree = DirTree::open(root).map_err(|error| failed(root, error))?;
-        Ok(TreeAudit { key, root, place, manifest, tree, excluded: Vec::new(), seal_mac })
+        let excluded = Vec::new();
+        Ok(TreeAudit { key, root, place, manifest, tree, excluded, seal_mac, second: None })
     }
 
     /// Excludes the manifest and `others` from the audit.
@@ -72,6 +74,11 @@ impl<'a> TreeAudit<'a> {
         self.excluded = vec![self.manifest.exclusion(&place).map_err(failed)?];
         self.excluded.extend(others.map_err(failed)?);
         Ok(())
+    }
+
+    /// Tags every entry under a second key, in the same read.
+    pub(crate) fn tag_anew(&mut self, second: Second) {
+        self.second = Some(second);
     }
 
     /// Returns the manifest.
@@ -95,12 +102,26 @@ impl<'a> TreeAudit<'a> {
         progress: &'s dyn Progress,
         put: &mut Put<'_>,
     ) -> Result<Audited, Error> {
+        self.keeping(plan, paths, threads, progress, put, &mut |_| Ok(()))
+    }
+
+    /// Audits as [`run`](TreeAudit::run) does. `keep` receives the unchanged entries under the
+    /// second key, in order.
+    pub(crate) fn keeping<'s>(
+        &'s self,
+        plan: &'s Plan,
+        paths: &'s [Vec<u8>],
+        threads: usize,
+        progress: &'s dyn Progress,
+        put: &mut Put<'_>,
+        keep: &mut Keep<'_>,
+    ) -> Result<Audited, Error> {
         let header = &self.manifest.header;
         let sealed = self.manifest.entries(self.key)?;
         let failed = |error| failed(self.root, error);
         if header.options.listed || !paths.is_empty() {
             let mut items = Lookups::new(self.tree.again().map_err(failed)?, sealed, paths, plan);
-            let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+            let (tally, renames_complete) = self.audit(&mut items, threads, progress, put, keep)?;
             if let Some(path) = items.unused() {
                 return Err(ManifestError::NoEntry { path: path.to_vec() }.into());
             }
@@ -111,7 +132,7 @@ impl<'a> TreeAudit<'a> {
         })?;
         let found = start(&self.tree, &self.excluded, header.options, filter).map_err(failed)?;
         let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
-        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put)?;
+        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put, keep)?;
         let (skipped, left_out) = (items.skipped(), items.left_out());
         Ok(Audited { skipped, renames_complete, left_out, tally })
     }
@@ -133,17 +154,22 @@ impl<'a> TreeAudit<'a> {
         threads: usize,
         progress: &'s dyn Progress,
         put: &mut Put<'_>,
+        keep: &mut Keep<'_>,
     ) -> Result<(Tally, bool), Error> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let (key, options) = (self.key, self.manifest.header.options);
         let failed = |error| failed(self.root, error);
         let seal_mac = &self.seal_mac;
         let scanners = Scanners::new(&self.tree, key, seal_mac, options, threads, progress, &NEVER);
-        let Scanners { mut main, mut others } = scanners.map_err(failed)?;
+        let mut scanners = scanners.map_err(failed)?;
+        if let Some(second) = &self.second {
+            scanners = scanners.with_second(second);
+        }
+        let Scanners { mut main, mut others } = scanners;
         let sources = Sources { main: &mut main, others: &mut others };
         let nonces = key.mac.algorithm().takes_nonce();
         let mut tally = Tally::default();
-        let renames_complete = audit(nonces, items, sources, progress, &mut tally, put)?;
+        let renames_complete = audit(nonces, items, sources, progress, &mut tally, put, keep)?;
         self.tree.in_place(self.root).map_err(failed)?;
         Ok((tally, renames_complete))
     }

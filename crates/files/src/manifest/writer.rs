@@ -11,6 +11,7 @@ use crate::exclusion::Exclusion;
 use crate::line_reader;
 use crate::open;
 use crate::overwrite::Overwrite;
+use tagmac::Tag;
 use tagmac_any::{AnyMac, AnyStream};
 
 use crate::manifest::entry::Entry;
@@ -76,8 +77,8 @@ impl Writer {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Seals the manifest and puts it in its place.
-    pub fn finish(mut self) -> Result<(), Error> {
+    /// Seals the manifest and puts it in its place. Returns the seal.
+    pub fn finish(mut self) -> Result<Tag, Error> {
         let end = format!("entries: {}\nbytes: {}\n", self.entries, self.bytes);
         self.buffer.extend_from_slice(end.as_bytes());
         self.flush()?;
@@ -86,7 +87,8 @@ impl Writer {
         self.buffer.extend_from_slice(format!("{seal}\n").as_bytes());
         self.flush()?;
         let name = Escaped::name(&self.path).to_string();
-        self.file.finish().map(drop).map_err(|error| unreadable(&name, &error))
+        self.file.finish().map_err(|error| unreadable(&name, &error))?;
+        Ok(seal)
     }
 
     fn flush(&mut self) -> Result<(), Error> {

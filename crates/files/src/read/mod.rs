@@ -169,10 +169,52 @@ impl<'a> FileReader<'a> {
         (facts.is_file() && self.sizes.are_true(file, facts)).then_some(facts.len())
     }
 
+    /// Returns two tags of an open regular file from one read: under this reader's MAC, and under
+    /// another one. Each MAC comes with its nonce. `before` is the file's metadata when it was
+    /// opened.
+    pub fn tag_twice(
+        &mut self,
+        mut file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+        (other, other_nonce): (&AnyMac, &[u8]),
+    ) -> Result<[Tagged; 2], ReadError> {
+        let macs = [self.mac, other];
+        let size = self.size(file, before);
+        if let Some(size) = size {
+            macs.iter().try_for_each(|mac| within_limit(mac, size, Some(size)))?;
+        }
+        let mut streams = [self.mac.stream(nonce)?, other.stream(other_nonce)?];
+        let mut put = |bytes: &[u8]| streams.iter_mut().for_each(|stream| stream.update(bytes));
+        let bytes = match size {
+            Some(size) => {
+                self.pour(&mut file.by_ref().take(size.saturating_add(1)), &macs, &mut put)?
+            }
+            None => self.pour(&mut sizes::Ending::new(file), &macs, &mut put)?,
+        };
+        if size.is_some() {
+            unchanged(before, &file.metadata()?, bytes)?;
+        }
+        let [one, two] = streams;
+        Ok([Tagged { tag: one.tag()?, bytes }, Tagged { tag: two.tag()?, bytes }])
+    }
+
     /// Returns the tag of `input`, read to its end.
     pub fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
+        let mac = self.mac;
+        let mut stream = mac.stream(nonce)?;
+        let bytes = self.pour(input, &[mac], &mut |bytes| stream.update(bytes))?;
+        Ok(Tagged { tag: stream.tag()?, bytes })
+    }
+
+    /// Reads `input` to its end, within the limits of all `macs`. Returns its length.
+    fn pour(
+        &mut self,
+        input: &mut dyn Read,
+        macs: &[&AnyMac],
+        put: &mut dyn FnMut(&[u8]),
+    ) -> Result<u64, ReadError> {
         let buffer = sized(&mut self.buffers[0], self.step)?;
-        let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
         loop {
             faults::before("read")?;
@@ -182,15 +224,15 @@ impl<'a> FileReader<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error.into()),
             };
-            stream.update(&buffer[..read]);
+            put(&buffer[..read]);
             bytes += read as u64;
             self.progress.add(read);
             if self.progress.is_stopped() {
                 return Err(ReadError::Stopped);
             }
-            within_limit(self.mac, bytes, None)?;
+            macs.iter().try_for_each(|mac| within_limit(mac, bytes, None))?;
         }
-        Ok(Tagged { tag: stream.tag()?, bytes })
+        Ok(bytes)
     }
 
     /// Hashes a range of a regular file to a part. `before` is its metadata when it was opened.

@@ -89,6 +89,7 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
         &[
             "a manifest, ledger or pin that is damaged, older than the pin or of the wrong kind",
             "a manifest that is damaged or of the wrong kind",
+            "a manifest or pin that is damaged, older than the pin or of the wrong kind",
             "a sidecar that is damaged or of the wrong kind",
             "a partial that is damaged or of the wrong kind",
             "a checkpoint that is damaged or of the wrong kind",

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 78] = [
+pub const TABLE: [Row; 87] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -253,6 +253,39 @@ pub const TABLE: [Row; 78] = [
         &["$T manifest -k k log gone", "$U $T manifest -k k log secret"],
     ),
     ("manifest", 4, "output", &["$T manifest -k k log m > /dev/full"]),
+    ("rekey", 0, "the new manifest is written", &["$T rekey -k k --new-key other -o rekeyed m t"]),
+    ("rekey", 1, "a difference", &["$T rekey -k k --new-key other m u"]),
+    (
+        "rekey",
+        1,
+        "a manifest or pin that is damaged, older than the pin or of the wrong kind",
+        &[
+            "$T rekey -k k --new-key other m.x t",
+            "$T rekey -k k --new-key other --pin f m t",
+            "$T rekey -k k --new-key other f t",
+        ],
+    ),
+    ("rekey", 2, "usage", &["$T rekey -k k m t", "$T rekey -k k --new-key k m t"]),
+    (
+        "rekey",
+        3,
+        "the key",
+        &["$T rekey -k missing --new-key k m t", "$T rekey -k k --new-key missing m t"],
+    ),
+    ("rekey", 3, "a manifest of another key", &["$T rekey -k other --new-key k m t"]),
+    (
+        "rekey",
+        4,
+        "a manifest that is missing or cannot be read",
+        &["$T rekey -k k --new-key other gone t", "$U $T rekey -k k --new-key other secret t"],
+    ),
+    (
+        "rekey",
+        4,
+        "the directory or an entry cannot be read",
+        &["$T rekey -k k --new-key other m gone"],
+    ),
+    ("rekey", 4, "the manifest cannot be written", &["$T rekey -k k --new-key other -o no/m m t"]),
     ("part", 0, "the partial is written", &["$T part -k k --object o --start 0 --last f -o q >&-"]),
     ("part", 2, "usage", &["$T part -k k --object o --start 1 --last f -o q"]),
     ("part", 3, "the key", &["$T part -k missing --object o --start 0 --last f -o q"]),

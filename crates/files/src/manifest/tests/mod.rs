@@ -400,7 +400,7 @@ fn a_manifest_takes_the_place_of_nothing_else() {
     {
         fs::write(&path, before).unwrap();
         let created = Writer::create(&path, header.clone(), &seal);
-        let text = created.and_then(Writer::finish).map(|()| fs::read_to_string(&path).unwrap());
+        let text = created.and_then(Writer::finish).map(|_| fs::read_to_string(&path).unwrap());
         assert_eq!(text.is_ok_and(|text| text.starts_with(MAGIC)), takes, "{before}");
     }
     for path in ["-", "/", ".."] {
