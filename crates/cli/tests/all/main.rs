@@ -49,3 +49,4 @@ mod update_pending;
 mod update_refused;
 #[cfg(not(feature = "objects"))]
 mod urls;
+mod year;
