@@ -282,3 +282,31 @@ def test_listings_tell_what_is_archived(nightly):
     place.s3.put_object(Bucket=place.bucket, Key=key, Body=b"y", StorageClass="GLACIER")
     ran = audit(place).exits(1)
     assert ran.out.startswith("z: changed: version: expected ")
+
+
+def test_manifests_without_their_objects(nightly):
+    seal(nightly).exits(0)
+    shutil.copytree(nightly.folder / "m", nightly.folder / "old")
+    nightly.put("o/a", b"other")
+    nightly.put("o/new", b"new")
+    nightly.delete("o/d.tmp")
+    seal(nightly).exits(0)
+    before = gets(nightly)
+    seals = [line.split()[2] for line in nightly.keyed("manifest", "log", "m").exits(0).out.splitlines()]
+    root = nightly.folder.joinpath("m/root").read_text()
+    assert seals == [root.split("seal: ")[1].strip(), header(nightly)[2].removeprefix("first: ")]
+    diff = nightly.keyed("manifest", "diff", "old", "m").exits(1)
+    diff.prints("a: changed: size: expected 1, found 5\nd.tmp: missing\nnew: new\n")
+    diff.says("the second manifest follows the first one directly")
+    cat = nightly.keyed("manifest", "cat", "m", "b", "z").exits(0).out
+    assert [line.split("\t")[-1] for line in cat.splitlines()] == ["b/c", "z"]
+    assert gets(nightly) == before
+
+
+def test_a_report_and_metrics(nightly):
+    seal(nightly).exits(0)
+    nightly.put("o/<b>", b"new")
+    audit(nightly, "--report", "r.html", "--metrics", "x.prom").exits(1)
+    page = nightly.folder.joinpath("r.html").read_text()
+    assert "<h1>1 entry differs from the manifest</h1>" in page and "&lt;b&gt;" in page
+    assert "tagmac_audit_success{" in nightly.folder.joinpath("x.prom").read_text()

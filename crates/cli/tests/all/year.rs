@@ -104,12 +104,12 @@ fn an_archive_lives_through_a_year() {
     fs::copy(path("old.m"), path("keep/m")).unwrap();
     archive.run("audit", &["keep/m", "srv"]).exits(0);
     archive.night(1).exits(1).says(&["keep/m: the manifest was rolled back"]);
-    // Or hides a file behind a filter, which breaks the seal.
+    // Or adds a filter that hides a file, which breaks the seal.
     let hides = "sed 's/^filters: 0/filters: 1\\nhidden/' new.m > keep/m";
     archive.place.shell(hides).exits(0);
     archive.night(1).exits(1).says(&["the seal does not match"]);
 
-    // The backup is restored: other inodes, the same contents.
+    // The backup is restored: each file has another inode and the same content.
     fs::copy(path("new.m"), path("keep/m")).unwrap();
     fs::remove_dir_all(path("srv")).unwrap();
     copy(&path("new"), &path("srv"));
