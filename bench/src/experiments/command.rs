@@ -120,7 +120,7 @@ pub fn exists(command: &str) -> bool {
 /// Returns the first line that a command prints about its version.
 pub fn version(command: &str) -> String {
     let output = |argument| Command::new(command).arg(argument).output().ok();
-    let text = [output("--version"), output("version")]
+    let text = [output("--version"), output("version"), output("-V")]
         .into_iter()
         .flatten()
         .find(|output| output.status.success())

@@ -5,7 +5,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
 use tagmac_files::progress::Total;
-use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
+use tagmac_files::seal::{Checkpoint, SealCounts, SealOptions, Sealing};
 
 use crate::args::{FilterArgs, SealArgs};
 use crate::diagnostic::diagnostic;
@@ -51,6 +51,12 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     }
     let list =
         names.map(|names| files_from::below("--files-from", &args.directory, names)).transpose()?;
+    let mut checkpoint = None;
+    if let Some(path) = &args.checkpoint {
+        names::output("--checkpoint", path)?;
+        names::file(path)?;
+        checkpoint = Some(Checkpoint { path, every: args.checkpoint_every });
+    }
     let options = SealOptions {
         directory: &args.directory,
         output: &args.output,
@@ -70,6 +76,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             listed: false,
         },
         skip_unreadable: args.skip_unreadable,
+        checkpoint,
         threads: args.reading.num_threads,
     };
     let sealing = Sealing::new(&key, &raw, options)?;
@@ -94,6 +101,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         (args.one_file_system, "--one-file-system"),
         (args.filters.exclude_caches, "--exclude-caches"),
         (args.filters.max_depth.is_some(), "--max-depth"),
+        (args.checkpoint.is_some(), "--checkpoint"),
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(

@@ -1,10 +1,13 @@
 //! Seals a tree: writes its manifest.
 
+use std::fs;
 use std::io;
 use std::iter::Peekable;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use crate::atomic;
 use crate::chain::Chain;
 use crate::day::Day;
 use crate::diagnostic::diagnostic;
@@ -51,8 +54,19 @@ pub struct SealOptions<'a> {
     pub sealed: ManifestOptions,
     /// Leaves out unreadable entries instead of failing.
     pub skip_unreadable: bool,
+    /// A file that keeps what was read, so that an interrupted run can resume.
+    pub checkpoint: Option<Checkpoint<'a>>,
     /// The number of threads that read; 0 means one per core.
     pub threads: usize,
+}
+
+/// The checkpoint of a seal: an unfinished manifest.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Bytes between two saves; `None` to save by time.
+    pub every: Option<u64>,
 }
 
 impl<'a> SealOptions<'a> {
@@ -67,6 +81,7 @@ impl<'a> SealOptions<'a> {
             list: None,
             sealed: ManifestOptions::default(),
             skip_unreadable: false,
+            checkpoint: None,
             threads: 0,
         }
     }
@@ -78,9 +93,11 @@ pub struct Sealing<'a> {
     options: SealOptions<'a>,
     tree: DirTree,
     writer: Writer,
-    exclusions: [Exclusion; 3],
+    exclusions: Vec<Exclusion>,
     filter: Filter,
     since: Option<Manifest>,
+    /// The checkpoint of an interrupted run.
+    resumed: Option<Manifest>,
     seal_mac: AnyMac,
     /// The file at the output when the run began.
     replaces: Option<Identity>,
@@ -127,8 +144,29 @@ impl<'a> Sealing<'a> {
         let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
         let header = Header::new(key, sealed, chain, options.filters.to_vec());
         let writer = Writer::create(options.output, header, &seal_mac)?;
-        let exclusions = writer.exclusions()?;
-        Ok(Sealing { key, options, tree, writer, exclusions, filter, since, seal_mac, replaces })
+        let mut exclusions = writer.exclusions()?.to_vec();
+        let mut resumed = None;
+        if let Some(Checkpoint { path, .. }) = options.checkpoint {
+            let failed = |error| failed_at(path, error);
+            exclusions.push(Exclusion::new(path).map_err(failed)?);
+            exclusions.push(Exclusion::with_prefix(&atomic::drafts(path)).map_err(failed)?);
+            let length = path.symlink_metadata().map(|file| file.len());
+            if length.is_ok_and(|length| length > 0) {
+                resumed = Some(Manifest::unfinished(path, key, seal_mac.clone())?);
+            }
+        }
+        Ok(Sealing {
+            key,
+            options,
+            tree,
+            writer,
+            exclusions,
+            filter,
+            since,
+            resumed,
+            seal_mac,
+            replaces,
+        })
     }
 
     /// Returns the entries to seal.
@@ -158,15 +196,17 @@ impl<'a> Sealing<'a> {
     /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
         let mut found = self.found()?;
-        let Sealing { key, options, tree, writer, since, seal_mac, replaces, .. } = self;
+        let Sealing { key, options, tree, writer, since, resumed, seal_mac, replaces, .. } = self;
         let (root, sealed) = (options.directory, options.sealed);
         let will_fail = AtomicBool::new(false);
         let failed = |error| failed(&options, error);
         let scanners =
             Scanners::new(&tree, key, &seal_mac, sealed, options.threads, progress, &will_fail);
         let Scanners { mut main, mut others } = scanners.map_err(failed)?;
-        let mut sealer = Sealer { options, progress, writer, counts: SealCounts::default() };
+        let saves = options.checkpoint.map(Saves::new);
+        let mut sealer = Sealer { options, progress, writer, saves, counts: SealCounts::default() };
         let mut earlier = Earlier::new(since.as_ref(), key)?;
+        let mut resumed = Earlier::new(resumed.as_ref(), key)?;
         let (mut skipped, mut left_out) = (0, 0);
         let jobs = found.by_ref().filter_map(|found| match found {
             WalkItem::Entry { path, kind } if kind.is_special() && !sealed.special => {
@@ -175,8 +215,8 @@ impl<'a> Sealing<'a> {
                 None
             }
             WalkItem::Entry { path, kind } => {
-                let old = earlier.find(&path).transpose();
-                Some(old.transpose().map(|old| Job { path, kind: Ok(kind), old }))
+                let old = both(resumed.find(&path), earlier.find(&path));
+                Some(old.map(|old| Job { path, kind: Ok(kind), old }))
             }
             WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
                 Some(Ok(Job { path, kind: Err(error), old: None }))
@@ -211,7 +251,11 @@ impl<'a> Sealing<'a> {
             })
         };
         // With an earlier manifest, most jobs are a single call of the system.
-        let batch = if since.is_some() { 16 * pool::BATCH } else { pool::BATCH };
+        let batch = if since.is_some() || options.checkpoint.is_some() {
+            16 * pool::BATCH
+        } else {
+            pool::BATCH
+        };
         pool::in_batches(batch, &mut others, jobs, scan, |scanned| {
             stopped(progress)?;
             let (path, old, observed) = scanned?;
@@ -238,6 +282,7 @@ impl<'a> Sealing<'a> {
         })?;
         // The tags from the earlier manifest count only if its seal still matches.
         earlier.finish()?;
+        resumed.finish()?;
         (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
         let SealCounts { files, directories, links, special, .. } = sealer.counts;
         let nothing = left_out > 0 && files + directories + links + special == 0;
@@ -263,6 +308,58 @@ struct Job {
     kind: io::Result<EntryKind>,
     /// The file as an earlier manifest has it.
     old: Option<Entry>,
+}
+
+/// Returns the entry of a checkpoint, or else the one of the earlier manifest. A file that was read
+/// again has its last stamp in the checkpoint.
+fn both(
+    resumed: Result<Option<Entry>, Error>,
+    earlier: Result<Option<Entry>, Error>,
+) -> Result<Option<Entry>, Error> {
+    let resumed = resumed?.filter(|entry| entry.stamp.is_some());
+    Ok(resumed.or(earlier?))
+}
+
+/// When the checkpoint is saved.
+struct Saves<'a> {
+    checkpoint: Checkpoint<'a>,
+    /// The time of the last save, and the time that it took.
+    last: (Instant, Duration),
+    /// Bytes of files since then.
+    bytes: u64,
+    /// A failed save was reported.
+    told: bool,
+}
+
+impl<'a> Saves<'a> {
+    /// Time between two saves, and the share of the run's time that they may take.
+    const PAUSE: Duration = Duration::from_secs(5);
+    const SHARE: u32 = 20;
+
+    fn new(checkpoint: Checkpoint<'a>) -> Saves<'a> {
+        Saves { checkpoint, last: (Instant::now(), Duration::ZERO), bytes: 0, told: false }
+    }
+
+    /// Saves the entries so far if it is time. A failure is reported once and ends nothing.
+    fn save(&mut self, writer: &mut Writer, bytes: u64) {
+        self.bytes += bytes;
+        let (last, took) = self.last;
+        let is_due = match self.checkpoint.every {
+            Some(every) => self.bytes >= every,
+            None => last.elapsed() >= Saves::PAUSE.max(Saves::SHARE * took),
+        };
+        if !is_due {
+            return;
+        }
+        let start = Instant::now();
+        if let Err(error) = writer.save(self.checkpoint.path)
+            && !self.told
+        {
+            self.told = true;
+            diagnostic(format_args!("the checkpoint was not saved: {error}"));
+        }
+        (self.last, self.bytes) = ((Instant::now(), start.elapsed()), 0);
+    }
 }
 
 /// The entries of an earlier manifest, which follow a walk.
@@ -326,13 +423,18 @@ fn chain(
 }
 
 fn failed(options: &SealOptions<'_>, error: io::Error) -> Error {
-    Error::io(format_args!("{}: {}", Escaped::name(options.directory), ReadError::from(error)))
+    failed_at(options.directory, error)
+}
+
+fn failed_at(path: &Path, error: io::Error) -> Error {
+    Error::io(format_args!("{}: {}", Escaped::name(path), ReadError::from(error)))
 }
 
 struct Sealer<'a> {
     options: SealOptions<'a>,
     progress: &'a dyn Progress,
     writer: Writer,
+    saves: Option<Saves<'a>>,
     counts: SealCounts,
 }
 
@@ -345,9 +447,17 @@ impl Sealer<'_> {
             EntryKind::Link => counts.links += 1,
             _ => counts.special += 1,
         }
-        counts.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        let bytes = entry.content.as_ref().map_or(0, |content| content.size);
+        counts.bytes += bytes;
         self.progress.file();
-        if self.will_fail() { Ok(()) } else { self.writer.entry(entry) }
+        if self.will_fail() {
+            return Ok(());
+        }
+        self.writer.entry(entry)?;
+        if let Some(saves) = &mut self.saves {
+            saves.save(&mut self.writer, bytes);
+        }
+        Ok(())
     }
 
     /// Returns whether the manifest will not be written.
@@ -367,6 +477,12 @@ impl Sealer<'_> {
             return Err(ManifestError::Unsealed { manifest, entries }.into());
         }
         self.writer.finish()?;
+        if let Some(Checkpoint { path, .. }) = self.options.checkpoint
+            && path.symlink_metadata().is_ok()
+        {
+            // What was sealed is no longer needed. A leftover would only be read once more.
+            fs::remove_file(path).map_err(|error| failed_at(path, error))?;
+        }
         Ok(self.counts)
     }
 }

@@ -70,6 +70,7 @@ pub fn seal(
             max_depth,
         },
         skip_unreadable,
+        checkpoint: None,
         threads,
     };
     let watch = Watch::new(progress, true);

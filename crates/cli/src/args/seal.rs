@@ -40,7 +40,7 @@ pub struct SealArgs {
     #[arg(long, help_heading = "Contents")]
     pub xattrs: bool,
     /// Do not enter directories on other file systems
-    #[arg(long, help_heading = "Contents")]
+    #[arg(long, help_heading = "Contents", hide_short_help = true)]
     pub one_file_system: bool,
     /// Leave out files and directories that cannot be read
     ///
@@ -52,6 +52,15 @@ pub struct SealArgs {
     /// The tag of a file comes from OLD if its size, mtime, ctime, inode and device are those in OLD.
     #[arg(long, value_name = "OLD")]
     pub since: Option<PathBuf>,
+    /// Save progress in CHECKPOINT, and resume from it
+    ///
+    /// CHECKPOINT is removed when the manifest is written.
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub checkpoint: Option<PathBuf>,
+    /// Save the checkpoint every BYTES bytes; by default every 5 seconds
+    #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
+    #[arg(overrides_with = "checkpoint_every", hide_short_help = true)]
+    pub checkpoint_every: Option<u64>,
     /// Start a new chain; the default continues that of MANIFEST, if it exists
     #[arg(long)]
     pub new_chain: bool,
@@ -91,7 +100,7 @@ pub struct FilterArgs {
     pub exclude_caches: bool,
     /// Do not enter directories at depth N; those in DIR have depth 1
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
-    #[arg(help_heading = "Filters")]
+    #[arg(help_heading = "Filters", hide_short_help = true)]
     pub max_depth: Option<u32>,
 }
 

@@ -356,6 +356,10 @@ one of these differs from what OLD recorded. It does not see a change by someone
 who controls the clock or the file system, which root does: read everything, or
 a part each night with 'audit --subset', from time to time.
 
+With --checkpoint, a run that was interrupted resumes when the same command is
+given again: files that are in CHECKPOINT and have not changed since are not
+read. CHECKPOINT is sealed like a manifest, and no audit accepts it as one.
+
 A manifest that replaces another one continues its chain: it records the number
 and the seal of each earlier manifest. So 'audit --pin' can refuse an older
 one. 'seal' refuses to replace a manifest that is damaged or of another key;
