@@ -204,6 +204,7 @@ impl Bench {
         let update = |tail: &[&'static str]| [&["update", "-k", "k"], &one[..], tail].concat();
         let updated = |name, new: &[u8]| Rule::Updated { name, new: new.to_vec() };
         let audit = vec!["audit", "-k", "k", "m", "t"];
+        let saves = ["--checkpoint", "cs", "--checkpoint-every", "1"];
         let first = ["--ledger", "led2", "--pin", "pin2", "m2", "t"];
         let whole = |name, read, refuses| Rule::Whole { name, read, refuses };
         let part = vec![
@@ -228,6 +229,11 @@ impl Bench {
                 name: "seal --since",
                 args: [&["seal", "-k", "k"], &one[..], &["--since", "m", "-o", "m", "t"]].concat(),
                 rule: whole("m", Some((audit, 1)), false),
+            },
+            Example {
+                name: "seal --checkpoint",
+                args: [&["seal", "-k", "k"], &one[..], &saves[..], &["-o", "m", "t"]].concat(),
+                rule: whole("m", Some((audit.clone(), 1)), false),
             },
             Example {
                 name: "audit --ledger --pin",
