@@ -228,12 +228,12 @@ impl Bench {
             Example {
                 name: "seal --since",
                 args: [&["seal", "-k", "k"], &one[..], &["--since", "m", "-o", "m", "t"]].concat(),
-                rule: whole("m", Some((audit, 1)), false),
+                rule: whole("m", Some((audit.clone(), 1)), false),
             },
             Example {
                 name: "seal --checkpoint",
                 args: [&["seal", "-k", "k"], &one[..], &saves[..], &["-o", "m", "t"]].concat(),
-                rule: whole("m", Some((audit.clone(), 1)), false),
+                rule: whole("m", Some((audit, 1)), false),
             },
             Example {
                 name: "audit --ledger --pin",

@@ -480,7 +480,7 @@ impl Sealer<'_> {
         if let Some(Checkpoint { path, .. }) = self.options.checkpoint
             && path.symlink_metadata().is_ok()
         {
-            // A checkpoint that is left behind does no harm: its stamps are compared again.
+            // A leftover checkpoint does no harm: its stamps are compared again.
             fs::remove_file(path).map_err(|error| failed_at(path, error))?;
         }
         Ok(self.counts)
