@@ -41,6 +41,10 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             Escaped::name(since)
         )));
     }
+    if let Some(checkpoint) = &args.checkpoint {
+        names::output("--checkpoint", checkpoint)?;
+        names::file(checkpoint)?;
+    }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let SealArgs { mode, mtime, owner, xattrs, special, one_file_system, .. } = *args;
     let FilterArgs { exclude_caches, max_depth, .. } = args.filters;
@@ -71,6 +75,8 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
         },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,
+        checkpoint: args.checkpoint.as_deref(),
+        checkpoint_every: None,
     };
     let sealing = Sealing::new(&key, &raw, options)?;
     let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
@@ -93,6 +99,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         (args.special, "--special"),
         (args.one_file_system, "--one-file-system"),
         (args.filters.exclude_caches, "--exclude-caches"),
+        (args.checkpoint.is_some(), "--checkpoint"),
         (args.filters.max_depth.is_some(), "--max-depth"),
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
@@ -185,9 +192,10 @@ fn text(counts: &SealCounts) -> String {
         what.push(format!("{special} special"));
     }
     what.push(number(bytes, "byte", "bytes"));
-    let SealCounts { skipped, unreadable, carried, left_out, .. } = *counts;
+    let SealCounts { skipped, unreadable, carried, resumed, left_out, .. } = *counts;
     for (count, word) in [
         (carried, "not read, as they show no change"),
+        (resumed, "read by the run before"),
         (left_out, "left out by the filters"),
         (skipped, "skipped"),
         (unreadable, "unreadable and left out"),

@@ -71,6 +71,8 @@ pub fn seal(
         },
         skip_unreadable,
         threads,
+        checkpoint: None,
+        checkpoint_every: None,
     };
     let watch = Watch::new(progress, true);
     let work = || {

@@ -52,6 +52,12 @@ pub struct SealArgs {
     /// The tag of a file comes from OLD if its size, mtime, ctime, inode and device are those in OLD.
     #[arg(long, value_name = "OLD")]
     pub since: Option<PathBuf>,
+    /// Keep in FILE what was read, so that a run after a kill resumes
+    ///
+    /// For a directory. FILE is saved every 5 seconds, and removed when the manifest is written. A
+    /// file that changed since is read again.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
     /// Start a new chain; the default continues that of MANIFEST, if it exists
     #[arg(long)]
     pub new_chain: bool,
