@@ -5,7 +5,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
 use tagmac_files::progress::Total;
-use tagmac_files::seal::{Checkpoint, SealCounts, SealOptions, Sealing};
+use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use crate::args::{FilterArgs, SealArgs};
 use crate::diagnostic::diagnostic;
@@ -41,6 +41,10 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             Escaped::name(since)
         )));
     }
+    if let Some(checkpoint) = &args.checkpoint {
+        names::output("--checkpoint", checkpoint)?;
+        names::file(checkpoint)?;
+    }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let SealArgs { mode, mtime, owner, xattrs, special, one_file_system, .. } = *args;
     let FilterArgs { exclude_caches, max_depth, .. } = args.filters;
@@ -51,12 +55,6 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     }
     let list =
         names.map(|names| files_from::below("--files-from", &args.directory, names)).transpose()?;
-    let mut checkpoint = None;
-    if let Some(path) = &args.checkpoint {
-        names::output("--checkpoint", path)?;
-        names::file(path)?;
-        checkpoint = Some(Checkpoint { path, every: args.checkpoint_every });
-    }
     let options = SealOptions {
         directory: &args.directory,
         output: &args.output,
@@ -76,8 +74,9 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             listed: false,
         },
         skip_unreadable: args.skip_unreadable,
-        checkpoint,
         threads: args.reading.num_threads,
+        checkpoint: args.checkpoint.as_deref(),
+        checkpoint_every: args.checkpoint_every,
     };
     let sealing = Sealing::new(&key, &raw, options)?;
     let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
@@ -193,9 +192,10 @@ fn text(counts: &SealCounts) -> String {
         what.push(format!("{special} special"));
     }
     what.push(number(bytes, "byte", "bytes"));
-    let SealCounts { skipped, unreadable, carried, left_out, .. } = *counts;
+    let SealCounts { skipped, unreadable, carried, resumed, left_out, .. } = *counts;
     for (count, word) in [
         (carried, "not read, as they show no change"),
+        (resumed, "read by the run before"),
         (left_out, "left out by the filters"),
         (skipped, "skipped"),
         (unreadable, "unreadable and left out"),

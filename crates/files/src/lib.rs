@@ -73,6 +73,7 @@ mod room;
 mod rules;
 mod scanner;
 pub mod seal;
+mod seal_checkpoint;
 mod sealed_file;
 pub mod selection;
 pub mod sidecar;

@@ -1,17 +1,14 @@
 //! Seals a tree: writes its manifest.
 
-use std::fs;
 use std::io;
 use std::iter::Peekable;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use crate::atomic;
 use crate::chain::Chain;
 use crate::day::Day;
 use crate::diagnostic::diagnostic;
-use crate::dir::{self, DirTree, EntryKind};
+use crate::dir::{self, DirTree, EntryKind, FileStat};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
@@ -20,10 +17,12 @@ use crate::found::{Found, Listed};
 use crate::identity::Identity;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
-use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
+use crate::manifest::listed::{
+    remark_checkpoint, remark_leftover, remark_manifest, remark_mount, start,
+};
 use crate::manifest::options::ManifestOptions;
 use crate::manifest::writer::Writer;
-use crate::manifest::{Entries, Manifest, ManifestError, seal_mac, writer};
+use crate::manifest::{Manifest, ManifestError, seal_mac, writer};
 use crate::name_list::NameList;
 use crate::open_key::OpenKey;
 use crate::pool;
@@ -31,6 +30,7 @@ use crate::progress::{Progress, Total, stopped};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Reading, Scanner, Scanners};
+use crate::seal_checkpoint::Checkpoint;
 use crate::walk::{self, WalkItem, below};
 use tagmac_any::AnyMac;
 
@@ -54,19 +54,12 @@ pub struct SealOptions<'a> {
     pub sealed: ManifestOptions,
     /// Leaves out unreadable entries instead of failing.
     pub skip_unreadable: bool,
-    /// A file that keeps what was read, so that an interrupted run can resume.
-    pub checkpoint: Option<Checkpoint<'a>>,
     /// The number of threads that read; 0 means one per core.
     pub threads: usize,
-}
-
-/// The checkpoint of a seal: an unfinished manifest.
-#[derive(Clone, Copy, Debug)]
-pub struct Checkpoint<'a> {
-    /// The file.
-    pub path: &'a Path,
-    /// Bytes between two saves; `None` to save by time.
-    pub every: Option<u64>,
+    /// A file that keeps what was read, so that a run after a kill does not read it again.
+    pub checkpoint: Option<&'a Path>,
+    /// The bytes between two saves of the checkpoint; `None` to save by time.
+    pub checkpoint_every: Option<u64>,
 }
 
 impl<'a> SealOptions<'a> {
@@ -81,8 +74,9 @@ impl<'a> SealOptions<'a> {
             list: None,
             sealed: ManifestOptions::default(),
             skip_unreadable: false,
-            checkpoint: None,
             threads: 0,
+            checkpoint: None,
+            checkpoint_every: None,
         }
     }
 }
@@ -94,10 +88,9 @@ pub struct Sealing<'a> {
     tree: DirTree,
     writer: Writer,
     exclusions: Vec<Exclusion>,
+    checkpoint: Option<Checkpoint<'a>>,
     filter: Filter,
     since: Option<Manifest>,
-    /// The checkpoint of an interrupted run.
-    resumed: Option<Manifest>,
     seal_mac: AnyMac,
     /// The file at the output when the run began.
     replaces: Option<Identity>,
@@ -122,6 +115,8 @@ pub struct SealCounts {
     pub unreadable: u64,
     /// Files that were not read, because they have the stamp of the earlier manifest.
     pub carried: u64,
+    /// Files that were not read, because an interrupted run had read them.
+    pub resumed: u64,
     /// Entries that the filters left out, where a directory counts as one.
     pub left_out: u64,
 }
@@ -145,15 +140,9 @@ impl<'a> Sealing<'a> {
         let header = Header::new(key, sealed, chain, options.filters.to_vec());
         let writer = Writer::create(options.output, header, &seal_mac)?;
         let mut exclusions = writer.exclusions()?.to_vec();
-        let mut resumed = None;
-        if let Some(Checkpoint { path, .. }) = options.checkpoint {
-            let failed = |error| failed_at(path, error);
-            exclusions.push(Exclusion::new(path).map_err(failed)?);
-            exclusions.push(Exclusion::with_prefix(&atomic::drafts(path)).map_err(failed)?);
-            let length = path.symlink_metadata().map(|file| file.len());
-            if length.is_ok_and(|length| length > 0) {
-                resumed = Some(Manifest::unfinished(path, key, seal_mac.clone())?);
-            }
+        let checkpoint = checkpoint(&options, key, &seal_mac, &tree)?;
+        if let Some(checkpoint) = &checkpoint {
+            exclusions.push(checkpoint.exclusion().map_err(|error| failed(&options, error))?);
         }
         Ok(Sealing {
             key,
@@ -161,9 +150,9 @@ impl<'a> Sealing<'a> {
             tree,
             writer,
             exclusions,
+            checkpoint,
             filter,
             since,
-            resumed,
             seal_mac,
             replaces,
         })
@@ -180,7 +169,7 @@ impl<'a> Sealing<'a> {
             }
             Some(paths) => {
                 let tree = self.tree.again().map_err(failed)?;
-                Found::List(Listed::new(tree, paths, self.exclusions.to_vec()))
+                Found::List(Listed::new(tree, paths, self.exclusions.clone()))
             }
         })
     }
@@ -196,17 +185,20 @@ impl<'a> Sealing<'a> {
     /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
         let mut found = self.found()?;
-        let Sealing { key, options, tree, writer, since, resumed, seal_mac, replaces, .. } = self;
+        let Sealing { key, options, tree, writer, checkpoint, since, seal_mac, replaces, .. } =
+            self;
         let (root, sealed) = (options.directory, options.sealed);
         let will_fail = AtomicBool::new(false);
         let failed = |error| failed(&options, error);
         let scanners =
             Scanners::new(&tree, key, &seal_mac, sealed, options.threads, progress, &will_fail);
         let Scanners { mut main, mut others } = scanners.map_err(failed)?;
-        let saves = options.checkpoint.map(Saves::new);
-        let mut sealer = Sealer { options, progress, writer, saves, counts: SealCounts::default() };
-        let mut earlier = Earlier::new(since.as_ref(), key)?;
-        let mut resumed = Earlier::new(resumed.as_ref(), key)?;
+        let entries = since.as_ref().map(|manifest| manifest.entries(key)).transpose()?;
+        let mut earlier = Earlier::new(entries);
+        let entries = checkpoint.as_ref().map(Checkpoint::entries).transpose()?;
+        let mut resumed = Earlier::new(entries);
+        let counts = SealCounts::default();
+        let mut sealer = Sealer { options, progress, writer, checkpoint, counts };
         let (mut skipped, mut left_out) = (0, 0);
         let jobs = found.by_ref().filter_map(|found| match found {
             WalkItem::Entry { path, kind } if kind.is_special() && !sealed.special => {
@@ -215,11 +207,14 @@ impl<'a> Sealing<'a> {
                 None
             }
             WalkItem::Entry { path, kind } => {
-                let old = both(resumed.find(&path), earlier.find(&path));
-                Some(old.map(|old| Job { path, kind: Ok(kind), old }))
+                let olds = earlier.find(&path).and_then(|old| Ok((old, resumed.find(&path)?)));
+                Some(olds.map(|(old, saved)| {
+                    let is_saved = saved.is_some();
+                    Job { path, kind: Ok(kind), old: saved.or(old), is_saved }
+                }))
             }
             WalkItem::UnreadableDir { path, error } | WalkItem::Partly { path, error } => {
-                Some(Ok(Job { path, kind: Err(error), old: None }))
+                Some(Ok(Job { path, kind: Err(error), old: None, is_saved: false }))
             }
             WalkItem::Mount { path } => {
                 remark_mount(&below(root, &path));
@@ -233,6 +228,10 @@ impl<'a> Sealing<'a> {
                 remark_leftover(&below(root, &path));
                 None
             }
+            WalkItem::Excluded { path, exclusion: 3 } => {
+                remark_checkpoint(&below(root, &path));
+                None
+            }
             WalkItem::LeftOut { .. } => {
                 left_out += 1;
                 None
@@ -241,24 +240,20 @@ impl<'a> Sealing<'a> {
             WalkItem::Excluded { .. } => None,
         });
         let scan = |scanner: &mut Scanner<'_>, job: Result<Job, Error>| {
-            job.map(|Job { path, kind, old }| {
+            job.map(|Job { path, kind, old, is_saved }| {
                 let reading = old.as_ref().map_or(Reading::All, Reading::Since);
                 let observed = match kind {
                     Ok(kind) => scanner.scan(&path, kind, reading),
                     Err(error) => Observation::Unreadable(error.into()),
                 };
-                (path, old, observed)
+                (path, old, is_saved, observed)
             })
         };
         // With an earlier manifest, most jobs are a single call of the system.
-        let batch = if since.is_some() || options.checkpoint.is_some() {
-            16 * pool::BATCH
-        } else {
-            pool::BATCH
-        };
-        pool::in_batches(batch, &mut others, jobs, scan, |scanned| {
+        let batch = if since.is_some() { 16 * pool::BATCH } else { pool::BATCH };
+        let done = pool::in_batches(batch, &mut others, jobs, scan, |scanned| {
             stopped(progress)?;
-            let (path, old, observed) = scanned?;
+            let (path, old, is_saved, observed) = scanned?;
             let observed = match observed {
                 // Its stamp was compared before its size.
                 Observation::Large => main.scan(&path, EntryKind::File, Reading::All),
@@ -269,8 +264,9 @@ impl<'a> Sealing<'a> {
                     let carried = old.is_some_and(|old| {
                         old.stamp.is_some() && (old.stamp, old.read) == (entry.stamp, entry.read)
                     });
-                    sealer.counts.carried += u64::from(carried);
-                    sealer.entry(&Entry { path, ..entry })
+                    sealer.counts.carried += u64::from(carried && !is_saved);
+                    sealer.counts.resumed += u64::from(carried && is_saved);
+                    sealer.entry(&Entry { path, ..entry }, carried)
                 }
                 Observation::Unreadable(error) => {
                     will_fail.store(!options.skip_unreadable, Ordering::Relaxed);
@@ -279,8 +275,12 @@ impl<'a> Sealing<'a> {
                 }
                 Observation::Large => unreachable!("the main scanner reads every file"),
             }
-        })?;
-        // The tags from the earlier manifest count only if its seal still matches.
+        });
+        if done.is_err() || sealer.will_fail() {
+            sealer.checkpoint.iter_mut().for_each(Checkpoint::save);
+        }
+        done?;
+        // The tags from earlier runs count only if their seals still match.
         earlier.finish()?;
         resumed.finish()?;
         (sealer.counts.skipped, sealer.counts.left_out) = (skipped, left_out);
@@ -308,69 +308,18 @@ struct Job {
     kind: io::Result<EntryKind>,
     /// The file as an earlier manifest has it.
     old: Option<Entry>,
+    /// True if that is from the checkpoint.
+    is_saved: bool,
 }
 
-/// Returns the entry of a checkpoint, or else the one of the earlier manifest. A file that was read
-/// again has its last stamp in the checkpoint.
-fn both(
-    resumed: Result<Option<Entry>, Error>,
-    earlier: Result<Option<Entry>, Error>,
-) -> Result<Option<Entry>, Error> {
-    let resumed = resumed?.filter(|entry| entry.stamp.is_some());
-    Ok(resumed.or(earlier?))
+/// The entries of an earlier manifest or of the checkpoint, which follow a walk.
+struct Earlier<I: Iterator> {
+    entries: Option<Peekable<I>>,
 }
 
-/// When the checkpoint is saved.
-struct Saves<'a> {
-    checkpoint: Checkpoint<'a>,
-    /// The time of the last save, and the time that it took.
-    last: (Instant, Duration),
-    /// Bytes of files since then.
-    bytes: u64,
-    /// A failed save was reported.
-    told: bool,
-}
-
-impl<'a> Saves<'a> {
-    /// Time between two saves, and the share of the run's time that they may take.
-    const PAUSE: Duration = Duration::from_secs(5);
-    const SHARE: u32 = 20;
-
-    fn new(checkpoint: Checkpoint<'a>) -> Saves<'a> {
-        Saves { checkpoint, last: (Instant::now(), Duration::ZERO), bytes: 0, told: false }
-    }
-
-    /// Saves the entries so far if it is time. A failure is reported once and ends nothing.
-    fn save(&mut self, writer: &mut Writer, bytes: u64) {
-        self.bytes += bytes;
-        let (last, took) = self.last;
-        let is_due = match self.checkpoint.every {
-            Some(every) => self.bytes >= every,
-            None => last.elapsed() >= Saves::PAUSE.max(Saves::SHARE * took),
-        };
-        if !is_due {
-            return;
-        }
-        let start = Instant::now();
-        if let Err(error) = writer.save(self.checkpoint.path)
-            && !self.told
-        {
-            self.told = true;
-            diagnostic(format_args!("the checkpoint was not saved: {error}"));
-        }
-        (self.last, self.bytes) = ((Instant::now(), start.elapsed()), 0);
-    }
-}
-
-/// The entries of an earlier manifest, which follow a walk.
-struct Earlier<'a> {
-    entries: Option<Peekable<Entries<'a>>>,
-}
-
-impl<'a> Earlier<'a> {
-    fn new(manifest: Option<&'a Manifest>, key: &OpenKey) -> Result<Earlier<'a>, Error> {
-        let entries = manifest.map(|manifest| manifest.entries(key)).transpose()?;
-        Ok(Earlier { entries: entries.map(Iterator::peekable) })
+impl<I: Iterator<Item = Result<Entry, Error>>> Earlier<I> {
+    fn new(entries: Option<I>) -> Earlier<I> {
+        Earlier { entries: entries.map(Iterator::peekable) }
     }
 
     /// Returns the entry at `path`, which must follow all previous ones.
@@ -422,24 +371,40 @@ fn chain(
     }
 }
 
-fn failed(options: &SealOptions<'_>, error: io::Error) -> Error {
-    failed_at(options.directory, error)
+/// Opens the checkpoint, if the options name one.
+fn checkpoint<'a>(
+    options: &SealOptions<'a>,
+    key: &OpenKey,
+    seal_mac: &AnyMac,
+    tree: &DirTree,
+) -> Result<Option<Checkpoint<'a>>, Error> {
+    let Some(path) = options.checkpoint else { return Ok(None) };
+    let named = |error| Error::file(path, ReadError::from(error));
+    if Exclusion::new(path).map_err(named)?
+        == Exclusion::new(options.output).map_err(|error| failed(options, error))?
+    {
+        let name = Escaped::name(path);
+        return Err(Error::usage(format_args!("{name}: the checkpoint would be the manifest")));
+    }
+    let root = FileStat::from_fd(tree.root()).map_err(|error| failed(options, error))?.identity;
+    Checkpoint::open(path, key, seal_mac, root, options.checkpoint_every).map(Some)
 }
 
-fn failed_at(path: &Path, error: io::Error) -> Error {
-    Error::io(format_args!("{}: {}", Escaped::name(path), ReadError::from(error)))
+fn failed(options: &SealOptions<'_>, error: io::Error) -> Error {
+    Error::io(format_args!("{}: {}", Escaped::name(options.directory), ReadError::from(error)))
 }
 
 struct Sealer<'a> {
     options: SealOptions<'a>,
     progress: &'a dyn Progress,
     writer: Writer,
-    saves: Option<Saves<'a>>,
+    checkpoint: Option<Checkpoint<'a>>,
     counts: SealCounts,
 }
 
 impl Sealer<'_> {
-    fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+    /// Adds an entry. A file that was `carried` over is in an earlier manifest or checkpoint.
+    fn entry(&mut self, entry: &Entry, carried: bool) -> Result<(), Error> {
         let counts = &mut self.counts;
         match entry.kind {
             EntryKind::File => counts.files += 1,
@@ -447,15 +412,16 @@ impl Sealer<'_> {
             EntryKind::Link => counts.links += 1,
             _ => counts.special += 1,
         }
-        let bytes = entry.content.as_ref().map_or(0, |content| content.size);
-        counts.bytes += bytes;
+        counts.bytes += entry.content.as_ref().map_or(0, |content| content.size);
         self.progress.file();
-        if self.will_fail() {
-            return Ok(());
+        if !self.will_fail() {
+            self.writer.entry(entry)?;
         }
-        self.writer.entry(entry)?;
-        if let Some(saves) = &mut self.saves {
-            saves.save(&mut self.writer, bytes);
+        if let Some(checkpoint) = &mut self.checkpoint {
+            if !carried {
+                checkpoint.record(entry);
+            }
+            checkpoint.save_if_due();
         }
         Ok(())
     }
@@ -477,12 +443,7 @@ impl Sealer<'_> {
             return Err(ManifestError::Unsealed { manifest, entries }.into());
         }
         self.writer.finish()?;
-        if let Some(Checkpoint { path, .. }) = self.options.checkpoint
-            && path.symlink_metadata().is_ok()
-        {
-            // A leftover checkpoint does no harm: its stamps are compared again.
-            fs::remove_file(path).map_err(|error| failed_at(path, error))?;
-        }
+        self.checkpoint.into_iter().for_each(Checkpoint::done);
         Ok(self.counts)
     }
 }

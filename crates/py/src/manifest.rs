@@ -70,8 +70,9 @@ pub fn seal(
             max_depth,
         },
         skip_unreadable,
-        checkpoint: None,
         threads,
+        checkpoint: None,
+        checkpoint_every: None,
     };
     let watch = Watch::new(progress, true);
     let work = || {

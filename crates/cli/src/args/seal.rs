@@ -54,7 +54,7 @@ pub struct SealArgs {
     pub since: Option<PathBuf>,
     /// Save progress in CHECKPOINT, and resume from it
     ///
-    /// CHECKPOINT is removed when the manifest is written.
+    /// A file that changed since is read again. CHECKPOINT is removed when the manifest is written.
     #[arg(long, value_name = "CHECKPOINT")]
     pub checkpoint: Option<PathBuf>,
     /// Save the checkpoint every BYTES bytes; by default every 5 seconds

@@ -358,7 +358,7 @@ a part each night with 'audit --subset', from time to time.
 
 With --checkpoint, a run that was interrupted resumes when the same command is
 given again: files that are in CHECKPOINT and have not changed since are not
-read. CHECKPOINT is sealed like a manifest, and no audit accepts it as one.
+read. CHECKPOINT is sealed like a manifest, and locked while a run uses it.
 
 A manifest that replaces another one continues its chain: it records the number
 and the seal of each earlier manifest. So 'audit --pin' can refuse an older

@@ -41,6 +41,26 @@ fn the_same_tree_has_the_same_manifest_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_checkpoint_is_removed_when_the_manifest_is_written() {
+    let place = tree();
+    let seal = ["seal", "-k", "k", "--new-chain", "t"];
+    place.keyed("seal", &["t", "-o", "plain"]).exits(0);
+    place
+        .keyed("seal", &["--checkpoint", "t/c", "t", "-o", "m"])
+        .exits(0)
+        .says(&["tagmac: t/c: left out: it is the checkpoint\n"]);
+    let texts =
+        ["plain", "m"].map(|name| without_stamps(&String::from_utf8_lossy(&place.read(name))));
+    assert_eq!(texts[0], texts[1]);
+    assert!(!place.path("t/c").exists());
+    let run = |saved: &str| place.run(&[&seal[..], &["--checkpoint", saved, "-o", "n"]].concat());
+    run("-").exits(2).says(&["--checkpoint: expected a file, found '-'"]);
+    run("n").exits(2).says(&["n: the checkpoint would be the manifest\n"]);
+    run("m").exits(1).says(&["m: not a checkpoint of a seal; name another file\n"]);
+    assert!(!place.path("n").exists());
+}
+
+#[test]
 fn a_manifest_in_the_tree_leaves_itself_out() {
     let place = tree();
     let out = "tagmac: t/a/m: left out: it is the manifest\n";

@@ -44,3 +44,8 @@ pub fn remark_leftover(path: &Path) {
         Escaped::name(path)
     ));
 }
+
+/// Reports that the checkpoint of this run is left out.
+pub fn remark_checkpoint(path: &Path) {
+    diagnostic(format_args!("{}: left out: it is the checkpoint", Escaped::name(path)));
+}

@@ -39,8 +39,6 @@ use crate::raw_key::RawKey;
 /// The last line: this, 64 hex digits and a line feed.
 pub const SEAL: &[u8] = b"seal: ";
 const SEAL_LINE: usize = 71;
-/// The line before the seal of an unfinished manifest.
-pub(crate) const UNFINISHED: &str = "unfinished";
 /// Bytes read or written at a time.
 pub const BUFFER: usize = 128 << 10;
 
@@ -66,24 +64,13 @@ pub struct Manifest {
     name: String,
     /// The length of the sealed text.
     body: u64,
-    /// True if it has only the first entries of a tree.
-    is_unfinished: bool,
     mac: AnyMac,
 }
 
 impl Manifest {
     /// Opens a manifest and verifies its seal.
     pub fn open(path: &Path, key: &OpenKey, seal_mac: AnyMac) -> Result<Manifest, Error> {
-        Manifest::verified(path, key, seal_mac)?.checked(key)
-    }
-
-    /// Opens the unfinished manifest that a seal saved, and verifies its seal.
-    pub fn unfinished(path: &Path, key: &OpenKey, seal_mac: AnyMac) -> Result<Manifest, Error> {
-        Manifest::either(path, key, seal_mac, true)?.checked(key)
-    }
-
-    fn checked(self, key: &OpenKey) -> Result<Manifest, Error> {
-        let manifest = self;
+        let manifest = Manifest::verified(path, key, seal_mac)?;
         // Checked after the seal: before, anyone could have chosen the number of bits.
         let (expected, found) = (key.mac.tag_bits(), manifest.header.bits);
         if expected != found {
@@ -98,15 +85,6 @@ impl Manifest {
         path: &Path,
         key: &OpenKey,
         seal_mac: AnyMac,
-    ) -> Result<Manifest, Error> {
-        Manifest::either(path, key, seal_mac, false)
-    }
-
-    fn either(
-        path: &Path,
-        key: &OpenKey,
-        seal_mac: AnyMac,
-        is_unfinished: bool,
     ) -> Result<Manifest, Error> {
         let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
@@ -131,9 +109,8 @@ impl Manifest {
                  or changed"
             ))
         })?;
-        let (entries, bytes, mac) = (0, 0, seal_mac);
         let mut manifest =
-            Manifest { header, entries, bytes, seal, file, name, body, is_unfinished, mac };
+            Manifest { header, entries: 0, bytes: 0, seal, file, name, body, mac: seal_mac };
         let mut all = manifest.read().map_err(|error| unreadable(&manifest.name, &error))?;
         io::copy(&mut all, &mut io::sink()).map_err(|error| unreadable(&manifest.name, &error))?;
         if all.stream.verify(&seal).is_err() {
@@ -146,25 +123,14 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Reads the lines with the totals, which are the last ones before the seal.
+    /// Reads the two lines before the seal.
     fn count(&mut self) -> Result<(), Error> {
         let mut end = vec![0; self.body.min(64) as usize];
         let start = self.body - end.len() as u64;
         let read = self.file.read_exact_at(&mut end, start);
         read.map_err(|error| unreadable(&self.name, &error))?;
         let text = String::from_utf8_lossy(&end);
-        let mut lines = text.strip_suffix('\n').unwrap_or_default().rsplit('\n').peekable();
-        if lines.next_if_eq(&UNFINISHED).is_some() != self.is_unfinished {
-            return Err(Error::mismatch(format_args!(
-                "{}: {}",
-                self.name,
-                match self.is_unfinished {
-                    true => "a finished manifest, which is no checkpoint; name another file",
-                    false =>
-                        "an unfinished manifest: the checkpoint of a seal that was interrupted",
-                }
-            )));
-        }
+        let mut lines = text.strip_suffix('\n').unwrap_or_default().rsplit('\n');
         let mut number = |before| lines.next()?.strip_prefix(before)?.parse().ok();
         let (bytes, entries) = (number("bytes: "), number("entries: "));
         (self.bytes, self.entries) = bytes.zip(entries).ok_or_else(|| {
@@ -309,10 +275,6 @@ impl Entries<'_> {
         let failed = |error| unreadable(name, &error);
         let last = lines.next_line().map_err(failed)?;
         let last = last.is_some_and(|line| line.bytes == Some(expected.as_bytes()));
-        // The end was checked when the manifest was opened.
-        if self.manifest.is_unfinished {
-            lines.next_line().map_err(failed)?;
-        }
         if !last || lines.next_line().map_err(failed)?.is_some() {
             let what = format_args!("expected '{expected}' and then the end");
             return Err(Error::mismatch(format_args!("{name}: line {number}: {what}")));

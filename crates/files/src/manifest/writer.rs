@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::atomic::{self, AtomicFile};
@@ -19,7 +18,7 @@ use crate::manifest::entry::Entry;
 use crate::manifest::error::ManifestError;
 use crate::manifest::header::{Header, MAGIC};
 use crate::manifest::unreadable::unreadable;
-use crate::manifest::{BUFFER, SEAL, SEAL_LINE, UNFINISHED};
+use crate::manifest::{BUFFER, SEAL};
 
 /// A manifest that is being written to a temporary file.
 pub struct Writer {
@@ -78,41 +77,9 @@ impl Writer {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Saves the entries so far as an unfinished manifest at `path`. It is sealed, but no reader
-    /// takes it for a manifest.
-    pub fn save(&mut self, path: &Path) -> Result<(), Error> {
-        self.flush()?;
-        let end = format!("{}{UNFINISHED}\n", self.totals());
-        let mut stream = self.stream.fork();
-        stream.update(end.as_bytes());
-        let seal = stream.tag().expect("HMAC has no limit");
-        let over = Overwrite::Kind("the checkpoint of a seal", is_unfinished);
-        let save = || -> io::Result<()> {
-            let mut copy = AtomicFile::new(path, 0o600, over)?;
-            let (mut buffer, mut at) = (vec![0; BUFFER], 0);
-            loop {
-                let read = self.file.file().read_at(&mut buffer, at)?;
-                if read == 0 {
-                    break;
-                }
-                copy.write_all(&buffer[..read])?;
-                at += read as u64;
-            }
-            copy.write_all(end.as_bytes())?;
-            copy.write_all(SEAL)?;
-            copy.write_all(format!("{seal}\n").as_bytes())?;
-            copy.finish().map(drop)
-        };
-        save().map_err(|error| unreadable(&Escaped::name(path).to_string(), &error))
-    }
-
-    fn totals(&self) -> String {
-        format!("entries: {}\nbytes: {}\n", self.entries, self.bytes)
-    }
-
     /// Seals the manifest and puts it in its place. Returns the seal.
     pub fn finish(mut self) -> Result<Tag, Error> {
-        let end = self.totals();
+        let end = format!("entries: {}\nbytes: {}\n", self.entries, self.bytes);
         self.buffer.extend_from_slice(end.as_bytes());
         self.flush()?;
         let seal = self.stream.fork().tag().expect("HMAC has no limit");
@@ -146,19 +113,6 @@ fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
     Ok(start == MAGIC.as_bytes())
-}
-
-/// Returns whether a file begins like a manifest and ends like an unfinished one.
-fn is_unfinished(file: File) -> io::Result<bool> {
-    let length = file.metadata()?.len();
-    let end = format!("\n{UNFINISHED}\n");
-    let mut found = vec![0; end.len()];
-    let at = length.checked_sub((end.len() + SEAL_LINE) as u64);
-    let is_one = match at {
-        Some(at) => file.read_exact_at(&mut found, at).is_ok() && found == end.as_bytes(),
-        None => false,
-    };
-    Ok(is_one && is_manifest(file)?)
 }
 
 #[cfg(test)]

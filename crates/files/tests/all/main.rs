@@ -4,6 +4,7 @@ mod command_words;
 mod errors;
 mod nights;
 mod parts;
+mod seal_checkpoint;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_model;
 

@@ -17,7 +17,7 @@ use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 use super::{everything, key};
 
 /// A tree of `files` small files in `d`, and a place for manifests.
-fn tree(files: usize) -> tempfile::TempDir {
+pub fn tree(files: usize) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     for number in 0..files {
         let folder = place.path().join(format!("d/{}", number % 3));
@@ -28,7 +28,7 @@ fn tree(files: usize) -> tempfile::TempDir {
 }
 
 /// Waits until the last change of the tree is so old that its stamps are recorded.
-fn settle(place: &Path) {
+pub fn settle(place: &Path) {
     let last = fs::metadata(place.join("d/0/f0")).unwrap().ctime();
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() as i64;
     while now() <= last + 3 {

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 87] = [
+pub const TABLE: [Row; 89] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -140,8 +140,25 @@ pub const TABLE: [Row; 87] = [
             "head -c -1 m > n; $T seal -k k --since n t -o o",
         ],
     ),
+    (
+        "seal",
+        1,
+        "a checkpoint that is damaged or of the wrong kind",
+        &[
+            "cp f s; $T seal -k k --checkpoint s t -o n",
+            "cp m s; $T seal -k k --checkpoint s t -o n",
+        ],
+    ),
     ("seal", 2, "usage", &["$T seal -k k t", "$T seal -k k t -o -", "$T seal -k k - -o n"]),
     ("seal", 3, "the key", &["$T seal -k missing t -o n"]),
+    (
+        "seal",
+        3,
+        "a checkpoint of another key",
+        &[
+            "printf 'tagmac-seal-checkpoint-1\n\n\nkey id: 0000000000000000\n\n' > s; $T seal -k k --checkpoint s t -o n",
+        ],
+    ),
     (
         "seal",
         4,
