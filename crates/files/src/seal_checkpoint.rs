@@ -1,8 +1,8 @@
 //! The checkpoint of a seal, which lets an interrupted run resume.
 //! `docs/formats/seal-checkpoint.md` specifies the format.
 //!
-//! It holds a line for each file that was read, and grows at its end. A seal covers all text before
-//! it, so a kill loses at most the lines after the last seal. A line is used as one of an earlier
+//! It holds a line for each file that was read, and grows at its end. Each seal covers all
+//! text above, so a kill loses at most the lines after the last seal. A line is used as one of an earlier
 //! manifest is: only if the file still has its stamp.
 
 use std::fs::File;
@@ -245,7 +245,7 @@ impl<'a> Checkpoint<'a> {
         Ok(())
     }
 
-    /// Stops saving after an error. What was sealed before stays usable.
+    /// Stops saving after an error. Everything that was sealed stays usable.
     fn check(&mut self, saved: io::Result<()>) {
         if let Err(error) = saved {
             self.failed = true;
@@ -349,7 +349,7 @@ impl Text {
         Ok(Text { lines, length, position: 0, stream })
     }
 
-    /// Returns the next line, without its line feed. The file ends at a line that has none.
+    /// Returns the next line, without its line feed. A line without one ends the file.
     fn line(&mut self) -> io::Result<Option<&[u8]>> {
         let Some(line) = self.lines.next_line()? else { return Ok(None) };
         let line = line.bytes.ok_or(io::ErrorKind::InvalidData)?;

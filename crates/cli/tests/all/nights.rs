@@ -204,7 +204,7 @@ fn a_seal_resumes_after_a_kill() {
     let args = [&args[..], &["t", "-o", "t/m"]].concat();
     let mut left = Vec::new();
     for call in 1.. {
-        // Each run starts anew.
+        // Each run starts from the beginning.
         for name in ["t/c", "t/m"] {
             let _ = fs::remove_file(place.path(name));
         }

@@ -74,7 +74,7 @@ fn a_cut_at_any_byte_leaves_what_was_sealed() {
         let mut checkpoint = open(&path, &keys).unwrap();
         assert_eq!(all(&checkpoint).len(), sealed - 1, "{cut}");
         assert_eq!(fs::metadata(&path).unwrap().len(), ends[sealed - 1]);
-        // What the run before sealed stays in front of what this one adds.
+        // The lines that the first run sealed stay above those that this one adds.
         record(&mut checkpoint, 0..4);
         drop(checkpoint);
         assert_eq!(fs::read(&path).unwrap(), text, "{cut}");
