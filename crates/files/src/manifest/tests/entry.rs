@@ -4,7 +4,7 @@ use tagmac_any::{Algorithm, KeyId};
 
 use crate::chain::Chain;
 use crate::day::Day;
-use crate::manifest::entry::Entry;
+use crate::manifest::entry::{Entry, mode_text, mtime_text, owner_text};
 use crate::manifest::header::Header;
 use crate::manifest::options::ManifestOptions;
 
@@ -14,6 +14,13 @@ fn header(owner: bool, xattrs: bool) -> Header {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let (key_id, filters) = (KeyId::from([7; 8]), Vec::new());
     Header { algorithm, bits: 32, key_id, options, chain, filters }
+}
+
+#[test]
+fn reports_show_properties_as_lines_do() {
+    assert_eq!(mtime_text((-2, 750_000_000)), "-2.750000000");
+    assert_eq!((mode_text(0o4755), mode_text(0o7)), ("4755".into(), "0007".into()));
+    assert_eq!(owner_text((1000, 0)), "1000:0");
 }
 
 #[test]
