@@ -296,7 +296,7 @@ def test_manifests_without_their_objects(nightly):
     root = nightly.folder.joinpath("m/root").read_text()
     assert seals == [root.split("seal: ")[1].strip(), header(nightly)[2].removeprefix("first: ")]
     diff = nightly.keyed("manifest", "diff", "old", "m").exits(1)
-    diff.prints("a: changed: size: expected 1, found 5\nd.tmp: missing\nnew: new\n")
+    diff.prints("a: changed: size: expected 1, found 5\nnew: new\nd.tmp: missing\n")
     diff.says("the second manifest follows the first one directly")
     cat = nightly.keyed("manifest", "cat", "m", "b", "z").exits(0).out
     assert [line.split("\t")[-1] for line in cat.splitlines()] == ["b/c", "z"]
