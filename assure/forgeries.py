@@ -5,9 +5,9 @@ refused.
 The library, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
 streams, partials and key files of every algorithm. The C library, through ctypes: tags of 0 to 40
 bytes, and each bit of a tag. In process too: ledgers, pins and
-manifests, altered and mixed from each other. The command: lists, manifests, partials, sidecars and
-checkpoints with each byte altered, cut at each byte, with other keys, rolled back, or mixed from
-several versions.
+manifests, altered and mixed from each other. The command: lists, manifests, ledgers, pins, partials,
+sidecars and checkpoints with each byte altered, cut at each byte, with other keys, rolled back, or
+mixed from several versions.
 
 Not tested: forgeries that a MAC accepts with the probability of its bound. A sidecar that is older
 than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md),
@@ -131,12 +131,15 @@ def formats(folder):
     (folder / "f").write_bytes(bytes(i % 251 for i in range(300_000)))
     (folder / "list").write_bytes(run(["tag", "-k", "k", "t/a", "t/b"], folder, 0).stdout)
     run(["seal", "-k", "k", "t", "-o", "manifest"], folder, 0)
+    run(["audit", "-k", "k", "--ledger", "ledger", "--pin", "pin", "manifest", "t"], folder, 0)
     run(["part", "-k", "k", "--start", "0", "--length", "163840", "--object", "o", "f", "-o", "1.part"], folder, 0)
     run(["part", "-k", "k", "--start", "163840", "--last", "--object", "o", "f", "-o", "2.part"], folder, 0)
     whole = run(["combine", "-k", "k", "--name", "f", "1.part", "2.part"], folder, 0).stdout
     return [
         ("list", ["check", "-k", "k", "FILE"], None),
         ("manifest", ["audit", "-k", "k", "FILE", "t"], None),
+        ("ledger", ["audit", "-k", "k", "--ledger", "FILE", "manifest", "t"], None),
+        ("pin", ["audit", "-k", "k", "--pin", "FILE", "manifest", "t"], None),
         ("1.part", ["combine", "-k", "k", "--name", "f", "FILE", "2.part"], whole),
         ("2.part", ["combine", "-k", "k", "--name", "f", "1.part", "FILE"], whole),
     ]
