@@ -1,5 +1,6 @@
 //! JSON on one line, safe to show on a terminal.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -15,6 +16,13 @@ pub fn line(object: &impl Serialize) -> Vec<u8> {
     serialized.expect("strings and numbers only");
     line.push(b'\n');
     line
+}
+
+/// Returns a name as text. If it is not UTF-8, also returns its bytes in hex.
+pub fn name(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    let text = String::from_utf8_lossy(bytes);
+    let hex = matches!(text, Cow::Owned(_)).then(|| base16ct::lower::encode_string(bytes));
+    (text, hex)
 }
 
 /// A compact formatter that escapes invisible characters.

@@ -286,8 +286,8 @@ struct EntryRecord<'a> {
 impl<'a> EntryRecord<'a> {
     fn new(entry: &'a Entry) -> EntryRecord<'a> {
         let Entry { kind, path, mode, mtime, owner, content, read, target, .. } = entry;
-        let (path, path_hex) = text(path);
-        let (target, target_hex) = target.as_deref().map(text).unzip();
+        let (path, path_hex) = json::name(path);
+        let (target, target_hex) = target.as_deref().map(json::name).unzip();
         let content = content.as_ref();
         let nonce = content.map(|content| &content.nonce).filter(|nonce| !nonce.is_empty());
         EntryRecord {
@@ -305,11 +305,4 @@ impl<'a> EntryRecord<'a> {
             target_hex: target_hex.flatten(),
         }
     }
-}
-
-/// Returns a name as text, and in hex if it is not UTF-8.
-fn text(name: &[u8]) -> (Cow<'_, str>, Option<String>) {
-    let text = String::from_utf8_lossy(name);
-    let hex = matches!(text, Cow::Owned(_)).then(|| base16ct::lower::encode_string(name));
-    (text, hex)
 }

@@ -51,7 +51,8 @@ pub enum When {
     Json,
 }
 
-/// How to report progress, and the limit on the rate of reading, which the reports pay for.
+/// The kind of progress to show, and the limit on the rate of reading. Readers report each piece, and
+/// then wait until the rate allows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     shown: Shown,

@@ -6,6 +6,8 @@ use serde::Serialize;
 use tagmac_files::line::Line;
 use tagmac_files::open_key::OpenKey;
 
+use crate::json;
+
 /// The result for a file.
 #[derive(Serialize)]
 pub struct FileRecord<'a> {
@@ -52,8 +54,7 @@ pub struct MalformedRecord<'a> {
 impl<'a> FileRecord<'a> {
     /// Returns a record of a file without its tag.
     pub fn new(name: &'a [u8], key: &'a OpenKey, status: &'a str) -> FileRecord<'a> {
-        let path = String::from_utf8_lossy(name);
-        let path_hex = matches!(path, Cow::Owned(_)).then(|| base16ct::lower::encode_string(name));
+        let (path, path_hex) = json::name(name);
         FileRecord {
             path,
             path_hex,

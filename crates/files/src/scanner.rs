@@ -275,8 +275,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns the tag of the extended attributes of an open file or directory. `anew` receives that
-/// under the second key.
+/// Returns the tag of the extended attributes of an open file or directory. With a second key,
+/// `anew` receives the tag under that key.
 fn attributes(
     file: BorrowedFd<'_>,
     seal_mac: &AnyMac,

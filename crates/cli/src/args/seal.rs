@@ -168,7 +168,7 @@ pub struct ManifestArgs {
     /// Write a JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// What to do
+    /// The action
     #[arg(value_name = "ACTION", value_enum)]
     pub action: Action,
     /// The manifest from 'tagmac seal'; for objects, its folder or URL

@@ -13,6 +13,7 @@ use tagmac_files::open_key::OpenKey;
 use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
+use crate::json;
 use crate::output;
 use crate::say;
 
@@ -189,9 +190,10 @@ impl<'a> Report<'a> {
     }
 
     fn json(&self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
+        let (name, path_hex) = json::name(path);
         let mut record = EntryRecord {
-            path: String::from_utf8_lossy(path),
-            path_hex: None,
+            path: name,
+            path_hex,
             kind,
             status: status.word().replace(' ', "_"),
             changes: Vec::new(),
@@ -199,18 +201,13 @@ impl<'a> Report<'a> {
             from_hex: None,
             reason: None,
         };
-        let hex = |lossy: &Cow<'_, str>, bytes: &[u8]| {
-            matches!(lossy, Cow::Owned(_)).then(|| base16ct::lower::encode_string(bytes))
-        };
-        record.path_hex = hex(&record.path, path);
         match status {
             Status::Changed(changes) => {
                 record.changes = changes.iter().map(ChangeRecord::new).collect()
             }
             Status::Renamed(from, changes) => {
-                let lossy = String::from_utf8_lossy(from);
-                record.from_hex = hex(&lossy, from);
-                record.from = Some(lossy);
+                let (name, hex) = json::name(from);
+                (record.from, record.from_hex) = (Some(name), hex);
                 record.changes = changes.iter().map(ChangeRecord::new).collect();
             }
             Status::Unreadable(why) => record.reason = Some(why),

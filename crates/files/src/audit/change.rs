@@ -20,6 +20,13 @@ impl Metadata {
         let Entry { mode, mtime, owner, xattrs, .. } = *entry;
         Metadata { mode, mtime, owner, xattrs }
     }
+
+    /// Returns the differences between these sealed properties and those found.
+    pub fn changes(&self, found: &Metadata) -> Vec<Change> {
+        let mut changes = Vec::new();
+        metadata(self, found, &mut changes);
+        changes
+    }
 }
 
 /// A difference between a sealed entry and the entry found.
@@ -91,7 +98,7 @@ fn other_changes(sealed: &Entry, found: &Entry, changes: &mut Vec<Change>) {
 }
 
 /// Appends the differences in metadata to `changes`.
-pub fn metadata(sealed: &Metadata, found: &Metadata, changes: &mut Vec<Change>) {
+fn metadata(sealed: &Metadata, found: &Metadata, changes: &mut Vec<Change>) {
     property("mode", sealed.mode, found.mode, mode_text, changes);
     property("mtime", sealed.mtime, found.mtime, mtime_text, changes);
     property("owner", sealed.owner, found.owner, owner_text, changes);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::iter;
 
-use crate::audit::change::{Metadata, changes, metadata};
+use crate::audit::change::{Metadata, changes};
 use crate::audit::pair::{self, Pair};
 use crate::audit::plan::Tally;
 use crate::audit::scanned::missing;
@@ -110,8 +110,6 @@ impl Source for Recorded {
     }
 
     fn changes(sealed: &Metadata, found: &Metadata) -> Vec<Change> {
-        let mut changes = Vec::new();
-        metadata(sealed, found, &mut changes);
-        changes
+        sealed.changes(found)
     }
 }

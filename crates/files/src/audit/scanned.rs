@@ -1,6 +1,6 @@
 //! A tree as an audit source, read by a scanner.
 
-use crate::audit::change::{Metadata, changes, metadata, visible_changes};
+use crate::audit::change::{Metadata, changes, visible_changes};
 use crate::audit::plan::Turn;
 use crate::audit::source::{Item, Lost, Reading, Settled, Source};
 use crate::audit::{Change, Status};
@@ -73,9 +73,7 @@ impl Source for Scanner<'_> {
     }
 
     fn changes(sealed: &Metadata, found: &Metadata) -> Vec<Change> {
-        let mut changes = Vec::new();
-        metadata(sealed, found, &mut changes);
-        changes
+        sealed.changes(found)
     }
 }
 
