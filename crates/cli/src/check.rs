@@ -22,12 +22,12 @@ use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
 use crate::mac;
+use crate::named_reader::{self, Named, NamedReader, Stdin};
 use crate::names;
 use crate::number::show_probability;
 use crate::objects::Stores;
 use crate::output;
 use crate::progress::{Bar, Progress};
-use crate::read::{self, Named, NamedReader, Stdin};
 use crate::record::{FileRecord, MalformedRecord};
 use crate::{say, stdio};
 
@@ -47,7 +47,8 @@ pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
         if raw { names::object(list)? } else { names::file(list)? }
     }
     args.raw_tag.iter().try_for_each(|tag| names::file(tag))?;
-    let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
+    let stdin =
+        named_reader::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
     let names = lists.iter().filter(|_| raw).map(|name| &**name);
     let allowed = args.allow_url.iter().map(Path::new);
     let stores = Stores::open(names, allowed, (args.reading.num_threads, MAX_OBJECTS))?;
@@ -83,7 +84,7 @@ pub fn run(args: &CheckArgs) -> Result<Option<Exit>, Error> {
 /// Returns the total size of the listed files, if the lists can be read twice.
 fn total(args: &CheckArgs) -> Total {
     if args.raw_tag.is_some() {
-        return read::total(&args.lists[0]);
+        return named_reader::total(&args.lists[0]);
     }
     let end = End::new(args.zero);
     let list = |path: &PathBuf| {
@@ -98,7 +99,7 @@ fn total(args: &CheckArgs) -> Total {
                 Err(_) => return Total::UNKNOWN,
             };
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
-                total = total.and(read::total(Path::new(OsStr::from_bytes(&line.name))));
+                total = total.and(named_reader::total(Path::new(OsStr::from_bytes(&line.name))));
                 lines.mark_used();
             }
         }

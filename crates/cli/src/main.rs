@@ -21,6 +21,7 @@ mod keygen;
 mod list;
 mod mac;
 mod manifest;
+mod named_reader;
 mod names;
 mod number;
 mod objects;
@@ -31,6 +32,7 @@ mod progress;
 mod read;
 mod record;
 mod rekey;
+mod repair;
 mod say;
 mod seal;
 mod selftest;
@@ -127,6 +129,8 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Seal(args) => seal::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Manifest(args) => manifest::run(args),
+        Command::Read(args) => read::run(args).map(|()| None),
+        Command::Repair(args) => repair::run(args).map(|()| None),
         Command::Rekey(args) => rekey::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),

@@ -30,6 +30,13 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("expected a size of less than 16 EiB")
 }
 
+/// Parses the length of a leaf in bytes.
+pub fn leaf(text: &str) -> Result<u64, &'static str> {
+    let leaf = size(text)?;
+    let is_one = (4 << 10..=64 << 20).contains(&leaf);
+    is_one.then_some(leaf).ok_or("expected a size from 4KiB to 64MiB")
+}
+
 /// Parses a rate in bytes per second, as a size of at least 1.
 pub fn rate(text: &str) -> Result<u64, &'static str> {
     let rate = size(text)?;

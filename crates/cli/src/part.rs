@@ -11,10 +11,10 @@ use crate::args::{MAX_OBJECTS, PartArgs};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::named_reader::stdin_once;
 use crate::names;
 use crate::objects::Stores;
 use crate::progress::Progress;
-use crate::read::stdin_once;
 use crate::{say, stdio};
 
 /// Writes the partial of a range. Returns `Some(exit)` if the file could not be read.

@@ -1,159 +1,58 @@
-//! Reads what the command line and lists name: files, and `-` for standard input.
+//! `tagmac read`: writes a range of a sealed file. Each leaf is verified before it is written.
 
-use std::fs::{self, File, Metadata};
-use std::io;
-use std::iter;
-use std::os::fd::AsFd;
 use std::path::Path;
 
-use tagmac_files::checkpoint::Checkpointer;
-use tagmac_files::identity::Identity;
-use tagmac_files::open_key::OpenKey;
-use tagmac_files::progress::{Progress, Total};
-use tagmac_files::read::{FileReader, Tagged};
-use tagmac_files::{Error, ReadError, open};
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::leaves::tree::SealedTree;
+use tagmac_files::leaves::verified::Leaf;
 
-use crate::given::given;
-use crate::key;
-use crate::objects::{Stores, is_url, not_allowed};
-use crate::stdio;
+use crate::args::ReadArgs;
+use crate::files_from;
+use crate::mac;
+use crate::names;
+use crate::output;
 
-/// Tags files by name, with one MAC.
-pub struct NamedReader<'a> {
-    key: &'a OpenKey,
-    progress: &'a dyn Progress,
-    reader: FileReader<'a>,
-    /// The stores that the user named.
-    stores: Option<Stores>,
-    /// The reader that consumed standard input.
-    stdin: Option<&'static str>,
-    /// The file that standard output writes to.
-    output: Option<Identity>,
+/// Writes the range to standard output.
+pub fn run(args: &ReadArgs) -> Result<(), Error> {
+    names(&args.manifest, &args.directory)?;
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
+    let file = tree.file(&path(&args.directory, &args.path)?)?;
+    let (start, length) = args.range.unwrap_or((0, u64::MAX));
+    if start > file.size() {
+        return Err(Error::usage(format_args!(
+            "--range: it begins at byte {start}, but {} has {} bytes",
+            Escaped::name(&args.path),
+            file.size()
+        )));
+    }
+    let (mut at, end) = (start, start.saturating_add(length).min(file.size()));
+    let mut leaf = Leaf::default();
+    if file.size() == 0 {
+        // An empty file can be a damaged one.
+        file.read(0, &mut leaf)?;
+    }
+    while at < end {
+        file.read(at, &mut leaf)?;
+        let bytes = leaf.from(at);
+        let bytes = &bytes[..bytes.len().min((end - at) as usize)];
+        output::write(bytes)?;
+        at += bytes.len() as u64;
+    }
+    Ok(())
 }
 
-/// The origin of a file's name. Lists may name only regular files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// The user, on the command line, see [`given`].
-    User,
-    /// A list, see [`open::regular`].
-    List,
+/// Rejects names with a special meaning.
+pub fn names(manifest: &Path, directory: &Path) -> Result<(), Error> {
+    names::output("MANIFEST", manifest)?;
+    names::directory(directory)?;
+    [manifest, directory].into_iter().try_for_each(names::file)
 }
 
-/// The use of standard input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// The key.
-    Key,
-    /// The name `-`.
-    Name,
-}
-
-/// Rejects a command line that uses standard input twice.
-pub fn stdin_once(
-    key: &key::KeyOptions<'_>,
-    names: impl IntoIterator<Item: AsRef<Path>>,
-) -> Result<Option<Stdin>, Error> {
-    let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
-    let names =
-        names.into_iter().filter(|name| name.as_ref().as_os_str() == "-").map(|_| Stdin::Name);
-    let mut uses = key.chain(names);
-    match (uses.next(), uses.next()) {
-        (first, None) => Ok(first),
-        _ => Err(Error::usage("standard input can be used only once")),
-    }
-}
-
-/// Returns the size of the named file, if it is known.
-pub fn total(name: &Path) -> Total {
-    if name.as_os_str() == "-" || is_url(name) {
-        return Total::one(None);
-    }
-    let size = |file: Metadata| file.is_file().then_some(file.len());
-    Total::one(fs::metadata(name).map_or(Some(0), size))
-}
-
-/// Returns whether the name is a directory. Standard input and objects are not.
-pub fn is_dir(path: &Path) -> bool {
-    path.as_os_str() != "-" && !is_url(path) && path.is_dir()
-}
-
-impl<'a> NamedReader<'a> {
-    /// Returns a reader with `threads` threads; 0 is one per core. It reports every byte to
-    /// `progress`.
-    pub fn new(
-        key: &'a OpenKey,
-        threads: usize,
-        progress: &'a dyn Progress,
-        stores: Option<Stores>,
-    ) -> NamedReader<'a> {
-        let reader = FileReader::new(&key.mac, threads, progress);
-        NamedReader { key, progress, reader, stores, stdin: None, output: output() }
-    }
-
-    /// Marks standard input as consumed by `user`.
-    pub fn take_stdin(&mut self, user: &'static str) {
-        self.stdin = Some(user);
-    }
-
-    /// Tags a file, or standard input if the name is `-`. The file is opened the rules for the
-    /// origin of its name. `nonce` is empty for deterministic MACs.
-    pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, ReadError> {
-        if path.as_os_str() == "-" {
-            if let Some(user) = self.stdin {
-                return Err(ReadError::Stdin(user));
-            }
-            self.take_stdin("another '-'");
-            return self.reader.stream(&mut stdio::Stdin, nonce);
-        }
-        if is_url(path) {
-            let allows = |stores: &&Stores| by == Named::User || stores.allows(path);
-            let stores = self.stores.as_ref().filter(allows).ok_or_else(not_allowed)?;
-            return stores.tag(self.key, self.progress, path, nonce);
-        }
-        let (file, before) = match by {
-            Named::User => given(path)?,
-            Named::List => open::regular(path)?,
-        };
-        self.is_not_output(&before)?;
-        self.reader.tag_named(path, &file, &before, nonce)
-    }
-
-    /// Like [`tag`](NamedReader::tag), but resumes from a checkpoint and keeps it up to date. Needs
-    /// a regular file and a MAC with parts.
-    pub fn tag_kept(
-        &mut self,
-        path: &Path,
-        nonce: &[u8],
-        checkpointer: &mut Checkpointer<'_>,
-    ) -> Result<Tagged, ReadError> {
-        let (file, before) = open::regular(path)?;
-        self.is_not_output(&before)?;
-        self.reader.tag_kept(path, &file, nonce, checkpointer)
-    }
-
-    /// Rejects the file that standard output writes to.
-    pub fn is_not_output(&self, file: &Metadata) -> Result<(), ReadError> {
-        match file.is_file() && self.output == Some(Identity::new(file)) {
-            true => Err(ReadError::Output),
-            false => Ok(()),
-        }
-    }
-
-    /// Tags an open file. `before` is its metadata from when it was opened.
-    pub fn tag_open(
-        &mut self,
-        path: &Path,
-        file: &File,
-        before: &Metadata,
-        nonce: &[u8],
-    ) -> Result<Tagged, ReadError> {
-        self.reader.tag_named(path, file, before, nonce)
-    }
-}
-
-/// Returns the file that standard output writes to. Its tag would be that of a half-written list.
-fn output() -> Option<Identity> {
-    let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)
+/// Returns the path in the manifest of a file in a directory.
+pub fn path(directory: &Path, path: &Path) -> Result<Vec<u8>, Error> {
+    let paths = files_from::given(&[path.to_path_buf()]);
+    let paths = files_from::below("PATH", directory, paths)?;
+    paths.iter().next().map(<[u8]>::to_vec).ok_or_else(|| Error::usage("PATH: expected a file"))
 }

@@ -4,6 +4,7 @@ use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
@@ -72,6 +73,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             exclude_caches,
             max_depth,
             listed: false,
+            leaves: leaf(&key, args.leaves)?,
         },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,
@@ -89,6 +91,13 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
     Ok((counts.unreadable > 0).then_some(Exit::Io))
 }
 
+/// Rounds the length of a leaf down to whole blocks.
+fn leaf(key: &OpenKey, size: Option<u64>) -> Result<Option<u64>, Error> {
+    let Some(size) = size else { return Ok(None) };
+    let block = key.parts()?.block() as u64;
+    Ok(Some(size / block * block))
+}
+
 /// Seals the objects below a URL.
 fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
     let files_alone = [
@@ -101,6 +110,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         (args.filters.exclude_caches, "--exclude-caches"),
         (args.filters.max_depth.is_some(), "--max-depth"),
         (args.checkpoint.is_some(), "--checkpoint"),
+        (args.leaves.is_some(), "--leaves"),
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(

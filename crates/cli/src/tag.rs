@@ -19,11 +19,11 @@ use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::files_from;
 use crate::mac;
+use crate::named_reader::{self, Named, NamedReader, is_dir};
 use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::output;
 use crate::progress::{Bar, Progress};
-use crate::read::{self, Named, NamedReader, is_dir};
 use crate::record::FileRecord;
 use crate::say;
 use crate::tag_line::{self, Form};
@@ -56,7 +56,7 @@ pub fn run(args: &TagArgs) -> Result<Option<Exit>, Error> {
     let names = files.iter().copied();
     let limits = (args.reading.num_threads, args.listing.max_objects);
     let stores = Stores::open(names, iter::empty(), limits)?;
-    read::stdin_once(&args.key.only.options(), files)?;
+    named_reader::stdin_once(&args.key.only.options(), files)?;
     let key = mac::open(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
@@ -86,7 +86,7 @@ fn total(args: &TagArgs, files: &[&Path]) -> Total {
             return Total::UNKNOWN;
         }
         if !args.recursive || !is_dir(name) {
-            return read::total(name);
+            return named_reader::total(name);
         }
         let trees = DirTree::open(name).and_then(|tree| Ok((tree.again()?, tree)));
         let is_file = |kind| kind == EntryKind::File;

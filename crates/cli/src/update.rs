@@ -10,9 +10,9 @@ use tagmac_files::{Error, open};
 use crate::args::UpdateArgs;
 use crate::exit::Exit;
 use crate::mac;
+use crate::named_reader::stdin_once;
 use crate::names;
 use crate::progress::Progress;
-use crate::read::stdin_once;
 use crate::stdio;
 use crate::tag_line::{self, Form};
 

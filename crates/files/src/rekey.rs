@@ -75,6 +75,13 @@ impl<'a> Rekeying<'a> {
             )));
         }
         let mut audit = TreeAudit::open(old.open, old.raw, manifest, directory)?;
+        if audit.manifest().header.options.leaves.is_some() {
+            return Err(Error::usage(format_args!(
+                "{}: a manifest with leaf tags cannot get a new key; audit the directory and seal it \
+                 under the new key",
+                Escaped::name(manifest)
+            )));
+        }
         let Manifest { header, seal, .. } = audit.manifest();
         let chain = header.chain.next(*seal, Day::today());
         let filters = header.filters.clone();

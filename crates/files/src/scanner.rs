@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use crate::day::Day;
 use crate::dir::{DirTree, EntryKind, FileStat, same_kind};
 use crate::identity::Identity;
+use crate::leaves::Leaves;
 use crate::open_key::OpenKey;
 use crate::progress::Progress;
 use crate::read::{self, FileReader, Tagged};
@@ -50,6 +51,8 @@ pub struct Scanner<'a> {
     second: Option<Second>,
     /// The content and the attributes of the last entry, under the second key.
     anew: (Option<Content>, Option<Tag>),
+    /// The leaf tags of the last entry.
+    leaf_tags: Vec<u8>,
 }
 
 /// The part of an entry that is read.
@@ -110,12 +113,21 @@ impl<'a> Scanners<'a> {
                 skip_reading,
                 second: None,
                 anew: (None, None),
+                leaf_tags: Vec::new(),
             })
         };
         // A MAC without parts reads a large file on one thread in any case.
         let small = threads > 1 && mac.parts().is_some();
         let others: io::Result<Vec<_>> = (0..threads).map(|_| scanner(1, small)).collect();
         Ok(Scanners { main: scanner(threads, false)?, others: others? })
+    }
+
+    /// Also makes leaf tags of files that are longer than a leaf.
+    pub fn with_leaves(mut self, leaves: Option<&'a Leaves>) -> Scanners<'a> {
+        for scanner in self.others.iter_mut().chain([&mut self.main]) {
+            scanner.reader.leaves = leaves;
+        }
+        self
     }
 
     /// Tags everything under a second key too. Then each file is read on one thread.
@@ -146,6 +158,7 @@ impl Scanner<'_> {
         let ManifestOptions { mode, mtime, owner, xattrs, .. } = self.options;
         let (is_file, is_link) = (kind == EntryKind::File, kind == EntryKind::Link);
         self.anew = (None, None);
+        self.leaf_tags.clear();
         let mut entry = Entry::new(kind);
         let facts = match reading {
             Reading::Metadata if is_file => {
@@ -230,7 +243,7 @@ impl Scanner<'_> {
                     let nonce = mac.algorithm().random_nonce()?;
                     let tagged =
                         self.reader.tag_twice(&file, &before, &content.nonce, (mac, &nonce))?;
-                    let [tagged, Tagged { tag, bytes }] = tagged;
+                    let [tagged, Tagged { tag, bytes, .. }] = tagged;
                     self.anew.0 = Some(Content { size: bytes, nonce, tag: Some(tag) });
                     tagged
                 }
@@ -239,6 +252,7 @@ impl Scanner<'_> {
                 return Err(ReadError::Replaced);
             }
             content.tag = Some(tagged.tag);
+            self.leaf_tags = tagged.leaf_tags;
             content.size = tagged.bytes;
             entry.read = Some(self.today);
             entry.stamp = size.and_then(|_| Stamp::settled(&facts, now));
@@ -267,6 +281,11 @@ impl Scanner<'_> {
         self.second.as_ref()?;
         let (content, xattrs) = mem::take(&mut self.anew);
         Some(Entry { path: path.to_vec(), content, xattrs, ..found.clone() })
+    }
+
+    /// Returns the leaf tags of the last entry, if it was read and has leaves.
+    pub fn leaf_tags(&mut self) -> Vec<u8> {
+        mem::take(&mut self.leaf_tags)
     }
 
     /// Returns the size of a file without opening it.

@@ -1,20 +1,21 @@
 //! Seals a tree: writes its manifest.
 
 use std::io;
-use std::iter::Peekable;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::chain::Chain;
 use crate::day::Day;
 use crate::diagnostic::diagnostic;
-use crate::dir::{self, DirTree, EntryKind, FileStat};
+use crate::dir::{DirTree, EntryKind, FileStat};
+use crate::earlier::{Earlier, Old};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::found::{Found, Listed};
 use crate::identity::Identity;
+use crate::leaves;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
 use crate::manifest::listed::{
@@ -91,6 +92,9 @@ pub struct Sealing<'a> {
     checkpoint: Option<Checkpoint<'a>>,
     filter: Filter,
     since: Option<Manifest>,
+    leaves: Option<leaves::sealing::Sealing>,
+    /// The manifest that this one replaces has leaf tags.
+    had_leaves: bool,
     seal_mac: AnyMac,
     /// The file at the output when the run began.
     replaces: Option<Identity>,
@@ -135,8 +139,20 @@ impl<'a> Sealing<'a> {
         let since = options.since.map(open).transpose()?;
         let replaces = there(options.output);
         let verified = |path: &Path| Manifest::verified(path, key, seal_mac.clone());
-        let chain = chain(&options, since.as_ref(), verified)?;
+        let (chain, had_leaves) = chain(&options, since.as_ref(), verified)?;
         let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
+        let leaves = match sealed.leaves {
+            Some(_) if options.checkpoint.is_some() => {
+                return Err(Error::usage("a checkpoint keeps no leaf tags"));
+            }
+            Some(size) => {
+                let since = since.as_ref().zip(options.since);
+                let file = leaves::file::path(options.output, chain.sequence);
+                let directory = options.directory;
+                Some(leaves::sealing::Sealing::new((key, raw), size, directory, file, since)?)
+            }
+            None => None,
+        };
         let header = Header::new(key, sealed, chain, options.filters.to_vec());
         let writer = Writer::create(options.output, header, &seal_mac)?;
         let mut exclusions = writer.exclusions()?.to_vec();
@@ -153,6 +169,8 @@ impl<'a> Sealing<'a> {
             checkpoint,
             filter,
             since,
+            leaves,
+            had_leaves,
             seal_mac,
             replaces,
         })
@@ -185,20 +203,24 @@ impl<'a> Sealing<'a> {
     /// out.
     pub fn run(self, progress: &dyn Progress) -> Result<SealCounts, Error> {
         let mut found = self.found()?;
-        let Sealing { key, options, tree, writer, checkpoint, since, seal_mac, replaces, .. } =
-            self;
+        let Sealing { key, options, tree, writer, checkpoint, since, leaves, .. } = self;
+        let (seal_mac, replaces, had_leaves) = (self.seal_mac, self.replaces, self.had_leaves);
         let (root, sealed) = (options.directory, options.sealed);
         let will_fail = AtomicBool::new(false);
         let failed = |error| failed(&options, error);
         let scanners =
             Scanners::new(&tree, key, &seal_mac, sealed, options.threads, progress, &will_fail);
-        let Scanners { mut main, mut others } = scanners.map_err(failed)?;
+        let made = leaves.as_ref().map(|leaves| leaves.leaves().clone());
+        let Scanners { mut main, mut others } =
+            scanners.map_err(failed)?.with_leaves(made.as_ref());
         let entries = since.as_ref().map(|manifest| manifest.entries(key)).transpose()?;
-        let mut earlier = Earlier::new(entries);
+        let mut earlier =
+            Earlier::new(entries, leaves.as_ref().map(leaves::sealing::Sealing::earlier));
         let entries = checkpoint.as_ref().map(Checkpoint::entries).transpose()?;
-        let mut resumed = Earlier::new(entries);
+        let mut resumed = Earlier::new(entries, None);
         let counts = SealCounts::default();
-        let mut sealer = Sealer { options, progress, writer, checkpoint, counts };
+        let mut sealer =
+            Sealer { options, progress, writer, leaves, had_leaves, checkpoint, counts };
         let (mut skipped, mut left_out) = (0, 0);
         let jobs = found.by_ref().filter_map(|found| match found {
             WalkItem::Entry { path, kind } if kind.is_special() && !sealed.special => {
@@ -241,32 +263,36 @@ impl<'a> Sealing<'a> {
         });
         let scan = |scanner: &mut Scanner<'_>, job: Result<Job, Error>| {
             job.map(|Job { path, kind, old, is_saved }| {
-                let reading = old.as_ref().map_or(Reading::All, Reading::Since);
+                let reading = old.as_ref().map_or(Reading::All, |old| Reading::Since(&old.entry));
                 let observed = match kind {
                     Ok(kind) => scanner.scan(&path, kind, reading),
                     Err(error) => Observation::Unreadable(error.into()),
                 };
-                (path, old, is_saved, observed)
+                (path, old, is_saved, observed, scanner.leaf_tags())
             })
         };
         // With an earlier manifest, most jobs are a single call of the system.
         let batch = if since.is_some() { 16 * pool::BATCH } else { pool::BATCH };
         let done = pool::in_batches(batch, &mut others, jobs, scan, |scanned| {
             stopped(progress)?;
-            let (path, old, is_saved, observed) = scanned?;
-            let observed = match observed {
+            let (path, old, is_saved, observed, leaf_tags) = scanned?;
+            let (observed, leaf_tags) = match observed {
                 // Its stamp was compared before its size.
-                Observation::Large => main.scan(&path, EntryKind::File, Reading::All),
-                other => other,
+                Observation::Large => {
+                    let observed = main.scan(&path, EntryKind::File, Reading::All);
+                    (observed, main.leaf_tags())
+                }
+                other => (other, leaf_tags),
             };
             match observed {
                 Observation::Entry(entry) => {
-                    let carried = old.is_some_and(|old| {
+                    let carried = old.filter(|Old { entry: old, .. }| {
                         old.stamp.is_some() && (old.stamp, old.read) == (entry.stamp, entry.read)
                     });
-                    sealer.counts.carried += u64::from(carried && !is_saved);
-                    sealer.counts.resumed += u64::from(carried && is_saved);
-                    sealer.entry(&Entry { path, ..entry }, carried)
+                    sealer.counts.carried += u64::from(carried.is_some() && !is_saved);
+                    sealer.counts.resumed += u64::from(carried.is_some() && is_saved);
+                    let first = carried.map(|old| old.first);
+                    sealer.entry(&Entry { path, ..entry }, first, &leaf_tags)
                 }
                 Observation::Unreadable(error) => {
                     will_fail.store(!options.skip_unreadable, Ordering::Relaxed);
@@ -307,64 +333,32 @@ struct Job {
     path: Vec<u8>,
     kind: io::Result<EntryKind>,
     /// The file as an earlier manifest has it.
-    old: Option<Entry>,
+    old: Option<Old>,
     /// True if that is from the checkpoint.
     is_saved: bool,
 }
-
-/// The entries of an earlier manifest or of the checkpoint, which follow a walk.
-struct Earlier<I: Iterator> {
-    entries: Option<Peekable<I>>,
-}
-
-impl<I: Iterator<Item = Result<Entry, Error>>> Earlier<I> {
-    fn new(entries: Option<I>) -> Earlier<I> {
-        Earlier { entries: entries.map(Iterator::peekable) }
-    }
-
-    /// Returns the entry at `path`, which must follow all previous ones.
-    fn find(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
-        let Some(entries) = &mut self.entries else { return Ok(None) };
-        let is_before = |entry: &Result<Entry, Error>| match entry {
-            Ok(entry) => dir::order(&entry.path, path).is_le(),
-            Err(_) => true,
-        };
-        while let Some(entry) = entries.next_if(is_before) {
-            let entry = entry?;
-            if entry.path == path {
-                return Ok(Some(entry));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Reads to the end, where the seal is checked again.
-    fn finish(self) -> Result<(), Error> {
-        self.entries.into_iter().flatten().try_for_each(|entry| entry.map(drop))
-    }
-}
-
-/// Returns the place of the new manifest in a chain: after the manifest that it replaces, or else
+/// Returns the place of the new manifest in a chain, after the manifest that it replaces, or else after
+/// the one that it takes stamps from; and whether the replaced one has leaf tags.
 /// after the one that it takes stamps from.
 fn chain(
     options: &SealOptions<'_>,
     since: Option<&Manifest>,
     open: impl Fn(&Path) -> Result<Manifest, Error>,
-) -> Result<Chain, Error> {
+) -> Result<(Chain, bool), Error> {
     let today = Day::today();
     if options.new_chain {
-        return Ok(Chain::start(today));
+        return Ok((Chain::start(today), false));
     }
     let after = |manifest: &Manifest| manifest.header.chain.next(manifest.seal, today);
     let old = options.output.symlink_metadata();
     if !old.is_ok_and(|old| old.is_file() && old.len() > 0) {
-        return Ok(since.map_or_else(|| Chain::start(today), after));
+        return Ok((since.map_or_else(|| Chain::start(today), after), false));
     }
     let is_other = || !writer::begins_like_a_manifest(options.output).unwrap_or(false);
     match open(options.output) {
-        Ok(manifest) => Ok(after(&manifest)),
+        Ok(manifest) => Ok((after(&manifest), manifest.header.options.leaves.is_some())),
         // The writer will refuse to replace it.
-        Err(_) if is_other() => Ok(Chain::start(today)),
+        Err(_) if is_other() => Ok((Chain::start(today), false)),
         Err(error) => {
             Err(ManifestError::NoChain { why: error.to_string(), kind: error.kind() }.into())
         }
@@ -398,13 +392,16 @@ struct Sealer<'a> {
     options: SealOptions<'a>,
     progress: &'a dyn Progress,
     writer: Writer,
+    leaves: Option<leaves::sealing::Sealing>,
+    had_leaves: bool,
     checkpoint: Option<Checkpoint<'a>>,
     counts: SealCounts,
 }
 
 impl Sealer<'_> {
-    /// Adds an entry. A file that was `carried` over is in an earlier manifest or checkpoint.
-    fn entry(&mut self, entry: &Entry, carried: bool) -> Result<(), Error> {
+    /// Adds an entry. A file that was carried over is in an earlier manifest or checkpoint; the
+    /// number of its first leaf tag there is `carried`. Any other file has the leaf tags `made`.
+    fn entry(&mut self, entry: &Entry, carried: Option<u64>, made: &[u8]) -> Result<(), Error> {
         let counts = &mut self.counts;
         match entry.kind {
             EntryKind::File => counts.files += 1,
@@ -416,9 +413,12 @@ impl Sealer<'_> {
         self.progress.file();
         if !self.will_fail() {
             self.writer.entry(entry)?;
+            if let Some(leaves) = &mut self.leaves {
+                leaves.add(entry, made, carried)?;
+            }
         }
         if let Some(checkpoint) = &mut self.checkpoint {
-            if !carried {
+            if carried.is_none() {
                 checkpoint.record(entry);
             }
             checkpoint.save_if_due();
@@ -442,7 +442,14 @@ impl Sealer<'_> {
             let (manifest, entries) = (self.options.output.into(), self.counts.unreadable);
             return Err(ManifestError::Unsealed { manifest, entries }.into());
         }
+        let has_leaves = self.leaves.is_some();
+        self.leaves.map(leaves::sealing::Sealing::finish).transpose()?;
+        let sequence = self.writer.sequence();
         self.writer.finish()?;
+        // Until here, the old manifest has its leaf tags.
+        if has_leaves || self.had_leaves {
+            leaves::file::sweep(self.options.output, has_leaves.then_some(sequence));
+        }
         self.checkpoint.into_iter().for_each(Checkpoint::done);
         Ok(self.counts)
     }

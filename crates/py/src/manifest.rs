@@ -68,6 +68,7 @@ pub fn seal(
             exclude_caches,
             listed: false,
             max_depth,
+            leaves: None,
         },
         skip_unreadable,
         threads,

@@ -3,6 +3,7 @@
 //! The first paragraph of an option's comment is its line in `--help`. All paragraphs are in
 //! `tagmac help COMMAND` and in the manual page.
 
+mod read;
 mod rekey;
 mod seal;
 mod shared;
@@ -17,6 +18,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
+pub use read::{ReadArgs, RepairArgs};
 pub use rekey::RekeyArgs;
 pub use seal::{Action, AuditArgs, FilterArgs, ManifestArgs, NightArgs, SealArgs};
 pub use shared::FilesFromArgs;
@@ -60,6 +62,12 @@ pub enum Command {
     /// Show the chain of a manifest, its entries, or how it differs from a later one
     #[command(after_help = help::MANIFEST.short(), after_long_help = help::MANIFEST.long())]
     Manifest(ManifestArgs),
+    /// Write a range of a sealed file, verified before any byte is written
+    #[command(after_help = help::READ.short(), after_long_help = help::READ.long())]
+    Read(ReadArgs),
+    /// Mend a damaged file from another copy
+    #[command(after_help = help::REPAIR.short(), after_long_help = help::REPAIR.long())]
+    Repair(RepairArgs),
     /// Check a directory under one key, and seal it under another
     #[command(after_help = help::REKEY.short(), after_long_help = help::REKEY.long())]
     Rekey(RekeyArgs),

@@ -61,6 +61,13 @@ pub struct SealArgs {
     #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
     #[arg(overrides_with = "checkpoint_every", hide_short_help = true)]
     pub checkpoint_every: Option<u64>,
+    /// Make a tag of each leaf of SIZE bytes, 64KiB by default, for 'tagmac read'
+    ///
+    /// Leaf tags are in MANIFEST.N.leaves, where N is the number of the manifest in its chain. SIZE is
+    /// rounded down to a multiple of the algorithm's block.
+    #[arg(long, value_name = "SIZE", value_parser = number::leaf, num_args = 0..=1)]
+    #[arg(require_equals = true, default_missing_value = "64KiB")]
+    pub leaves: Option<u64>,
     /// Start a new chain; the default continues that of MANIFEST, if it exists
     #[arg(long)]
     pub new_chain: bool,
@@ -127,6 +134,9 @@ pub struct AuditArgs {
     /// '-', the lines replace the verdicts on standard output.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub combined: Option<PathBuf>,
+    /// Say which bytes of a changed file are damaged, if the manifest has leaf tags
+    #[arg(long, conflicts_with = "quick")]
+    pub locate: bool,
     /// Write a report for people to FILE, as one HTML page
     ///
     /// It replaces only an older report. A failed audit has a report too.

@@ -3,6 +3,7 @@
 mod combined;
 mod facts;
 mod html;
+mod located;
 mod metrics;
 mod night;
 mod published;
@@ -32,6 +33,7 @@ use crate::progress::Progress;
 use crate::say;
 pub use combined::Combined;
 use facts::Facts;
+use located::Located;
 use published::Published;
 pub use report::{Form, Report};
 
@@ -102,12 +104,17 @@ fn audit(
     let mut report = Report::new(form(args), &key, manifest.seal, combined);
     let bar =
         Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
+    let mut located = Located::default();
     let put = &mut |path: &[u8], kind, status: Status<'_>| {
         facts.add(path, &status);
+        if args.locate {
+            located.add(path, &status);
+        }
         report.put(path, kind, status);
     };
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
+    located.report(args, (&key, &raw), &bar)?;
     drop(bar);
     let proof = night.finish(&audited.tally)?;
     facts.finish(&audited, proof);
@@ -122,6 +129,9 @@ fn audit(
 fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Option<Exit>, Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let manifest_key = ManifestKey::new(&key.mac, &raw);
+    if args.locate {
+        return Err(Error::usage("--locate: manifests of objects have no leaf tags"));
+    }
     stores.check_outside(&args.manifest, &args.directory)?;
     let place = stores.place(&args.manifest)?;
     let manifest = ObjectManifest::open(&manifest_key, &*place)?;

@@ -45,13 +45,15 @@ Examples:
   tagmac audit -k my.key M DIR          compare the directory with the manifest";
 
 #[cfg(test)]
-pub const ALL: [&CommandHelp; 16] = [
+pub const ALL: [&CommandHelp; 18] = [
     &KEYGEN,
     &TAG,
     &CHECK,
     &SEAL,
     &AUDIT,
     &MANIFEST,
+    &READ,
+    &REPAIR,
     &REKEY,
     &PART,
     &COMBINE,
@@ -449,6 +451,47 @@ the form that they have in the manifest.
 The exit status is 0, or 1 if the manifests differ, one was altered, or a NAME
 has no entry.",
     topics: &["keys", "objects", "exit-status"],
+};
+
+pub const READ: CommandHelp = CommandHelp {
+    name: "read",
+    examples: "\
+Examples:
+  tagmac seal -k my.key --leaves photos -o photos.manifest
+  tagmac read -k my.key photos.manifest photos 2026/a.raw --range 1GiB:4KiB",
+    details: "\
+'tagmac read' reads only the leaves that contain the range. It writes a leaf to
+standard output after it has verified that these bytes were sealed at this place
+of this file. If a leaf is damaged, it writes nothing of it and stops; the leaves
+before it are written already.
+
+A file that is not longer than a leaf is verified as a whole. Without leaf tags,
+files of up to 64 MiB can be read.
+
+Leaf tags are public and need not be protected. They belong to the content of a
+file: a renamed file keeps them. Algorithms with nonces cannot make them.
+
+The exit status is 1 if a leaf differs or the manifest was altered.",
+    topics: &["keys", "exit-status"],
+};
+
+pub const REPAIR: CommandHelp = CommandHelp {
+    name: "repair",
+    examples: "\
+Examples:
+  tagmac audit -k my.key --locate photos.manifest photos
+  tagmac repair -k my.key photos.manifest photos a.raw --from /backup/a.raw",
+    details: "\
+'tagmac repair' verifies each leaf of the file. It replaces a damaged leaf by
+that of COPY, which it verifies too, and then verifies the file again. COPY may
+be damaged elsewhere. If COPY lacks one of the leaves, nothing is written. If the
+run is interrupted, repeat it.
+
+A file that is longer than the sealed one is not repaired. Links to the file see
+the change, because it is mended in place.
+
+The exit status is 1 if the file cannot be repaired from COPY.",
+    topics: &["keys", "exit-status"],
 };
 
 pub const REKEY: CommandHelp = CommandHelp {

@@ -216,7 +216,8 @@ fn names_are_quoted(shell: &Shell) {
 }
 
 /// The names of values in the help: paths of any kind, folders, and others.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 9] = [
+    "COPY",
     "FILE",
     "FILE.svg",
     "TAGFILE",
@@ -227,7 +228,7 @@ const PATHS: [&str; 8] = [
     "OFFSET> <PATCHFILE",
 ];
 const FOLDERS: [&str; 1] = ["DIR"];
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     "ALG",
     "BITS",
     "BYTES",
@@ -240,6 +241,7 @@ const OTHERS: [&str; 21] = [
     "LENGTH",
     "N",
     "N/T",
+    "OFFSET:LENGTH",
     "OFFSET:LENGTH",
     "P",
     "RATE",
@@ -275,7 +277,7 @@ fn every_path_is_completed(shell: &Shell) {
     let names = session.names();
     let commands =
         ["keygen", "tag", "check", "seal", "audit", "manifest", "rekey", "part", "combine"];
-    let others = ["update", "list", "bounds", "selftest", "completions", "man"];
+    let others = ["read", "repair", "update", "list", "bounds", "selftest", "completions", "man"];
     let mut seen = 0;
     for command in commands.into_iter().chain(others) {
         let help = session.place.run(&[command, "--help"]).exits(0).out;
@@ -303,7 +305,7 @@ fn every_path_is_completed(shell: &Shell) {
         let all: Vec<&str> = before.split(' ').chain([INSIDE]).collect();
         assert_eq!(session.completes(&format!("{before} fol\tin")), all, "{before}");
     }
-    for before in ["seal", "audit m", "rekey m"] {
+    for before in ["seal", "audit m", "rekey m", "read m", "repair m"] {
         let found = session.completes(&format!("{before} fol"));
         assert_eq!(found.last().unwrap().trim_end_matches('/'), &FOLDER[..9], "{before}");
     }

@@ -15,6 +15,7 @@ mod faults;
 mod formats;
 mod key;
 #[cfg(target_os = "linux")]
+mod leaves;
 mod limits;
 mod lists;
 mod manifest;

@@ -27,6 +27,7 @@ use crate::open;
 use crate::open_key::OpenKey;
 use crate::read_error::ReadError;
 use tagmac::Tag;
+use tagmac::isa::Level;
 use tagmac::save::{Purpose, derive};
 use tagmac_any::{Algorithm, AnyMac, AnyStream};
 
@@ -45,9 +46,14 @@ pub const BUFFER: usize = 128 << 10;
 /// Returns the MAC of seals: HMAC-SHA256 under a separate derived key, so that no tag of a file is a
 /// seal or helps to forge one. It needs no nonce and has no limit, unlike some MACs of files.
 pub fn seal_mac(key: &RawKey) -> AnyMac {
-    let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
+    derived_hmac(Purpose::Manifest, 256, key)
+}
+
+/// Returns HMAC-SHA256 with tags of `bits` bits, under a key that is derived for a purpose.
+pub(crate) fn derived_hmac(purpose: Purpose, bits: usize, key: &RawKey) -> AnyMac {
+    let derived = derive(purpose, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::from_name("HMAC-SHA256").expect("it is in the registry");
-    AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
+    AnyMac::with_options(hmac, &*derived, bits, Level::best()).expect("HMAC takes 32 bytes")
 }
 
 /// A manifest with a verified seal.
@@ -146,7 +152,12 @@ impl Manifest {
         Exclusion::of_file(path, &self.file)
     }
 
-    fn changed(&self) -> Error {
+    /// Reads bytes of the sealed text, which may have changed since the seal was verified.
+    pub(crate) fn text_at(&self, text: &mut [u8], at: u64) -> Result<(), Error> {
+        self.file.read_exact_at(text, at).map_err(|error| unreadable(&self.name, &error))
+    }
+
+    pub(crate) fn changed(&self) -> Error {
         Error::io(format_args!(
             "{}: the manifest changed while it was read: nothing reported so far is valid",
             self.name

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-/// The option with a number, without it.
+use crate::leaves;
+
+/// The options with a number, without it.
 const MAX_DEPTH: &str = "max-depth=";
+const LEAVES: &str = "leaves=";
 
 /// Properties that are sealed in addition to names and contents, and rules for the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct ManifestOptions {
     pub listed: bool,
     /// Directories at this depth are not entered; those in the root have depth 1.
     pub max_depth: Option<u32>,
+    /// The manifest has a file of leaf tags, with leaves of this many bytes.
+    pub leaves: Option<u64>,
 }
 
 impl ManifestOptions {
@@ -45,7 +50,7 @@ impl ManifestOptions {
     /// Parses the form that `Display` writes, and no other.
     pub fn parse(text: &str) -> Option<ManifestOptions> {
         let has = |word| text.split(' ').any(|found| found == word);
-        let depth = text.split(' ').find_map(|word| word.strip_prefix(MAX_DEPTH));
+        let number = |before| text.split(' ').find_map(|word| word.strip_prefix(before));
         let options = ManifestOptions {
             mode: has("mode"),
             mtime: has("mtime"),
@@ -55,15 +60,19 @@ impl ManifestOptions {
             one_file_system: has("one-file-system"),
             exclude_caches: has("exclude-caches"),
             listed: has("listed"),
-            max_depth: depth.map(str::parse).transpose().ok()?,
+            max_depth: number(MAX_DEPTH).map(str::parse).transpose().ok()?,
+            leaves: number(LEAVES).map(str::parse).transpose().ok()?,
         };
-        (options.to_string() == text).then_some(options)
+        let leaves = options.leaves.is_none_or(|leaf| leaves::SIZES.contains(&leaf));
+        (leaves && options.to_string() == text).then_some(options)
     }
 
     /// Returns whether a manifest of version 2 can have these options.
     pub(crate) fn is_old(&self) -> bool {
-        let ManifestOptions { owner, xattrs, exclude_caches, listed, max_depth, .. } = *self;
-        !(owner || xattrs || exclude_caches || listed || max_depth.is_some())
+        let ManifestOptions { owner, xattrs, exclude_caches, listed, max_depth, leaves, .. } =
+            *self;
+        let has_numbers = max_depth.is_some() || leaves.is_some();
+        !(owner || xattrs || exclude_caches || listed || has_numbers)
     }
 }
 
@@ -72,7 +81,8 @@ impl fmt::Display for ManifestOptions {
         let words =
             self.words().into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_string());
         let depth = self.max_depth.map(|depth| format!("{MAX_DEPTH}{depth}"));
-        let words: Vec<String> = words.chain(depth).collect();
+        let leaves = self.leaves.map(|leaf| format!("{LEAVES}{leaf}"));
+        let words: Vec<String> = words.chain(depth).chain(leaves).collect();
         f.write_str(if words.is_empty() { "none" } else { "" })?;
         f.write_str(&words.join(" "))
     }

@@ -58,6 +58,11 @@ impl Writer {
         ])
     }
 
+    /// Returns the manifest's number in its chain.
+    pub fn sequence(&self) -> u64 {
+        self.header.chain.sequence
+    }
+
     /// Adds an entry, which must follow all previous ones in order.
     pub fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let start = self.buffer.len();

@@ -75,7 +75,7 @@ pub fn combine<S: Stored>(
     adjoin(&ranges)?;
     let tag = tag(key, nonce, &object, &ranges)?;
     let bytes = ranges.last().map_or(0, |last| last.end);
-    Ok(Combined { object, tagged: Tagged { tag, bytes } })
+    Ok(Combined { object, tagged: Tagged::new(tag, bytes) })
 }
 
 /// A verified partial.

@@ -26,9 +26,11 @@ use tagmac_any::{AnyMac, AnyPart, Parts};
 use crate::checkpoint::Checkpointer;
 use crate::faults;
 use crate::identity;
+use crate::leaves::Leaves;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 use crate::stack;
+pub(crate) use pieces::LeafSums;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
@@ -51,6 +53,8 @@ pub struct FileReader<'a> {
     buffers: Vec<Vec<u8>>,
     step: usize,
     sizes: Sizes,
+    /// Makes leaf tags of regular files that are longer than a leaf.
+    pub(crate) leaves: Option<&'a Leaves>,
 }
 
 /// A tag and the length of its message.
@@ -59,6 +63,15 @@ pub struct Tagged {
     pub tag: Tag,
     /// The length in bytes.
     pub bytes: u64,
+    /// The tags of its leaves, if it has some and they are wanted.
+    pub leaf_tags: Vec<u8>,
+}
+
+impl Tagged {
+    /// A tag without leaf tags.
+    pub fn new(tag: Tag, bytes: u64) -> Tagged {
+        Tagged { tag, bytes, leaf_tags: Vec::new() }
+    }
 }
 
 /// Returns the number of threads to use for `asked`; 0 means one per core.
@@ -74,7 +87,7 @@ impl<'a> FileReader<'a> {
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
         let (step, sizes) = (STEP / block * block, Sizes::default());
-        FileReader { mac, progress, buffers, step, sizes }
+        FileReader { mac, progress, buffers, step, sizes, leaves: None }
     }
 
     /// Returns the tag of the open regular file `path`. Resumes from the checkpoint and keeps it up
@@ -136,8 +149,14 @@ impl<'a> FileReader<'a> {
         let tagged = match (size, self.mac.parts()) {
             (Some(size), Some(parts)) if size > 0 => {
                 let span = Span { start: 0, at: 0, bytes: size };
-                let (part, rest) = self.in_parts(parts, file, span, kept)?;
-                Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
+                let leaves = self.leaves.and_then(|all| Some((all, all.size_for(size)?)));
+                let sums = leaves.map(|(_, leaf)| LeafSums::new(leaf));
+                let (part, rest) = self.in_parts(parts, file, span, kept, sums.as_ref())?;
+                let mut tagged = Tagged::new(parts.finish(part, nonce, rest)?, size);
+                if let (Some((leaves, _)), Some(sums)) = (leaves, sums) {
+                    tagged.leaf_tags = leaves.tags(&tagged, sums, rest);
+                }
+                tagged
             }
             // One byte more than expected is enough to detect that the file grows.
             (Some(size), _) => {
@@ -160,7 +179,7 @@ impl<'a> FileReader<'a> {
             return Ok(parts.finish(parts.new_part(0, &[])?, nonce, &[])?);
         }
         let span = Span { start: 0, at: 0, bytes: size };
-        let (part, rest) = self.in_parts(parts, file, span, None)?;
+        let (part, rest) = self.in_parts(parts, file, span, None, None)?;
         Ok(parts.finish(part, nonce, rest)?)
     }
 
@@ -196,7 +215,7 @@ impl<'a> FileReader<'a> {
             unchanged(before, &file.metadata()?, bytes)?;
         }
         let [one, two] = streams;
-        Ok([Tagged { tag: one.tag()?, bytes }, Tagged { tag: two.tag()?, bytes }])
+        Ok([Tagged::new(one.tag()?, bytes), Tagged::new(two.tag()?, bytes)])
     }
 
     /// Returns the tag of `input`, read to its end.
@@ -204,7 +223,7 @@ impl<'a> FileReader<'a> {
         let mac = self.mac;
         let mut stream = mac.stream(nonce)?;
         let bytes = self.pour(input, &[mac], &mut |bytes| stream.update(bytes))?;
-        Ok(Tagged { tag: stream.tag()?, bytes })
+        Ok(Tagged::new(stream.tag()?, bytes))
     }
 
     /// Reads `input` to its end, within the limits of all `macs`. Returns its length.
@@ -256,7 +275,7 @@ impl<'a> FileReader<'a> {
         if span.bytes == 0 {
             return Ok((parts.new_part(span.start, &[])?, &[]));
         }
-        let (mut part, rest) = self.in_parts(parts, file, span, None)?;
+        let (mut part, rest) = self.in_parts(parts, file, span, None, None)?;
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
         parts.extend(&mut part, &rest[..cut])?;
@@ -265,16 +284,20 @@ impl<'a> FileReader<'a> {
     }
 
     /// Reads a range that is not empty. Returns the part of all but its end, and the end: at least
-    /// one byte and at most a step. With a checkpointer, starts after the bytes it has.
+    /// one byte and at most a step. With a checkpointer, starts after the bytes it has. With `sums`,
+    /// keeps those of all leaves, and the end has at most a block.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
         file: &File,
         span: Span,
         kept: Option<(&Checkpointer<'_>, AnyPart)>,
+        sums: Option<&LeafSums>,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
+        // Pieces consist of whole leaves.
+        let piece = sums.map_or(piece, |sums| (piece / sums.leaf()).max(1) * sums.leaf());
         let (checkpointer, whole) = kept.unzip();
         let first = whole.as_ref().map_or(span.start, AnyPart::end);
         // The end of the span may be byte 2^64, which a `u64` cannot represent.
@@ -291,6 +314,7 @@ impl<'a> FileReader<'a> {
             next: AtomicU64::new(0),
             joined: Mutex::new(Joined::new(first, whole)),
             checkpointer,
+            sums,
             progress: self.progress,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
@@ -310,10 +334,14 @@ impl<'a> FileReader<'a> {
             }
             work.take_pieces(own);
         });
-        let tail = (size - 1) / step as u64 * step as u64;
-        let part = work.part(first + pieces * piece, first + tail, own)?;
+        let last = pieces * piece;
+        let tail = last + (size - last - 1) / step as u64 * step as u64;
+        let mut growing = work.growing(first + last)?;
+        work.grow(&mut growing, first + tail, own)?;
         let rest = &mut own[..(size - tail) as usize];
         work.read(rest, first + tail)?;
+        let rest = growing.close_last(rest)?;
+        let part = growing.finish()?;
         let joined = work.joined.into_inner().expect("no worker panics");
         Ok((joined.with(parts, part)?, rest))
     }

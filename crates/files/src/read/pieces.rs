@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tagmac::hazmat::PartError;
+use tagmac::save::Writer;
 use tagmac_any::{AnyPart, Parts};
 
 use crate::checkpoint::Checkpointer;
@@ -45,6 +47,8 @@ pub struct Work<'a> {
     pub joined: Mutex<Joined>,
     /// Maintains the checkpoint, if there is one.
     pub checkpointer: Option<&'a Checkpointer<'a>>,
+    /// Keeps the sums of leaves, if they are wanted.
+    pub sums: Option<&'a LeafSums>,
     /// Counts every byte.
     pub progress: &'a dyn Progress,
 }
@@ -77,14 +81,34 @@ impl Work<'_> {
         }
     }
 
-    /// Hashes whole steps from `start` to `end` to a part.
+    /// Hashes blocks from `start` to `end` to a part.
     pub fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, ReadError> {
-        let mut part = self.parts.new_part(start, &[])?;
-        while part.end() < end {
-            self.read(buffer, part.end())?;
-            self.parts.extend(&mut part, buffer)?;
+        let mut growing = self.growing(start)?;
+        self.grow(&mut growing, end, buffer)?;
+        growing.finish()
+    }
+
+    /// Starts a part at `start`, the start of a leaf if the sums of leaves are kept.
+    pub fn growing(&self, start: u64) -> Result<Growing<'_>, ReadError> {
+        let part = self.parts.new_part(start, &[])?;
+        let open = self.parts.new_part(start, &[])?;
+        let sums = self.sums.map(|sums| (sums, Writer::default()));
+        Ok(Growing { parts: self.parts, part: Some(part), open, sums })
+    }
+
+    /// Hashes blocks from the end of a part to `end`.
+    pub fn grow(
+        &self,
+        growing: &mut Growing<'_>,
+        end: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), ReadError> {
+        while growing.end() < end {
+            let bytes = (end - growing.end()).min(buffer.len() as u64) as usize;
+            self.read(&mut buffer[..bytes], growing.end())?;
+            growing.extend(&buffer[..bytes])?;
         }
-        Ok(part)
+        Ok(())
     }
 
     /// Reads at an offset in the object. Fails if the file is shorter than when it was opened.
@@ -103,6 +127,98 @@ impl Work<'_> {
         }
         self.progress.add(buffer.len());
         if self.progress.is_stopped() { Err(ReadError::Stopped) } else { Ok(()) }
+    }
+}
+
+/// The sums of a file's leaves.
+pub struct LeafSums {
+    /// The length of a leaf in bytes.
+    leaf: u64,
+    /// Sums of adjacent leaves as [`Parts::save`] writes them, by the number of the first leaf.
+    done: Mutex<BTreeMap<u64, Writer>>,
+}
+
+impl LeafSums {
+    /// Keeps the sums of leaves of this length.
+    pub fn new(leaf: u64) -> LeafSums {
+        LeafSums { leaf, done: Mutex::default() }
+    }
+
+    /// Returns the length of a leaf in bytes.
+    pub fn leaf(&self) -> u64 {
+        self.leaf
+    }
+
+    /// Returns all sums, in order.
+    pub fn into_sums(self) -> impl Iterator<Item = Writer> {
+        self.done.into_inner().expect("no worker panics").into_values()
+    }
+}
+
+/// A part that grows, and the sums of the leaves in it if they are kept.
+pub struct Growing<'a> {
+    parts: Parts<'a>,
+    /// All blocks, or all complete leaves. `None` only after an error.
+    part: Option<AnyPart>,
+    /// The blocks of the current leaf.
+    open: AnyPart,
+    sums: Option<(&'a LeafSums, Writer)>,
+}
+
+impl Growing<'_> {
+    /// Returns the end of all blocks.
+    fn end(&self) -> u64 {
+        self.part.as_ref().map_or(0, AnyPart::end).max(self.open.end())
+    }
+
+    /// Appends whole blocks.
+    fn extend(&mut self, mut blocks: &[u8]) -> Result<(), PartError> {
+        let Some(leaf) = self.sums.as_ref().map(|(sums, _)| sums.leaf) else {
+            let part = self.part.as_mut().ok_or(PartError::ForeignPart)?;
+            return self.parts.extend(part, blocks);
+        };
+        while !blocks.is_empty() {
+            let left = leaf - (self.open.end() - self.open.start());
+            let (now, later) = blocks.split_at(left.min(blocks.len() as u64) as usize);
+            self.parts.extend(&mut self.open, now)?;
+            if now.len() as u64 == left {
+                self.close()?;
+            }
+            blocks = later;
+        }
+        Ok(())
+    }
+
+    /// Keeps the sum of the current leaf and starts the next one.
+    fn close(&mut self) -> Result<(), PartError> {
+        let (_, saved) = self.sums.as_mut().expect("only called with leaves");
+        self.parts.save(&self.open, saved).map_err(|_| PartError::ForeignPart)?;
+        let part = self.part.take().ok_or(PartError::ForeignPart)?;
+        self.part = Some(self.parts.join(part, &self.open)?);
+        self.open = self.parts.new_part(self.open.end(), &[])?;
+        Ok(())
+    }
+
+    /// Closes the last leaf of the file. `end` has the file's last bytes, at least one. Returns
+    /// those after the last leaf's blocks: at least one byte and at most a block.
+    pub fn close_last<'e>(&mut self, end: &'e [u8]) -> Result<&'e [u8], PartError> {
+        if self.sums.is_none() {
+            return Ok(end);
+        }
+        let blocks = (end.len() - 1) / self.parts.block() * self.parts.block();
+        self.extend(&end[..blocks])?;
+        self.close()?;
+        Ok(&end[blocks..])
+    }
+
+    /// Returns the part of all blocks.
+    pub fn finish(self) -> Result<AnyPart, ReadError> {
+        let part = self.part.ok_or(PartError::ForeignPart)?;
+        let Some((sums, saved)) = self.sums else { return Ok(part) };
+        let number = part.start() / sums.leaf;
+        sums.done.lock().expect("no worker panics").insert(number, saved);
+        debug_assert_eq!(self.open.start(), self.open.end(), "parts end with a leaf");
+        Ok(part)
     }
 }
 

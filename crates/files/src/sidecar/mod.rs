@@ -434,7 +434,7 @@ impl State<'_> {
         if self.open.length()? < self.header.sums.length {
             self.has_its_length()?;
         }
-        let tagged = Tagged { tag: self.tag()?, bytes: self.header.sums.length };
+        let tagged = Tagged::new(self.tag()?, self.header.sums.length);
         Ok(Updated { tagged, nonce: self.header.nonce })
     }
 }

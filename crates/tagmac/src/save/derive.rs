@@ -25,11 +25,14 @@ pub enum Purpose {
     Sealing,
     /// The key of the HMAC-SHA256 at the end of a manifest.
     Manifest,
+    /// The key of the HMAC-SHA256 that makes leaf tags.
+    Leaf,
 }
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Purpose; 3] = [Purpose::KeyId, Purpose::Sealing, Purpose::Manifest];
+    pub const ALL: [Purpose; 4] =
+        [Purpose::KeyId, Purpose::Sealing, Purpose::Manifest, Purpose::Leaf];
 
     /// Returns HKDF's salt. The trailing digit is a version: raise it whenever the derivation
     /// changes.
@@ -38,6 +41,7 @@ impl Purpose {
             Purpose::KeyId => "tagmac key id 2",
             Purpose::Sealing => "tagmac sealing key 2",
             Purpose::Manifest => "tagmac manifest key 2",
+            Purpose::Leaf => "tagmac leaf key 2",
         }
     }
 }

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 89] = [
+pub const TABLE: [Row; 105] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -270,6 +270,57 @@ pub const TABLE: [Row; 89] = [
         &["$T manifest -k k log gone", "$U $T manifest -k k log secret"],
     ),
     ("manifest", 4, "output", &["$T manifest -k k log m > /dev/full"]),
+    ("read", 0, "the range is written", &["$T read -k k m t a --range 1:2"]),
+    ("read", 1, "bytes that differ", &["$T read -k k m u a2 --range 0:1", "$T read -k k m u b"]),
+    (
+        "read",
+        1,
+        "a manifest or leaf tags that are damaged or of the wrong kind",
+        &["$T read -k k m.x t a", "$T read -k k f t a"],
+    ),
+    (
+        "read",
+        2,
+        "usage",
+        &["$T read -k k m t", "$T read -k k m t a --range 9:1", "$T read -k k m t none"],
+    ),
+    ("read", 3, "the key", &["$T read -k missing m t a"]),
+    ("read", 3, "a manifest of another key", &["$T read -k other m t a"]),
+    (
+        "read",
+        4,
+        "a manifest, leaf tags or a file that is missing or cannot be read",
+        &["$T read -k k gone t a", "$T read -k k m v a", "$T read -k k m gone a"],
+    ),
+    ("read", 4, "output", &["$T read -k k m t a > /dev/full"]),
+    (
+        "repair",
+        0,
+        "the file is as it was sealed",
+        &["$T repair -k k m t a --from u/a", "echo onE > v/a; $T repair -k k m v a --from t/a"],
+    ),
+    ("repair", 1, "a leaf that is damaged in both copies", &["$T repair -k k m u b --from t/a"]),
+    (
+        "repair",
+        1,
+        "a manifest or leaf tags that are damaged or of the wrong kind",
+        &["$T repair -k k m.x t a --from u/a"],
+    ),
+    ("repair", 2, "usage", &["$T repair -k k m t a", "$T repair -k k m t none --from u/a"]),
+    ("repair", 3, "the key", &["$T repair -k missing m t a --from u/a"]),
+    ("repair", 3, "a manifest of another key", &["$T repair -k other m t a --from u/a"]),
+    (
+        "repair",
+        4,
+        "a manifest, leaf tags or a file that is missing or cannot be read",
+        &["$T repair -k k gone t a --from u/a", "$T repair -k k m v b --from gone"],
+    ),
+    (
+        "repair",
+        4,
+        "the file cannot be written",
+        &["chmod 444 ro; $U $T repair -k k ro.m ro . --from t/a"],
+    ),
     ("rekey", 0, "the new manifest is written", &["$T rekey -k k --new-key other -o rekeyed m t"]),
     ("rekey", 1, "a difference", &["$T rekey -k k --new-key other m u"]),
     (

@@ -1,0 +1,64 @@
+//! The command lines of `read` and `repair`.
+
+use std::path::PathBuf;
+
+use clap::{Args as Group, ValueHint};
+
+use super::shared::{KeyArgs, ReadingArgs};
+use crate::number;
+
+/// `tagmac read`
+#[derive(Group)]
+pub struct ReadArgs {
+    /// The key.
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Write LENGTH bytes from byte OFFSET on; without LENGTH, all from there
+    ///
+    /// OFFSET and LENGTH are sizes, such as 1MiB:64KiB. The range may reach beyond the end.
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = ReadArgs::range)]
+    pub range: Option<(u64, u64)>,
+    /// The manifest from 'tagmac seal --leaves'
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: PathBuf,
+    /// The directory
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// The file, in DIR
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub path: PathBuf,
+}
+
+impl ReadArgs {
+    fn range(text: &str) -> Result<(u64, u64), &'static str> {
+        let (offset, length) = text.split_once(':').ok_or("expected OFFSET:LENGTH")?;
+        let length = if length.is_empty() { u64::MAX } else { number::size(length)? };
+        Ok((number::size(offset)?, length))
+    }
+}
+
+/// `tagmac repair`
+#[derive(Group)]
+pub struct RepairArgs {
+    /// The key.
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Take what is damaged from COPY, another copy of the file
+    #[arg(long, value_name = "COPY")]
+    pub from: PathBuf,
+    /// Print no summary
+    #[arg(long)]
+    pub quiet: bool,
+    /// Reading.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// The manifest from 'tagmac seal --leaves'
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: PathBuf,
+    /// The directory
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// The damaged file, in DIR
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub path: PathBuf,
+}

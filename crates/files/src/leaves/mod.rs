@@ -1,0 +1,137 @@
+//! Leaf tags: each verifies a range of a file without the rest of the file.
+//! `docs/formats/leaf-tags.md` specifies them.
+
+pub(crate) mod file;
+mod index;
+pub mod repair;
+pub(crate) mod sealing;
+pub mod tree;
+pub mod verified;
+
+use std::ops::RangeInclusive;
+
+use tagmac::Tag;
+use tagmac::hazmat::PartError;
+use tagmac::save::{Purpose, Writer};
+use tagmac_any::{AnyMac, AnyStream, Parts};
+
+use crate::manifest::derived_hmac;
+use crate::manifest::entry::Entry;
+use crate::raw_key::RawKey;
+use crate::read::{LeafSums, Tagged};
+
+/// The length of a leaf tag in bytes.
+pub const TAG_BYTES: usize = 16;
+/// The length of a leaf in bytes, unless the user chooses another.
+pub const DEFAULT: u64 = 64 << 10;
+/// The least and the greatest length of a leaf in bytes.
+pub const SIZES: RangeInclusive<u64> = 4000..=MAX;
+/// The greatest length.
+pub const MAX: u64 = 64 << 20;
+/// A longer file has larger leaves, so that it has at most this many.
+const MAX_LEAVES: u64 = 1 << 19;
+/// The first bytes of a leaf tag's text: one block of SHA-256, the same for all leaves of a file.
+const HEAD: usize = 64;
+
+/// The key of leaf tags, and the length of leaves.
+#[derive(Clone)]
+pub struct Leaves {
+    mac: AnyMac,
+    size: u64,
+}
+
+impl Leaves {
+    /// Leaves of `size` bytes, under a key that is derived from `key`.
+    pub fn new(key: &RawKey, size: u64) -> Leaves {
+        Leaves { mac: derived_hmac(Purpose::Leaf, 8 * TAG_BYTES, key), size }
+    }
+
+    /// Returns the length of a leaf of a file. `None` if the file has no leaves, since it is not
+    /// longer than one.
+    pub fn size_for(&self, bytes: u64) -> Option<u64> {
+        size_for(self.size, bytes)
+    }
+
+    /// Returns the number of leaf tags of an entry.
+    pub(crate) fn count_of(&self, entry: &Entry) -> u64 {
+        entry.content.as_ref().map_or(0, |content| count(self.size, content.size))
+    }
+
+    /// Makes the tags of all leaves of a file, of which `rest` is the end.
+    pub(crate) fn tags(&self, tagged: &Tagged, sums: LeafSums, rest: &[u8]) -> Vec<u8> {
+        let content = LeafMac::new(self, &tagged.tag, tagged.bytes, sums.leaf());
+        let count = tagged.bytes.div_ceil(sums.leaf());
+        let sums: Vec<Writer> = sums.into_sums().collect();
+        // All sums have the same length.
+        let bytes = sums.iter().map(|sums| sums.as_bytes().len()).sum::<usize>() / count as usize;
+        let sums = sums.iter().flat_map(|sums| sums.as_bytes().chunks_exact(bytes));
+        let mut tags = Vec::with_capacity(count as usize * TAG_BYTES);
+        for (number, sum) in (0..count).zip(sums) {
+            let rest = if number == count - 1 { rest } else { &[] };
+            let tag = content.stream(number, sum, rest).tag().expect("HMAC has no limit");
+            tags.extend_from_slice(tag.as_bytes());
+        }
+        tags
+    }
+}
+
+/// Returns the length of a leaf of a file of `bytes` bytes in a manifest with leaves of `size` bytes;
+/// `None` if the file has no leaves.
+pub fn size_for(size: u64, bytes: u64) -> Option<u64> {
+    let mut leaf = size;
+    while bytes.div_ceil(leaf) > MAX_LEAVES {
+        leaf = leaf.checked_mul(2)?;
+    }
+    (bytes > size).then_some(leaf)
+}
+
+/// Returns the number of leaf tags of a file of `bytes` bytes.
+pub fn count(size: u64, bytes: u64) -> u64 {
+    size_for(size, bytes).map_or(0, |leaf| bytes.div_ceil(leaf))
+}
+
+/// The MAC of the leaves of one content.
+pub struct LeafMac {
+    /// The text before the number of the leaf.
+    stream: AnyStream,
+}
+
+impl LeafMac {
+    /// The MAC of the leaves of `leaf` bytes of a content with this tag and size.
+    pub fn new(leaves: &Leaves, tag: &Tag, size: u64, leaf: u64) -> LeafMac {
+        let mut head = Writer::with_capacity(HEAD);
+        head.length_prefixed(tag.as_bytes()).number(size).number(leaf);
+        let mut text = [0; HEAD];
+        text[..head.as_bytes().len()].copy_from_slice(head.as_bytes());
+        let mut stream = leaves.mac.stream(&[]).expect("HMAC takes no nonce");
+        stream.update(&text);
+        LeafMac { stream }
+    }
+
+    /// Returns the whole text of a leaf's tag.
+    fn stream(&self, number: u64, sum: &[u8], rest: &[u8]) -> AnyStream {
+        let mut text = Writer::with_capacity(HEAD);
+        text.number(number).bytes(sum).length_prefixed(rest);
+        let mut stream = self.stream.fork();
+        stream.update(text.as_bytes());
+        stream
+    }
+
+    /// Returns whether `tag` is the tag of a leaf with these bytes, in constant time. The leaf begins
+    /// at byte `start` of the content; `is_last` says whether the content ends with it.
+    pub fn is_tag_of(
+        &self,
+        parts: Parts<'_>,
+        number: u64,
+        start: u64,
+        (bytes, is_last): (&[u8], bool),
+        tag: &Tag,
+    ) -> Result<bool, PartError> {
+        let block = parts.block();
+        let cut = if is_last { (bytes.len() - 1) / block * block } else { bytes.len() };
+        let part = parts.new_part(start, &bytes[..cut])?;
+        let mut sum = Writer::with_capacity(HEAD);
+        parts.save(&part, &mut sum).map_err(|_| PartError::ForeignPart)?;
+        Ok(self.stream(number, sum.as_bytes(), &bytes[cut..]).verify(tag).is_ok())
+    }
+}

@@ -1,0 +1,92 @@
+//! The leaf tags of a manifest that is being written.
+
+use std::path::{Path, PathBuf};
+
+use crate::earlier::EarlierLeaves;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::folder;
+use crate::leaves::file::{LeafFile, LeafWriter};
+use crate::leaves::{Leaves, TAG_BYTES};
+use crate::manifest::Manifest;
+use crate::manifest::entry::Entry;
+use crate::open_key::OpenKey;
+use crate::raw_key::RawKey;
+use crate::read_error::ReadError;
+
+/// The leaf tags of a seal.
+pub(crate) struct Sealing {
+    leaves: Leaves,
+    writer: LeafWriter,
+    /// Those of the earlier manifest, if it has the same leaves.
+    old: Option<LeafFile>,
+}
+
+impl Sealing {
+    /// Starts the leaf tags of a directory, with leaves of `size` bytes. `since` is the earlier manifest
+    /// and its path.
+    pub fn new(
+        (key, raw): (&OpenKey, &RawKey),
+        size: u64,
+        directory: &Path,
+        leaf_file: PathBuf,
+        since: Option<(&Manifest, &Path)>,
+    ) -> Result<Sealing, Error> {
+        let algorithm = key.mac.algorithm();
+        let parts = key.parts()?;
+        if algorithm.takes_nonce() {
+            return Err(Error::usage(format_args!(
+                "{algorithm} cannot make leaf tags, as it uses nonces; use PMAC, LightMAC or EliMAC"
+            )));
+        }
+        if key.mac.tag_bits() != algorithm.default_tag_bits() {
+            return Err(Error::usage("leaf tags need tags of full length"));
+        }
+        debug_assert_eq!(size % parts.block() as u64, 0, "leaves consist of blocks");
+        let folder = folder::parent(&leaf_file).canonicalize();
+        let inside = folder.and_then(|folder| Ok(folder.starts_with(directory.canonicalize()?)));
+        if inside.map_err(|error| Error::file(directory, ReadError::from(error)))? {
+            return Err(Error::usage(format_args!(
+                "{}: leaf tags must be outside the directory",
+                Escaped::name(&leaf_file)
+            )));
+        }
+        let same = since.filter(|(since, _)| since.header.options.leaves == Some(size));
+        let old = same.and_then(|(since, path)| {
+            // Without them, the files are read again.
+            LeafFile::open(path, since.header.chain.sequence).ok()
+        });
+        let writer = LeafWriter::create(leaf_file)?;
+        Ok(Sealing { leaves: Leaves::new(raw, size), writer, old })
+    }
+
+    /// Returns the key of leaf tags.
+    pub fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
+    /// Returns what the earlier manifest has of these leaves.
+    pub fn earlier(&self) -> EarlierLeaves {
+        EarlierLeaves { size: self.leaves.size, has_tags: self.old.is_some() }
+    }
+
+    /// Adds the leaf tags of an entry: `made`, or, if the entry was carried over, those that begin at
+    /// number `first` of the earlier manifest.
+    pub fn add(&mut self, entry: &Entry, made: &[u8], first: Option<u64>) -> Result<(), Error> {
+        let bytes = self.leaves.count_of(entry) as usize * TAG_BYTES;
+        if made.len() == bytes {
+            return self.writer.add(made);
+        }
+        // Without a size in advance, a file has no leaf tags. No reader accepts zeros.
+        let mut tags = vec![0; bytes];
+        if let (Some(first), Some(old)) = (first, &self.old) {
+            old.read(first, &mut tags)?;
+        }
+        self.writer.add(&tags)
+    }
+
+    /// Puts the leaf tags in their place.
+    pub fn finish(self) -> Result<(), Error> {
+        self.writer.finish()
+    }
+}
