@@ -40,6 +40,8 @@
 //! for any mix of lengths; only those of PMAC and CBC3 depend on the total number of blocks. The
 //! probability of an attempt depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!
+//! [`Theorem::leaves`] is the bound for leaf tags, which verify ranges of a content.
+//!
 //! These bounds are for one key. For several keys, see [`per_key`] and [`Bound::of_keys`].
 //!
 //! CMAC and HMAC are not included: none of these papers proves a bound for them.
@@ -69,6 +71,7 @@
 
 pub mod elimac;
 mod keys;
+mod leaves;
 pub mod lightmac;
 mod nonces;
 mod permutation;
@@ -108,7 +111,7 @@ pub struct Term {
     pub notion: &'static str,
     /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys; `AES` for AES and
     /// `AES7` for seven rounds of it; for UMAC 1999 `F`, the PRF, and `KDF`, which derives its
-    /// keys.
+    /// keys; `HMAC-SHA256`, which makes leaf tags.
     pub primitive: &'static str,
     /// The number of queries under each key; `u128::MAX` also stands for more.
     pub queries: u128,
@@ -239,6 +242,8 @@ pub enum BoundError {
     },
     /// No keys.
     NoKeys,
+    /// A MAC without leaf tags: it has a nonce.
+    NoLeafTags,
     /// A length of random nonces that the MAC does not support.
     NonceBits {
         /// The maximum in bits; 0 if nonces must be counted.
@@ -287,6 +292,7 @@ impl fmt::Display for BoundError {
                 write!(f, "expected blocks of an even number of bits, 2 to 256, found {found}")
             }
             BoundError::NoKeys => f.write_str("expected at least one key, found 0"),
+            BoundError::NoLeafTags => f.write_str("a MAC with nonces has no leaf tags"),
             BoundError::NonceBits { max: 0, found } => {
                 write!(f, "nonces must be counted, found random ones of {found} bits")
             }

@@ -194,7 +194,7 @@ impl Theorem {
     }
 
     /// The probability that an attempt passes after q messages of up to `length` bytes.
-    fn each(self, q: u128, length: u64) -> Result<UpperFloat, BoundError> {
+    pub(super) fn each(self, q: u128, length: u64) -> Result<UpperFloat, BoundError> {
         match self {
             Theorem::Pmac { n, t } => {
                 let blocks = self.blocks(length);
@@ -266,7 +266,7 @@ impl Theorem {
 
     /// The largest number for which `fits` holds, by bisection. It must hold for all smaller
     /// numbers.
-    fn largest(
+    pub(super) fn largest(
         self,
         length: u64,
         probability: f64,

@@ -4,5 +4,6 @@ mod bounds;
 mod edges;
 mod exact;
 mod grades;
+mod leaves;
 mod limits;
 mod refused;
