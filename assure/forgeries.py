@@ -4,14 +4,14 @@ refused.
 
 The library, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
 streams, partials and key files of every algorithm. The C library, through ctypes: tags of 0 to 40
-bytes, and each bit of a tag. In process too: ledgers, pins and
-manifests, altered and mixed from each other. The command: lists, manifests, ledgers, pins, partials,
-sidecars and checkpoints with each byte altered, cut at each byte, with other keys, rolled back, or
-mixed from several versions.
+bytes, and each bit of a tag. In process too: manifests of trees and objects, ledgers and pins,
+altered, mixed from each other, rolled back, and from other chains and keys. The command: lists,
+manifests, ledgers, pins and partials with each byte altered, cut at each byte, with other keys,
+rolled back, from another chain, or mixed from several versions.
 
-Not tested: forgeries that a MAC accepts with the probability of its bound. A sidecar that is older
-than its file's tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md),
-so it is tested with --expect."""
+Not tested: forgeries that a MAC accepts with the probability of its bound. Sidecars and checkpoints
+have their own tests (crates/cli/tests, crates/files/tests). A sidecar that is older than its file's
+tag is accepted by design unless --expect names the tag (docs/formats/sidecar.md)."""
 
 import argparse
 import ctypes
@@ -28,7 +28,7 @@ RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve() / 
 KEY = bytes(range(16))
 
 # Planted in the command and in C; the program lists its own.
-PLANTS = ["exit-status-ignored", "c-mismatch-ignored"]
+PLANTS = ["exit-status-ignored", "c-mismatch-ignored", "records-not-given"]
 
 
 class Count:
@@ -175,6 +175,7 @@ def command(count, full, plant):
                 count.refused(good, what)
         for reads in (["check", "-k", "other", "list"], ["audit", "-k", "other", "manifest", "t"]):
             count.refused(run(reads, folder).returncode == 0, " ".join(reads))
+        chains(count, folder, plant)
         # Rolled back, and mixed from versions of an object.
         (folder / "t" / "a").write_bytes(b"new")
         for reads in (["check", "-k", "k", "list"], ["audit", "-k", "k", "manifest", "t"]):
@@ -182,6 +183,44 @@ def command(count, full, plant):
         run(["part", "-k", "k", "--start", "163840", "--last", "--object", "o2", "f", "-o", "3.part"], folder, 0)
         mixed = ["combine", "-k", "k", "--name", "f", "1.part", "3.part"]
         count.refused(run(mixed, folder).returncode == 0, "parts of two objects")
+
+
+def chains(count, folder, plant):
+    """Presents manifests, ledgers and pins of other chains under the same key, forks, and older ones."""
+
+    def audit(manifest, ledger, pin):
+        records = [] if plant == "records-not-given" else ["--ledger", ledger, "--pin", pin]
+        return run(["audit", "-k", "k", *records, manifest, "t"], folder).returncode == 0
+
+    def kept(name, number):
+        (folder / f"{name}{number}").write_bytes((folder / name).read_bytes())
+
+    # Chain 1 is that of `formats`; it gets a second manifest. Chain 2 describes the same tree.
+    for name in ("manifest", "ledger", "pin"):
+        kept(name, 1)
+    run(["seal", "-k", "k", "t", "-o", "manifest"], folder, 0)
+    run(["audit", "-k", "k", "--ledger", "ledger", "--pin", "pin", "manifest", "t"], folder, 0)
+    kept("manifest", 2)
+    (folder / "fork").write_bytes((folder / "manifest1").read_bytes())
+    run(["seal", "-k", "k", "--mtime", "t", "-o", "fork"], folder, 0)
+    run(["seal", "-k", "k", "--mode", "t", "-o", "foreign"], folder, 0)
+    run(["audit", "-k", "k", "--ledger", "foreign.l", "--pin", "foreign.p", "foreign", "t"], folder, 0)
+    new = ("manifest2", "ledger", "pin")
+    for at, name in [
+        (0, "manifest1"),
+        (0, "fork"),
+        (0, "foreign"),
+        (1, "ledger1"),
+        (1, "foreign.l"),
+        (1, "none"),
+        (2, "foreign.p"),
+    ]:
+        presented = [*new[:at], name, *new[at + 1 :]]
+        count.refused(audit(*presented), f"audit with {' '.join(presented)}")
+    count.refused(audit("manifest2", "foreign.l", "foreign.p"), "ledger and pin of another chain")
+    count.refused(audit("manifest1", "ledger1", "pin"), "a manifest and a ledger before the pin")
+    # The refused audits changed nothing.
+    count.accepted(audit(*new), "manifest, ledger and pin of one chain")
 
 
 def main():

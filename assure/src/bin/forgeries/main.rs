@@ -1,39 +1,35 @@
-//! Forgeries: altered messages, tags, nonces, partials, saved streams, key files, manifests, ledgers
-//! and pins, through the library's own interfaces. All must be refused.
+//! Forgeries: altered messages, tags, nonces, partials, saved streams, key files, manifests of trees
+//! and objects, ledgers and pins, through the library's own interfaces. All must be refused.
 //!
 //! Forgeries that a MAC accepts with the probability of its bound are not looked for: alterations
 //! come from fixed seeds. UMAC99-MMX-15 has a bound of 2^-15, which altered messages would reach,
 //! so only its tags are altered. `assure/forgeries.py` covers other languages and the files that
 //! the command reads.
 
-use std::error::Error;
-use std::path::Path;
+mod sealed;
+mod series;
+mod verifier;
+
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
 use assure::{Job, Random, on_all_cores};
 use tagmac::Tag;
-use tagmac::isa::Level;
 use tagmac::save::Sealer;
 use tagmac_any::{Algorithm, AnyMac, AnyStream, KeyFile, Partial, PartialError};
-use tagmac_files::day::Day;
-use tagmac_files::ledger::{self, Ledger};
-use tagmac_files::manifest::{Manifest, seal_mac};
-use tagmac_files::objects::ManifestKey;
-use tagmac_files::open_key::OpenKey;
-use tagmac_files::pin::{PinFile, Seen};
-use tagmac_files::position::Arcs;
-use tagmac_files::raw_key::RawKey;
-use tagmac_files::seal::{SealOptions, Sealing};
 
 /// Each is a verifier with a fault that others had; it replaces the library's.
-const PLANTS: [&str; 6] = [
+const PLANTS: [&str; 10] = [
     "tag-length-of-the-attacker",
     "last-bit-ignored",
     "unsealed-partial",
     "key-id-unchecked",
     "any-object",
     "first-line-is-enough",
+    "any-chain",
+    "any-number",
+    "any-shard",
+    "first-shard-is-enough",
 ];
 
 /// The target of alterations: an algorithm under two keys.
@@ -66,7 +62,7 @@ fn main() -> ExitCode {
         target.key_files();
     });
     splices(&job);
-    if let Err(error) = sealed_files(&job) {
+    if let Err(error) = sealed::check(&job) {
         job.check(false, || error.to_string());
     }
     job.finish()
@@ -300,7 +296,7 @@ impl<'a> Target<'a> {
 
 /// Flips each bit, cuts at each byte, appends and prepends bytes, and removes and doubles each
 /// byte.
-fn alterations(bytes: &[u8], step: usize, mut check: impl FnMut(&[u8], &str)) {
+pub fn alterations(bytes: &[u8], step: usize, mut check: impl FnMut(&[u8], &str)) {
     for bit in (0..8 * bytes.len()).step_by(step) {
         let mut altered = bytes.to_vec();
         altered[bit / 8] ^= 0x80 >> (bit % 8);
@@ -340,129 +336,4 @@ fn splices(job: &Job) {
             });
         }
     }
-}
-
-/// A file that only a holder of the key can write.
-struct SealedFile {
-    name: &'static str,
-    text: Vec<u8>,
-    /// False if it was made under another key, and is only material for mixtures.
-    is_own: bool,
-    /// Returns whether its reader accepts the file at this path.
-    accepts: Reader,
-}
-
-type Reader = Box<dyn Fn(&Path) -> bool>;
-
-/// Tries ledgers, pins and manifests of a tree, altered and mixed from each other.
-fn sealed_files(job: &Job) -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
-    let mut random = Random::new(14);
-    let originals = sealed_originals(folder.path(), &mut random)?;
-    let path = folder.path().join("altered");
-    let check = |number: usize, altered: &[u8], what: &str| {
-        let one = &originals[number];
-        // A mixture can be the original of this kind.
-        let is_same = |other: &SealedFile| other.name == one.name && other.text == altered;
-        if originals.iter().any(|other| other.is_own && is_same(other)) {
-            return;
-        }
-        let accepted = std::fs::write(&path, altered).is_ok() && (one.accepts)(&path);
-        // Planted: a reader that looks at the first line alone.
-        let planted = job.planted("first-line-is-enough") && altered.starts_with(b"tagmac-pin-1\n");
-        job.check(!accepted && !planted, || {
-            format!("a {}, {what}: a forgery was accepted, but must be refused", one.name)
-        });
-    };
-    for (number, one) in originals.iter().enumerate().filter(|(_, one)| one.is_own) {
-        let path = folder.path().join("original");
-        std::fs::write(&path, &one.text)?;
-        job.check((one.accepts)(&path), || {
-            format!("a {} was refused, but must be accepted", one.name)
-        });
-        let step = job.either(11, 1);
-        alterations(&one.text, step, |altered, what| check(number, altered, what));
-        for other in originals.iter().filter(|other| other.name != one.name) {
-            check(number, &other.text, other.name);
-        }
-    }
-    // Lines of one replaced by lines of any, moved, doubled, or left out.
-    let lines: Vec<Vec<&[u8]>> = originals
-        .iter()
-        .map(|one| one.text.split_inclusive(|&byte| byte == b'\n').collect())
-        .collect();
-    let any = |random: &mut Random, below: usize| random.up_to(below - 1);
-    for _ in 0..job.either(20_000, 1_000_000) {
-        let number = any(&mut random, originals.len() / 2);
-        let mut altered = lines[number].clone();
-        for _ in 0..=any(&mut random, 3) {
-            let at = any(&mut random, altered.len());
-            let other = &lines[any(&mut random, lines.len())];
-            match any(&mut random, 4) {
-                0 => altered[at] = other[any(&mut random, other.len())],
-                1 => altered.insert(at, other[any(&mut random, other.len())]),
-                2 if altered.len() > 1 => drop(altered.remove(at)),
-                _ => {
-                    let to = any(&mut random, altered.len());
-                    altered.swap(at, to);
-                }
-            }
-        }
-        check(number, &altered.concat(), "mixed");
-    }
-    Ok(())
-}
-
-/// Makes two ledgers, two pins and two manifests under one key, and one of each under another.
-fn sealed_originals(folder: &Path, random: &mut Random) -> Result<Vec<SealedFile>, Box<dyn Error>> {
-    let algorithm = Algorithm::from_name("PMAC-AES128").expect("it is in the registry");
-    let tree = folder.join("tree");
-    std::fs::create_dir(&tree)?;
-    std::fs::write(tree.join("a"), "text")?;
-    let keys = [(); 2]
-        .map(|()| RawKey { algorithm, bytes: random.bytes(algorithm.new_key_bytes()).into() });
-    let mut all = Vec::new();
-    for (number, raw) in keys.iter().enumerate() {
-        let opened = OpenKey::new(raw, 128, Level::best())?;
-        let key = ManifestKey::new(&opened.mac, raw);
-        let made = folder.join(format!("made{number}"));
-        for round in 0..2 {
-            std::fs::write(tree.join("b"), random.bytes(9))?;
-            let (manifest, seal) = (made.with_extension("manifest"), seal_mac(raw));
-            Sealing::new(&opened, raw, SealOptions::new(&tree, &manifest))?.run(&())?;
-            let found = Manifest::open(&manifest, &opened, seal.clone())?;
-            let (chain, today) = (found.header.chain.name(found.seal), Day::today());
-            let ledger = made.with_extension("ledger");
-            let mut read = Ledger::new(chain);
-            read.record(&Arcs::all(), today, [random.word()]).expect("one exception");
-            ledger::save(&ledger, &key, &read, today)?;
-            let pin = made.with_extension("pin");
-            let links = &found.header.chain.links;
-            let sequence = found.header.chain.sequence;
-            let seen = Seen { chain, sequence, seal: found.seal, links };
-            PinFile::open(&pin, &key)?.save("manifest", &seen, round + 1)?;
-            let (own, own_key) = (opened.clone(), key.clone());
-            let accepts: [Reader; 3] = [
-                Box::new(move |path| Manifest::open(path, &own, seal.clone()).is_ok()),
-                {
-                    let key = own_key.clone();
-                    Box::new(move |path| {
-                        matches!(ledger::open(path, &key, &chain, today), Ok(Some(_)))
-                    })
-                },
-                Box::new(move |path| PinFile::open(path, &own_key).is_ok()),
-            ];
-            for ((name, path), accepts) in
-                [("manifest", manifest), ("ledger", ledger), ("pin", pin)].into_iter().zip(accepts)
-            {
-                all.push(SealedFile {
-                    name,
-                    text: std::fs::read(path)?,
-                    is_own: number == 0,
-                    accepts,
-                });
-            }
-        }
-    }
-    Ok(all)
 }
