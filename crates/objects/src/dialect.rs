@@ -12,6 +12,8 @@ use crate::object::{ObjectVersion, Over};
 pub struct Dialect {
     /// The response header with an object's version.
     pub version_header: &'static str,
+    /// The prefix of the headers with an object's metadata.
+    pub metadata: &'static str,
     /// The parameter that selects a version.
     pub version: &'static str,
     /// The parameters of every listing.
@@ -35,6 +37,7 @@ pub struct Dialect {
 /// S3 and compatible stores.
 pub static S3: Dialect = Dialect {
     version_header: "x-amz-version-id",
+    metadata: "x-amz-meta-",
     version: "versionId",
     listing: &[("encoding-type", "url"), ("list-type", "2")],
     token: "continuation-token",
@@ -50,6 +53,7 @@ pub static S3: Dialect = Dialect {
 /// Google Cloud Storage.
 pub static GOOGLE: Dialect = Dialect {
     version_header: "x-goog-generation",
+    metadata: "x-goog-meta-",
     version: "generation",
     listing: &[("list-type", "2")],
     token: "continuation-token",
@@ -64,6 +68,7 @@ pub static GOOGLE: Dialect = Dialect {
 /// Azure Blob Storage.
 pub static AZURE: Dialect = Dialect {
     version_header: "x-ms-version-id",
+    metadata: "x-ms-meta-",
     version: "versionid",
     listing: &[("comp", "list"), ("restype", "container")],
     token: "marker",

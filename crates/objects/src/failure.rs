@@ -35,6 +35,9 @@ impl Failure {
     }
 }
 
+/// The start of the reason for a denied request.
+pub const DENIED: &str = "the store denies access";
+
 /// The object is not the same as before.
 pub const CHANGED: Failure = Failure::Changed("the object changed while it was read");
 

@@ -39,6 +39,7 @@ mod requests;
 mod retry;
 mod signer;
 
-pub use object::ObjectVersion;
+pub use failure::{DENIED, Failure};
+pub use object::{Metadata, ObjectVersion};
 pub use objects::{Bucket, Limits, Objects};
 pub use place::Prefix;

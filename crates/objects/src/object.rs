@@ -53,6 +53,9 @@ impl ObjectVersion {
     }
 }
 
+/// The names and values that a writer stored with an object.
+pub type Metadata = Vec<(String, String)>;
+
 /// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {

@@ -1,9 +1,11 @@
 //! Reads a range of an object, with retries on new connections.
 
+use std::ops::Range;
+
 use tagmac_files::ReadError;
 
 use crate::failure::{CHANGED, Failure};
-use crate::object::{Body, ObjectVersion, Span};
+use crate::object::{Body, Metadata, ObjectVersion, Span};
 use crate::objects::Bucket;
 use crate::pace::Pace;
 use crate::retry::Tries;
@@ -16,6 +18,28 @@ impl Bucket {
     pub fn facts(&self, key: &str) -> Result<ObjectVersion, ReadError> {
         let facts = persistently(self, || self.store.facts(key));
         Ok(self.objects.runtime().block_on(facts)?)
+    }
+
+    /// Returns the properties of an object and its metadata.
+    pub fn described(&self, key: &str) -> Result<(ObjectVersion, Metadata), Failure> {
+        let described = persistently(self, || self.store.described(key));
+        self.objects.runtime().block_on(described)
+    }
+
+    /// Reads the bytes from `start` to `end`, within the object, of the content expected.
+    pub fn bytes(
+        &self,
+        key: &str,
+        Range { start, end }: Range<u64>,
+        expected: &ObjectVersion,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut bytes = buffer(end.saturating_sub(start))?;
+        let take = |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        };
+        self.objects.runtime().block_on(read(self, key, Span { start, end }, expected, take))?;
+        Ok(bytes)
     }
 }
 

@@ -16,9 +16,9 @@ use tagmac_files::Error;
 
 use crate::config::Config;
 use crate::dialect::{Dialect, value};
-use crate::failure::{CHANGED, Failure, error_code, is_word, root_cause, unsent};
+use crate::failure::{CHANGED, DENIED, Failure, error_code, is_word, root_cause, unsent};
 use crate::listing::{self, Page};
-use crate::object::{Body, ObjectVersion, Over, Span};
+use crate::object::{Body, Metadata, ObjectVersion, Over, Span};
 use crate::pace::Pace;
 use tagmac_files::url::{DOT_SEGMENTS, Url, has_dot_segments};
 
@@ -79,6 +79,12 @@ impl Store {
 
     /// Requests the properties of an object.
     pub async fn facts(&self, key: &str) -> Result<ObjectVersion, Failure> {
+        Ok(self.described(key).await?.0)
+    }
+
+    /// Requests the properties of an object, and its metadata. The store's prefix of the names is
+    /// removed; a value that is not ASCII is left out.
+    pub async fn described(&self, key: &str) -> Result<(ObjectVersion, Metadata), Failure> {
         let response = self.object(Method::HEAD, key, None, HeaderMap::new(), Bytes::new()).await?;
         let headers = response.headers();
         // Azure has folders with names like those of objects.
@@ -87,7 +93,11 @@ impl Store {
         }
         let size = header(headers, CONTENT_LENGTH.as_str());
         let size = size.ok_or_else(no_length)?;
-        Ok(self.dialect.facts(headers, size))
+        let metadata = headers.iter().filter_map(|(name, value)| {
+            let name = name.as_str().strip_prefix(self.dialect.metadata)?;
+            Some((name.into(), value.to_str().ok()?.into()))
+        });
+        Ok((self.dialect.facts(headers, size), metadata.collect()))
     }
 
     /// Writes an object. Replaces another one only if `over` allows it.
@@ -215,7 +225,7 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         // The range was within the object before.
         StatusCode::RANGE_NOT_SATISFIABLE => CHANGED,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Failure::Final(format!("the store denies access ({shown})"))
+            Failure::Final(format!("{DENIED} ({shown})"))
         }
         _ if status.is_redirection() || code == "AuthorizationHeaderMalformed" => {
             let region = region.filter(|region| is_word(region));

@@ -36,6 +36,8 @@ mod progress;
 mod say;
 mod secret;
 mod session;
+#[cfg(all(unix, feature = "objects"))]
+mod store;
 #[cfg(unix)]
 mod tree;
 
@@ -77,6 +79,10 @@ mod _tagmac {
         part::{Part, Partial, combine},
         tree::Tree,
     };
+
+    #[cfg(all(unix, feature = "objects"))]
+    #[pymodule_export]
+    use super::store::{Store, StoreListing};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -58,8 +58,18 @@ def proxy(_proxy):
 
 
 @pytest.fixture(scope="session")
-def cluster(_proxy, tmp_path_factory):
-    """The cluster. Its workers use the proxy."""
+def stores():
+    """Google Cloud Storage and Azure, each with one bucket: servers that are honest here."""
+    from hostile import STORES, Hostile
+
+    with Hostile(STORES["gs"]) as google, Hostile(STORES["az"]) as azure:
+        os.environ.update(google.environment() | azure.environment())
+        yield {"gs": google, "az": azure}
+
+
+@pytest.fixture(scope="session")
+def cluster(_proxy, stores, tmp_path_factory):
+    """The cluster. Its workers use the proxy and the stores."""
     from cluster import Cluster
     from manifests import KEY, OTHER, key_text
 

@@ -108,8 +108,8 @@ def test_a_prefix_is_a_place(s3, bucket):
     assert [entry["Key"] for entry in left] == ["manifest/work2"]
     with pytest.raises(PlaceError, match="s3://tagmac-no-such/root: .*NoSuchBucket"):
         place("s3://tagmac-no-such").write("root", b"")
-    with pytest.raises(ValueError, match="gs://b/p: neither s3://BUCKET/PREFIX nor a folder"):
-        place("gs://b/p")
+    with pytest.raises(ValueError, match="ftp://b/p: neither s3://, gs:// or az://"):
+        place("ftp://b/p")
 
 
 MEANWHILE = "root: the manifest changed during the run: another seal ran at the same time"

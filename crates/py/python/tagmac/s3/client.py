@@ -9,12 +9,17 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-from .url import shown
+from .url import Url, shown
 
 #: Size of a client's connection pool.
 CONNECTIONS = 32
 
 _clients: dict[int, Any] = {}
+
+
+def client_for(url: Url) -> Any:
+    """Returns this process's client for a URL; None for the stores of stores.py."""
+    return client() if url.is_s3 else None
 
 
 def client() -> Any:

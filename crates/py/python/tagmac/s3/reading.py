@@ -19,9 +19,11 @@ from botocore.exceptions import (
     ResponseStreamingError,
 )
 
+from . import stores
 from .errors import (
     CLIENT_FAILURES,
     GONE,
+    READING_FAILURES,
     ObjectChanged,
     ObjectDenied,
     ObjectError,
@@ -45,7 +47,7 @@ def read_range(
     client: Any, url: Url, etag: str, size: int, start: int, end: int, sink: Sink
 ) -> None:
     """Passes the bytes from `start` to `end` to `sink`, in order. `size` is the length of the
-    object's version `etag`.
+    object's version `etag`. `client` is used for S3 only.
     """
     if not etag:
         raise ObjectError(url, "the store returned no ETag, which binds requests to a version")
@@ -53,6 +55,9 @@ def read_range(
         check_key(url.key)
     except ValueError as error:
         raise ObjectError(url, str(error)) from None
+    if not url.is_s3:
+        stores.read_range(url, etag, size, start, end, sink)
+        return
     at, tries = start, 0
     while True:
         before = at
@@ -77,6 +82,19 @@ def read_range(
             if tries >= TRIES:
                 raise ObjectError(url, f"{one_line(error)}, {tries} times") from None
             time.sleep(random.uniform(0.5, 1) * min(LONGEST_WAIT, 0.1 * 2**tries))
+
+
+def describe(client: Any, url: Url) -> dict[str, Any]:
+    """Returns an object's properties, as boto3's head_object does."""
+    if not url.is_s3:
+        return stores.describe(url)
+    try:
+        head: dict[str, Any] = client.head_object(Bucket=url.bucket, Key=url.key)
+    except ClientError as error:
+        raise answered(url, error, seen=False) from None
+    except READING_FAILURES as error:
+        raise ObjectError(url, one_line(error)) from None
+    return head
 
 
 class _Short(Exception):

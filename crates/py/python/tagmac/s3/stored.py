@@ -44,7 +44,7 @@ def stored_tag(client: Any, url: Url, key: tagmac.Key, head: dict[str, Any]) -> 
     tags.
     """
     fields = {name.lower(): value for name, value in head.get("Metadata", {}).items()}
-    if TAG not in fields:
+    if TAG not in fields and url.is_s3:
         # Ask for this version: the tags of another would fail with a misleading mismatch.
         version = head.get("VersionId")
         named = {"VersionId": version} if version and version != "null" else {}

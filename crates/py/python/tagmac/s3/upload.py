@@ -28,7 +28,7 @@ from .errors import CLIENT_FAILURES, ObjectChanged, ObjectError
 from .nonces import new_nonce
 from .reading import failed
 from .stored import Stored, without_ours
-from .url import Url
+from .url import Url, shown
 
 #: Bytes of a stream that are read before the upload begins. A shorter stream is sent like a file.
 LOOK_AHEAD = 8 << 20
@@ -163,7 +163,7 @@ def upload_file(
     stored. `extra_args`, `config` and `callback` are passed to boto3. A failed request raises
     `ObjectError`.
     """
-    target, nonce, options = Url.parse_object(url), new_nonce(key), (extra_args, config, callback)
+    target, nonce, options = _target(url), new_nonce(key), (extra_args, config, callback)
     with open(path, "rb") as file:
         start = file.read(LOOK_AHEAD)
         if len(start) < LOOK_AHEAD:
@@ -191,7 +191,7 @@ def upload_stream(
     is read, and its tag becomes an object tag afterwards. Before that, or if setting the tag fails,
     the object has no tag, and `open_verified` refuses it.
     """
-    target, nonce = Url.parse_object(url), new_nonce(key)
+    target, nonce = _target(url), new_nonce(key)
     start = _exactly(stream, LOOK_AHEAD)
     if len(start) < LOOK_AHEAD:
         return _send_bytes(client, start, target, key, nonce, extra_args, config, callback)
@@ -259,6 +259,14 @@ def _send(
     if not body.matched:
         raise ObjectError(url, "boto3 ended the upload before it read all bytes")
     return Uploaded(stored.tag, stored.nonce, size, "metadata")
+
+
+def _target(url: str) -> Url:
+    """Parses the URL to upload to, which boto3 must know."""
+    target = Url.parse_object(url)
+    if not target.is_s3:
+        raise ValueError(f"{shown(url)}: uploads are for s3:// only")
+    return target
 
 
 def _config(config: Any) -> Any:

@@ -1,10 +1,11 @@
-"""URLs of objects and prefixes: s3://bucket/key, or s3a:// as Spark writes it."""
+"""URLs of objects and prefixes: s3://bucket/key, or s3a:// as Spark writes it, gs:// and az://."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMES = ("s3://", "s3a://")
+#: The schemes, and the name of each store.
+SCHEMES = {"s3://": "s3", "s3a://": "s3", "gs://": "gs", "az://": "az"}
 
 
 @dataclass(frozen=True)
@@ -13,16 +14,19 @@ class Url:
 
     bucket: str
     key: str
+    scheme: str = "s3"
 
     @staticmethod
     def parse(text: str) -> Url:
-        """Splits s3://bucket/key into bucket and key."""
-        for scheme in SCHEMES:
-            if text.startswith(scheme):
-                bucket, _, key = text[len(scheme) :].partition("/")
+        """Splits s3://bucket/key into store, bucket and key."""
+        for start, scheme in SCHEMES.items():
+            if text.startswith(start):
+                bucket, _, key = text[len(start) :].partition("/")
                 if bucket:
-                    return Url(bucket, key)
-        raise ValueError(f"{text}: not a URL of the form s3://BUCKET/KEY")
+                    return Url(bucket, key, scheme)
+        raise ValueError(
+            f"{text}: not a URL of the form s3://BUCKET/KEY, gs://BUCKET/KEY or az://CONTAINER/KEY"
+        )
 
     @staticmethod
     def parse_object(text: str) -> Url:
@@ -38,10 +42,30 @@ class Url:
     def parse_prefix(text: str) -> Url:
         """Parses the URL of a prefix, and adds a missing slash: photos must not include photos2."""
         url = Url.parse(text)
-        return Url(url.bucket, url.key + "/" if url.key and url.key[-1] != "/" else url.key)
+        return url.at(url.key + "/" if url.key and url.key[-1] != "/" else url.key)
+
+    @staticmethod
+    def below(root: str, key: str) -> Url:
+        """Returns the URL of a key in the bucket with this root."""
+        scheme, _, bucket = root.rpartition("://")
+        return Url(bucket, key, scheme or "s3")
+
+    @property
+    def root(self) -> str:
+        """The bucket's name, with the scheme unless it is s3://."""
+        return self.bucket if self.is_s3 else f"{self.scheme}://{self.bucket}"
+
+    @property
+    def is_s3(self) -> bool:
+        """True for S3, which boto3 reads."""
+        return self.scheme == "s3"
+
+    def at(self, key: str) -> Url:
+        """Returns the URL of another key in the bucket."""
+        return Url(self.bucket, key, self.scheme)
 
     def __str__(self) -> str:
-        return f"s3://{self.bucket}/{self.key}"
+        return f"{self.scheme}://{self.bucket}/{self.key}"
 
 
 def check_key(key: str) -> None:
@@ -56,7 +80,7 @@ def check_key(key: str) -> None:
 
 def is_url(text: str) -> bool:
     """True for the URL of an object or prefix."""
-    return text.startswith(SCHEMES)
+    return text.startswith(tuple(SCHEMES))
 
 
 def shown(name: str) -> str:

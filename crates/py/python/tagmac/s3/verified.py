@@ -12,11 +12,10 @@ import io
 from typing import Any
 
 import tagmac
-from botocore.exceptions import ClientError
 
 from .chunks import ChunkReader, Chunks
-from .errors import READING_FAILURES, ObjectError
-from .reading import answered, one_line, read_range
+from .errors import ObjectError
+from .reading import describe, read_range
 from .stored import stored_tag
 from .url import Url
 
@@ -28,7 +27,8 @@ CHUNK = 1 << 20
 def open_verified(
     client: Any, url: str, key: tagmac.Key, *, in_memory: int = IN_MEMORY, chunk: int = CHUNK
 ) -> io.BufferedReader:
-    """Opens the object at `url` (s3://bucket/key) for reading, once it is verified under the key.
+    """Opens the object at `url` (s3://bucket/key, gs:// or az://) for reading, once it is verified
+    under the key. `client` is used for S3 only, and may be None for the others.
 
     Returns a seekable binary reader. An object of at most `in_memory` bytes is read once and kept
     in memory. A larger one is read twice, and takes 16 bytes of memory for each `chunk` bytes.
@@ -39,12 +39,7 @@ def open_verified(
     target = Url.parse_object(url)
     if chunk < 1:
         raise ValueError(f"chunk: expected at least 1 byte, found {chunk}")
-    try:
-        head = client.head_object(Bucket=target.bucket, Key=target.key)
-    except ClientError as error:
-        raise answered(target, error, seen=False) from None
-    except READING_FAILURES as error:
-        raise ObjectError(target, one_line(error)) from None
+    head = describe(client, target)
     stored = stored_tag(client, target, key, head)
     etag, size = head.get("ETag", "").strip('"'), head.get("ContentLength", -1)
     if size < 0:

@@ -37,9 +37,9 @@ from .merging import (
     merge_items,
     stretches,
 )
-from .places import Place, PlaceError, place
+from .places import ROOT, Place, PlaceError, place
 from .renaming import find_renamed
-from .sealing import MAX_ROOT_BYTES, ROOT, check_apart
+from .sealing import MAX_ROOT_BYTES, check_apart
 from .tasks import STREAMS, read_items
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def audit(
     work: str | None = None,
     progress: Say | None = None,
 ) -> Report:
-    """Compares the objects below `prefix` (s3://bucket/prefix) with a manifest, and reports all
+    """Compares the objects below `prefix` (s3://bucket/prefix, gs:// or az://) with a manifest, and reports all
     differences.
 
     `work` is where the listing is kept during the audit: a prefix, or a folder that all workers

@@ -16,6 +16,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from ..s3 import stores
 from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url
@@ -56,13 +57,13 @@ def list_range(
         size = entry.get("Size", -1)
         if not 0 <= size <= MAX_OBJECT_BYTES:
             # A forged size would be split into any number of ranges.
-            url = Url(prefix.bucket, key)
+            url = prefix.at(key)
             raise ObjectError(url, f"expected at most {MAX_OBJECT_BYTES} bytes, found {size}")
         if key != prefix.key:
             count += 1
             check_count(prefix, count, max_objects)
             etag = entry.get("ETag", "").strip('"')
-            yield Item(prefix.bucket, key.encode(), etag, size)
+            yield Item(prefix.root, key.encode(), etag, size)
 
 
 def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -70,7 +71,8 @@ def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dic
     listing fails, and another ObjectError if it has unexpected names.
     """
     last = None
-    for key, entry in entries(s3, prefix, after):
+    # The other stores have no listings that begin after a name, and split_names does not split.
+    for key, entry in entries(s3, prefix, after) if prefix.is_s3 else _stored(prefix):
         # Python orders strings by code points, which is the byte order of their UTF-8.
         if last is None and key <= after:
             raise ObjectError(prefix, f"expected names after {after!r}, found {key!r}")
@@ -78,6 +80,15 @@ def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dic
             raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
         last = key
         yield key, entry
+
+
+def _stored(prefix: Url) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Lists a prefix in another store than S3."""
+    try:
+        yield from stores.entries(prefix)
+    except OSError as error:
+        reason = str(error).removeprefix(f"{prefix}: ")
+        raise ListingFailed(prefix, f"cannot list it: {reason}") from None
 
 
 def check_count(prefix: Url, objects: int, most: int) -> None:
@@ -123,8 +134,10 @@ def entries(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[s
 
 def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
     """Splits the names below a prefix into about `wanted` ranges, or into one if they fit in a
-    page.
+    page. Listings of other stores than S3 are not split.
     """
+    if not prefix.is_s3:
+        return [NameRange("", None)]
     requests = REQUESTS_PER_RANGE * wanted
     bounds: set[str] = set()
     stems = deque([prefix.key])

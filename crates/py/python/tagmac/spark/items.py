@@ -23,6 +23,7 @@ BATCH_ROWS, BATCH_BYTES = 4096, 16 << 20
 class Item:
     """A range of an object, the object's expected tag, and the result."""
 
+    #: `Url.root`
     bucket: str
     name: bytes
     version: str

@@ -14,7 +14,7 @@ from typing import Any
 import tagmac
 
 from ..s3.nonces import new_nonce
-from ..s3.url import shown
+from ..s3.url import Url, shown
 from .items import Item, from_batches, to_batches
 
 
@@ -75,5 +75,5 @@ def _combined(key: tagmac.Key, items: dict[int, Item], nonce: bytes | None) -> b
 def _failed(item: Item, reason: str) -> Item:
     name = item.name.decode(errors="backslashreplace")
     return replace(
-        item, error=f"s3://{item.bucket}/{shown(name)}: {reason}", tag=None, partial=None
+        item, error=f"{Url.below(item.bucket, shown(name))}: {reason}", tag=None, partial=None
     )

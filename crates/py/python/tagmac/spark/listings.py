@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..s3.client import client
+from ..s3.client import client_for
 from ..s3.errors import ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url
@@ -117,7 +117,7 @@ def make_listing(
     """Lists the objects below a prefix into files in `folder`. Raises ObjectError if one task or
     all together list more than `max_objects`.
     """
-    names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
+    names = split_names(client_for(prefix), prefix, TASKS_PER_CORE * cores(spark))
     place.write(f"{folder}/{DRIVER}", DRIVER.encode())
     data = [(number, each.after, each.upto) for number, each in enumerate(names)]
     with job(spark, "listing", say):
@@ -146,7 +146,7 @@ def _lister(
                 )
             for row in batch.to_pylist():
                 names = NameRange(row["after"], row["upto"])
-                objects = list_range(client(), prefix, names, max_objects=max_objects)
+                objects = list_range(client_for(prefix), prefix, names, max_objects=max_objects)
                 for file in _write(place, folder, row["number"], objects, range_bytes):
                     yield pa.RecordBatch.from_pylist([vars(file)], schema=_SUMMARY)
 
@@ -187,4 +187,4 @@ def read_listing_file(prefix: Url, place: Place, file: str, sha256: bytes) -> It
         for batch in reader:
             columns = (batch.column(name).to_pylist() for name in _FILE.names)
             for name, version, size in zip(*columns, strict=True):
-                yield Item(prefix.bucket, name, version, size)
+                yield Item(prefix.root, name, version, size)

@@ -138,13 +138,13 @@ def _sealed(
         return _damaged(prefix, str(error))
     stem = prefix.key.encode()
     return [
-        Item(prefix.bucket, stem + name, "", size, 0, size, nonce=nonce or None, expected=tag)
+        Item(prefix.root, stem + name, "", size, 0, size, nonce=nonce or None, expected=tag)
         for name, size, tag, nonce, _, _ in zip(*columns, strict=True)
     ]
 
 
 def _damaged(prefix: Url, line: str) -> Item:
-    return Item(prefix.bucket, b"", "", 0, error=DAMAGED + line)
+    return Item(prefix.root, b"", "", 0, error=DAMAGED + line)
 
 
 def _listed(prefix: Url, place: Place, row: dict[str, Any]) -> Iterator[Item]:
@@ -189,5 +189,5 @@ def _refused(item: Item) -> str | None:
     try:
         check_key(key)
     except ValueError as error:
-        return str(ObjectError(Url(item.bucket, key), str(error)))
+        return str(ObjectError(Url.below(item.bucket, key), str(error)))
     return None

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from botocore.exceptions import ClientError
 
 import tagmac
 
-from ..s3.client import client
-from ..s3.errors import READING_FAILURES, ObjectError
-from ..s3.reading import answered, one_line
+from ..s3.client import client_for
+from ..s3.errors import ObjectError
+from ..s3.reading import describe
 from ..s3.url import Url
 from .buckets import MAX_OBJECTS, NameRange, check_limit, list_range, split_names
 from .cluster import TASKS_PER_CORE, cores, rows
@@ -51,10 +50,10 @@ def tag_objects(
     tasks: int | None = None,
     max_objects: int = MAX_OBJECTS,
 ) -> DataFrame:
-    """Returns a data frame with the tags of objects: all objects below s3://bucket/prefix, or those
+    """Returns a data frame with the tags of objects: all objects below s3://bucket/prefix (or gs://, az://), or those
     whose URLs are in the column `name` of a data frame, each once.
 
-    The columns are `name` (the URL, with s3://), `version` (the ETag), `size` in bytes, `nonce`
+    The columns are `name` (the URL), `version` (the ETag), `size` in bytes, `nonce`
     (null for a deterministic MAC), `tag` and `error`. With errors="column", `error` says why an
     object has no tag; with errors="raise", the job fails with `ObjectsUnreadable`.
 
@@ -88,7 +87,7 @@ def tag_objects(
 
 def _listed(spark: SparkSession, prefix: Url, unit: int | None, max_objects: int) -> DataFrame:
     """Returns the items of all objects below a prefix."""
-    names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
+    names = split_names(client_for(prefix), prefix, TASKS_PER_CORE * cores(spark))
     frame = rows(spark, "after string, upto string", [(each.after, each.upto) for each in names])
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
@@ -96,7 +95,7 @@ def _listed(spark: SparkSession, prefix: Url, unit: int | None, max_objects: int
             for batch in batches:
                 for row in batch.to_pylist():
                     names = NameRange(row["after"], row["upto"])
-                    for item in list_range(client(), prefix, names, max_objects=max_objects):
+                    for item in list_range(client_for(prefix), prefix, names, max_objects=max_objects):
                         yield from ranges(item, unit)
 
         return to_batches(items())
@@ -112,13 +111,11 @@ def _asked(unit: int | None, streams: int) -> Any:
             url = Url.parse_object("NULL" if text is None else text)
         except ValueError as error:
             return Item("", (text or "").encode(), "", 0, error=str(error))
-        item = Item(url.bucket, url.key.encode(), "", 0)
+        item = Item(url.root, url.key.encode(), "", 0)
         try:
-            head = client().head_object(Bucket=url.bucket, Key=url.key)
-        except ClientError as error:
-            return replace(item, error=str(answered(url, error, seen=False)))
-        except READING_FAILURES as error:
-            return replace(item, error=str(ObjectError(url, one_line(error))))
+            head = describe(client_for(url), url)
+        except ObjectError as error:
+            return replace(item, error=str(error))
         size = head.get("ContentLength", -1)
         if size < 0:
             return replace(item, error=str(ObjectError(url, "the store returned no length")))
@@ -142,7 +139,7 @@ def _finished(ref: tagmac.KeyRef, errors: str) -> Any:
                 raise ObjectsUnreadable(item.error)
             name = item.name.decode(errors="backslashreplace")
             row: dict[str, Any] = {
-                "name": f"s3://{item.bucket}/{name}" if item.bucket else name,
+                "name": str(Url.below(item.bucket, name)) if item.bucket else name,
                 "error": item.error,
             }
             if item.error is None:

@@ -11,18 +11,24 @@ import fcntl
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from botocore.exceptions import ClientError
 
+import tagmac
+
+from ..s3 import stores
 from ..s3.client import client
 from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url, is_url
-from .buckets import ListingFailed, entries
+from .buckets import ListingFailed, entries, list_names
 
+#: The file that is written under a condition.
+ROOT = "root"
 #: Maximum length of a file to replace, which is a root.
 MAX_REPLACED_BYTES = 64 << 20
 #: Maximum number of files in a folder to remove.
@@ -65,11 +71,12 @@ class Place(Protocol):
 
 
 def place(where: str) -> Place:
-    """Returns the place at s3://bucket/prefix, or the folder with that path."""
+    """Returns the place at s3://bucket/prefix, gs:// or az://, or the folder with that path."""
     if is_url(where):
-        return Prefix(Url.parse_prefix(where))
+        url = Url.parse_prefix(where)
+        return Prefix(url) if url.is_s3 else StorePrefix(url)
     if "://" in where:
-        raise ValueError(f"{where}: neither s3://BUCKET/PREFIX nor a folder")
+        raise ValueError(f"{where}: neither s3://, gs:// or az:// with BUCKET/PREFIX nor a folder")
     return Folder(os.path.abspath(where))
 
 
@@ -212,10 +219,10 @@ class Prefix:
             client().delete_object(Bucket=self.url.bucket, Key=self.url.key + name)
 
     def remove_folder(self, name: str) -> None:
-        folder = Url(self.url.bucket, f"{self.url.key}{name}/")
+        folder = self.url.at(f"{self.url.key}{name}/")
         try:
             # The order does not matter: directory buckets list in any order.
-            for count, (key, _) in enumerate(entries(client(), folder), 1):
+            for count, (key, _) in enumerate(self._entries(folder), 1):
                 if count > MAX_REMOVED:
                     raise ObjectError(
                         folder, f"more than {MAX_REMOVED} files in the folder; the rest is kept"
@@ -223,12 +230,71 @@ class Prefix:
                 # With dots, a client or proxy could turn the key into that of another file.
                 if not {".", ".."}.isdisjoint(key[len(folder.key) :].split("/")):
                     raise ObjectError(folder, f"expected names below {folder}, found {key!r}")
-                client().delete_object(Bucket=folder.bucket, Key=key)
+                self._delete(key)
         except (ListingFailed, ClientError, *READING_FAILURES):
             # Removal is optional: leave what cannot be listed or deleted.
             return
         except ObjectError as error:
             raise PlaceError(str(error)) from None
+
+    def _entries(self, folder: Url) -> Iterator[tuple[str, dict[str, Any]]]:
+        return entries(client(), folder)
+
+    def _delete(self, key: str) -> None:
+        client().delete_object(Bucket=self.url.bucket, Key=key)
+
+
+@dataclass(frozen=True)
+class StorePrefix(Prefix):
+    """The objects below a prefix in Google Cloud Storage or Azure."""
+
+    def read(self, name: str, max_bytes: int) -> bytes | None:
+        with _as_place_error():
+            data: bytes | None = self._store().read_file(name, max_bytes)
+        return data
+
+    def has(self, name: str) -> bool:
+        with _as_place_error():
+            is_there: bool = self._store().has_file(name)
+        return is_there
+
+    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+        with _as_place_error():
+            if new:
+                self._root(name).write_root(data, None)
+            else:
+                self._store().write_file(name, data)
+
+    def replace(self, name: str, data: bytes, old: bytes) -> None:
+        with _as_place_error():
+            self._root(name).write_root(data, old)
+
+    def remove(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            self._store().remove_file(name)
+
+    def _entries(self, folder: Url) -> Iterator[tuple[str, dict[str, Any]]]:
+        return list_names(None, folder)
+
+    def _delete(self, key: str) -> None:
+        self.remove(key[len(self.url.key) :])
+
+    def _store(self) -> Any:
+        return stores.store(self.url)
+
+    def _root(self, name: str) -> Any:
+        if name != ROOT:
+            raise ValueError(f"expected the file {ROOT}, found {name}")
+        return self._store()
+
+
+@contextlib.contextmanager
+def _as_place_error() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, tagmac.InvalidTag) as error:
+        # InvalidTag for a file that is too long to be one of a manifest.
+        raise PlaceError(str(error)) from None
 
 
 class _Refused(Exception):

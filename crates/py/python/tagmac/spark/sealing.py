@@ -28,13 +28,13 @@ from .items import DDL, Item, from_batches, ranges, to_batches
 from .joining import join
 from .keyed import pinned, unit_of
 from .listings import Listing, listing_of, read_listing_file
-from .places import Place, PlaceError, Prefix, place
+from .places import ROOT, Place, PlaceError, Prefix, place
 from .tasks import STREAMS, read_items
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROOT, MAX_ROOT_BYTES = "root", 64 << 20
+MAX_ROOT_BYTES = 64 << 20
 MAX_SHARD_TASKS = 2000
 #: Maximum length of a stamp in bytes.
 MAX_STAMP = 1024
@@ -92,8 +92,8 @@ def seal(
     max_objects: int = MAX_OBJECTS,
     progress: Say | None = None,
 ) -> Sealed:
-    """Seals all objects below `prefix` (s3://bucket/prefix): writes a manifest to `manifest`, which
-    is also s3://bucket/prefix, or a folder that the driver and all workers share.
+    """Seals all objects below `prefix` (s3://bucket/prefix, gs:// or az://): writes a manifest to `manifest`, which
+    is also a URL, or a folder that the driver and all workers share.
 
     The root is written last, so the manifest exists once its root does. An existing manifest is
     kept unless `replace_manifest` is True. Then the new one continues its chain, unless `new_chain`
@@ -141,7 +141,7 @@ def check_apart(prefix: Url, where: Place) -> None:
     """Rejects a manifest below the prefix that it covers: it would cover itself."""
     if (
         isinstance(where, Prefix)
-        and where.url.bucket == prefix.bucket
+        and where.url.root == prefix.root
         and where.url.key.startswith(prefix.key)
     ):
         raise ValueError(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import tagmac
 
-from ..s3.client import client
+from ..s3.client import client_for
 from ..s3.errors import ObjectError
 from ..s3.nonces import new_nonce
 from ..s3.reading import read_range
@@ -37,10 +37,10 @@ def read_items(
     """Returns the function that Spark maps over batches of items."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
-        key, s3 = ref.resolve(), client()
-        return to_batches(
-            at_once(lambda item: read_item(key, s3, item), from_batches(batches), streams)
-        )
+        key = ref.resolve()
+        # Make the client here: boto3 must not make two on different threads.
+        pairs = ((client_for(Url.below(item.bucket, "")), item) for item in from_batches(batches))
+        return to_batches(at_once(lambda pair: read_item(key, *pair), pairs, streams))
 
     return work
 
@@ -93,12 +93,12 @@ def read_item(key: tagmac.Key, s3: Any, item: Item) -> Item:
     except ValueError as error:
         # The object exceeds the MAC's limit, or its name is not UTF-8.
         name = item.name.decode(errors="backslashreplace")
-        return replace(item, error=f"s3://{item.bucket}/{shown(name)}: {error}")
+        return replace(item, error=f"{Url.below(item.bucket, shown(name))}: {error}")
 
 
 def url_of(item: Item) -> Url:
     """Returns the URL of an item's object."""
-    return Url(item.bucket, item.name.decode())
+    return Url.below(item.bucket, item.name.decode())
 
 
 def _tag(key: tagmac.Key, s3: Any, url: Url, item: Item, nonce: bytes | None) -> bytes:
