@@ -19,17 +19,18 @@ pub fn run(args: &ReadArgs) -> Result<(), Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
     let file = tree.file(&path(&args.directory, &args.path)?)?;
+    let size = file.content().size();
     let (start, length) = args.range.unwrap_or((0, u64::MAX));
-    if start > file.size() {
+    if start > size {
         return Err(Error::usage(format_args!(
             "--range: it begins at byte {start}, but {} has {} bytes",
             Escaped::name(&args.path),
-            file.size()
+            size
         )));
     }
-    let (mut at, end) = (start, start.saturating_add(length).min(file.size()));
+    let (mut at, end) = (start, start.saturating_add(length).min(size));
     let mut leaf = Leaf::default();
-    if file.size() == 0 {
+    if size == 0 {
         // An empty file can be a damaged one.
         file.read(0, &mut leaf)?;
     }

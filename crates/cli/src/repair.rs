@@ -24,7 +24,7 @@ pub fn run(args: &RepairArgs) -> Result<(), Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
     let path = read::path(&args.directory, &args.path)?;
-    let bytes = tree.entry(&path)?.content.map(|content| content.size);
+    let bytes = tree.contents().entry(&path)?.content.map(|content| content.size);
     let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let bar = progress.start("repairing", Total { files: None, bytes });
     let damage = repair(&mut tree, &path, &args.from, &bar)?;

@@ -159,6 +159,31 @@ fn leaf_tags_from_elsewhere_are_refused() {
     read("a").exits(1).prints("");
 }
 
+/// A second implementation, in Python, makes the same leaf tags.
+#[test]
+fn the_reference_makes_the_same_leaf_tags() {
+    let place = Place::bare();
+    fs::create_dir(place.path("t")).unwrap();
+    let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/leaf_tags.py");
+    for (number, length) in
+        [LEAF + 1, 2 * LEAF, 2 * LEAF + 16, 3 * LEAF + 9].into_iter().enumerate()
+    {
+        let (key, manifest) = (format!("k{number}"), format!("m{number}"));
+        let algorithm = ["PMAC-AES128", "PMAC-AES256"][number % 2];
+        place.run(&["keygen", "-a", algorithm, "-o", &key]).exits(0);
+        place.file("t/a", Random(length as u64).bytes(length as u64));
+        place.run(&["seal", "-k", &key, "--leaves=4KiB", "t", "-o", &manifest]).exits(0);
+        let made = place.shell(&format!("python3 {reader} {key} t/a 4096"));
+        let tags = place.read(format!("{manifest}.1.leaves"));
+        let tags: String = tags[16..].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(
+            made.err.is_empty() && made.out.replace('\n', "") == tags,
+            "{length}: {}",
+            made.err
+        );
+    }
+}
+
 #[test]
 fn files_that_are_not_read_keep_their_leaf_tags() {
     let place = Place::bare();

@@ -1,6 +1,7 @@
 //! Leaf tags: each verifies a range of a file without the rest of the file.
 //! `docs/formats/leaf-tags.md` specifies them.
 
+pub mod content;
 pub(crate) mod file;
 mod index;
 pub mod repair;

@@ -52,11 +52,12 @@ impl VerifiedFile {
     /// Reads the whole file and returns its damage.
     fn damage(&self, progress: &dyn Progress) -> Result<Damage, Error> {
         let found = self.file().metadata().map_err(|error| Error::file(self.path(), error))?.len();
+        let content = self.content();
         let mut damage = Damage { size: Some(found), ..Damage::default() };
-        damage.size.take_if(|size| *size == self.size());
+        damage.size.take_if(|size| *size == content.size());
         let mut leaf = Leaf::default();
-        for start in self.starts() {
-            let range = self.range(start);
+        for start in content.starts() {
+            let range = content.range(start);
             damage.of += 1;
             let bytes = (range.end - range.start) as usize;
             if !self.read_from(self.file(), self.path(), start, &mut leaf)? {
@@ -66,12 +67,6 @@ impl VerifiedFile {
             stopped(progress)?;
         }
         Ok(damage)
-    }
-
-    /// Returns the first byte of each leaf. An empty file has one leaf.
-    fn starts(&self) -> impl Iterator<Item = u64> {
-        let (size, leaf) = (self.size(), self.leaf());
-        (0..size.div_ceil(leaf).max(1)).map(move |number| number * leaf)
     }
 }
 
@@ -88,8 +83,8 @@ pub fn repair(
     if damage.is_none() {
         return Ok(damage);
     }
-    if let Some(size) = damage.size.filter(|size| *size > file.size()) {
-        let (name, sealed) = (Escaped::name(file.path()), file.size());
+    if let Some(size) = damage.size.filter(|size| *size > file.content().size()) {
+        let (name, sealed) = (Escaped::name(file.path()), file.content().size());
         return Err(Error::mismatch(format_args!(
             "{name}: not repaired: expected {sealed} bytes, found {size}; remove the bytes at the end, \
              or seal again"
@@ -100,7 +95,7 @@ pub fn repair(
     let mut lacking = Damage::default();
     for start in damaged_starts(&file, &damage) {
         if !file.read_from(&from, copy, start, &mut leaf)? {
-            lacking.add(file.range(start));
+            lacking.add(file.content().range(start));
         }
         stopped(progress)?;
     }
@@ -126,7 +121,7 @@ pub fn repair(
 }
 
 fn damaged_starts(file: &VerifiedFile, damage: &Damage) -> impl Iterator<Item = u64> {
-    let leaf = file.leaf() as usize;
+    let leaf = file.content().leaf() as usize;
     // An empty file has a leaf without bytes.
     damage.ranges.iter().flat_map(move |range| (range.start..range.end.max(1)).step_by(leaf))
 }

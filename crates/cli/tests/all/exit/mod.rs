@@ -89,6 +89,7 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
         &[
             "a manifest, ledger or pin that is damaged, older than the pin or of the wrong kind",
             "a manifest that is damaged or of the wrong kind",
+            "a manifest or leaf tags that are damaged or of the wrong kind",
             "a manifest or pin that is damaged, older than the pin or of the wrong kind",
             "a sidecar that is damaged or of the wrong kind",
             "a partial that is damaged or of the wrong kind",
@@ -98,7 +99,12 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
     (
         1,
         "a directory differs from its manifest",
-        &["a difference", "a difference; a name without an entry"],
+        &[
+            "a difference",
+            "a difference; a name without an entry",
+            "bytes that differ",
+            "a leaf that is damaged in both copies",
+        ],
     ),
     (1, "bytes around an edit have changed", &["bytes around the edit that changed"]),
     (1, "partials have gaps or overlap", &["gaps or overlaps"]),
@@ -121,6 +127,7 @@ const CLAUSES: [(i32, &str, &[&str]); 20] = [
         &[
             "a list that is missing or cannot be read",
             "a manifest that is missing or cannot be read",
+            "a manifest, leaf tags or a file that is missing or cannot be read",
             "a partial that is missing or cannot be read",
         ],
     ),
