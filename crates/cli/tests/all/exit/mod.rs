@@ -15,6 +15,7 @@ fn ready() -> Place {
     let lines = [
         "$T keygen -o other",
         "mkdir t u && echo one > t/a && echo two > t/b && cp t/a t/b u && echo three > u/c",
+        "mkdir w && echo onE > w/a && cp -r w ro && chmod 444 ro/a",
         "$T tag -k k f > list && $T seal -k k t -o m && $T update -k k g",
         "$T part -k k --object o --start 0 --last f -o p",
         "$T part -k k --object o --start 16 --last --at 0 f -o gap",
