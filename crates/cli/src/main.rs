@@ -21,6 +21,7 @@ mod keygen;
 mod list;
 mod mac;
 mod manifest;
+mod mount;
 mod named_reader;
 mod names;
 mod number;
@@ -130,6 +131,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Audit(args) => audit::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Read(args) => read::run(args).map(|()| None),
+        Command::Mount(args) => mount::run(args).map(|()| None),
         Command::Repair(args) => repair::run(args).map(|()| None),
         Command::Rekey(args) => rekey::run(args),
         Command::Part(args) => part::run(args),

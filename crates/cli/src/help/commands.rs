@@ -45,7 +45,7 @@ Examples:
   tagmac audit -k my.key M DIR          compare the directory with the manifest";
 
 #[cfg(test)]
-pub const ALL: [&CommandHelp; 18] = [
+pub const ALL: [&CommandHelp; 19] = [
     &KEYGEN,
     &TAG,
     &CHECK,
@@ -53,6 +53,7 @@ pub const ALL: [&CommandHelp; 18] = [
     &AUDIT,
     &MANIFEST,
     &READ,
+    &MOUNT,
     &REPAIR,
     &REKEY,
     &PART,
@@ -472,6 +473,28 @@ Leaf tags are public and need not be protected. They belong to the content of a
 file: a renamed file keeps them. Algorithms with nonces cannot make them.
 
 The exit status is 1 if a leaf differs or the manifest was altered.",
+    topics: &["keys", "exit-status"],
+};
+
+pub const MOUNT: CommandHelp = CommandHelp {
+    name: "mount",
+    examples: "\
+Examples:
+  tagmac seal -k my.key --leaves photos -o photos.manifest
+  tagmac mount -k my.key photos.manifest photos /mnt/photos",
+    details: "\
+'tagmac mount' shows the files of DIR at MOUNTPOINT, read-only, for all programs.
+Each byte is verified before a program receives it. If a leaf differs from what
+was sealed, the read fails with an input/output error (EIO), and a message names
+the file and the bytes.
+
+Names, sizes, links, and the permissions, times and owners that were sealed come
+from the manifest. What it does not name is not there. A file of DIR that is
+missing, or has another size, cannot be opened.
+
+The command runs until it is interrupted or MOUNTPOINT is unmounted. It needs
+Linux with /dev/fuse and, without root, the program fusermount3; and a build of
+tagmac with the feature 'mount'.",
     topics: &["keys", "exit-status"],
 };
 
