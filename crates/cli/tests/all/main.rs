@@ -34,6 +34,7 @@ mod pipes;
 mod process;
 mod progress;
 mod rekey;
+mod rekey_list;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod replaced;
 mod report;
