@@ -65,9 +65,9 @@ fn the_page_has_each_condition() {
             assert_eq!(*found, cell(row[0].trim_matches('`'), code), "{} {code}", row[0]);
         }
     }
-    // A correct build computes no wrong answer.
-    let without: Vec<_> = TABLE.iter().filter(|row| row.3.is_empty()).map(|row| row.2).collect();
-    assert_eq!(without, ["a wrong answer"]);
+    // A correct build computes no wrong answer. Mounts have tests of their own.
+    let without = TABLE.iter().filter(|row| row.3.is_empty() && row.0 != "mount");
+    assert_eq!(without.map(|row| row.2).collect::<Vec<_>>(), ["a wrong answer"]);
 }
 
 /// The clauses about each status in the help, with the conditions of the table that each

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 105] = [
+pub const TABLE: [Row; 113] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -293,6 +293,13 @@ pub const TABLE: [Row; 105] = [
         &["$T read -k k gone t a", "$T read -k k m v a", "$T read -k k m gone a"],
     ),
     ("read", 4, "output", &["$T read -k k m t a > /dev/full"]),
+    ("mount", 0, "unmounted", &[]),
+    ("mount", 1, "a manifest that is damaged or of the wrong kind", &[]),
+    ("mount", 2, "usage; a build that cannot mount", &["$T mount -k k m t"]),
+    ("mount", 3, "the key", &[]),
+    ("mount", 3, "a manifest of another key", &[]),
+    ("mount", 4, "a manifest that is missing or cannot be read", &[]),
+    ("mount", 4, "the directory cannot be read or nothing can be mounted", &[]),
     (
         "repair",
         0,
@@ -316,7 +323,15 @@ pub const TABLE: [Row; 105] = [
         &["$T repair -k k gone t a --from u/a", "$T repair -k k m v b --from gone"],
     ),
     ("repair", 4, "the file cannot be written", &["$U $T repair -k k m ro a --from t/a"]),
-    ("rekey", 0, "the new manifest is written", &["$T rekey -k k --new-key other -o rekeyed m t"]),
+    (
+        "rekey",
+        0,
+        "the new manifest or list is written",
+        &[
+            "$T rekey -k k --new-key other -o rekeyed m t",
+            "$T tag -k k f > fresh && $T rekey -k k --new-key other fresh",
+        ],
+    ),
     ("rekey", 1, "a difference", &["$T rekey -k k --new-key other m u"]),
     (
         "rekey",
@@ -328,7 +343,28 @@ pub const TABLE: [Row; 105] = [
             "$T rekey -k k --new-key other f t",
         ],
     ),
-    ("rekey", 2, "usage", &["$T rekey -k k m t", "$T rekey -k k --new-key k m t"]),
+    (
+        "rekey",
+        1,
+        "a malformed line, or a file of a list without its tag",
+        &[
+            "echo x > bad && $T rekey -k k --new-key other bad",
+            "$T tag -k other f > wrong && $T rekey -k k --new-key other wrong",
+            "$T tag -k k f | sed s/f/gone/ > absent && $T rekey -k k --new-key other absent",
+        ],
+    ),
+    (
+        "rekey",
+        2,
+        "usage",
+        &[
+            "$T rekey -k k m t",
+            "$T rekey -k k --new-key k m t",
+            "$T rekey -k k --new-key other m",
+            "$T rekey -k k --new-key other --pin p list",
+            "$T rekey -k k --new-key other -z m t",
+        ],
+    ),
     (
         "rekey",
         3,
@@ -339,8 +375,12 @@ pub const TABLE: [Row; 105] = [
     (
         "rekey",
         4,
-        "a manifest that is missing or cannot be read",
-        &["$T rekey -k k --new-key other gone t", "$U $T rekey -k k --new-key other secret t"],
+        "a manifest or list that is missing or cannot be read",
+        &[
+            "$T rekey -k k --new-key other gone t",
+            "$U $T rekey -k k --new-key other secret t",
+            "$T rekey -k k --new-key other gone",
+        ],
     ),
     (
         "rekey",
@@ -348,7 +388,15 @@ pub const TABLE: [Row; 105] = [
         "the directory or an entry cannot be read",
         &["$T rekey -k k --new-key other m gone"],
     ),
-    ("rekey", 4, "the manifest cannot be written", &["$T rekey -k k --new-key other -o no/m m t"]),
+    (
+        "rekey",
+        4,
+        "the manifest or list cannot be written",
+        &[
+            "$T rekey -k k --new-key other -o no/m m t",
+            "$T tag -k k f > ok; $T rekey -k k --new-key other -o no/list ok",
+        ],
+    ),
     ("part", 0, "the partial is written", &["$T part -k k --object o --start 0 --last f -o q >&-"]),
     ("part", 2, "usage", &["$T part -k k --object o --start 1 --last f -o q"]),
     ("part", 3, "the key", &["$T part -k missing --object o --start 0 --last f -o q"]),
