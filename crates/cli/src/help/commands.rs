@@ -250,6 +250,7 @@ Columns, for a probability of a forgery of at most P:
   MESSAGES  how many messages of up to LENGTH one key may tag
   BYTES     how many bytes that is
   GUESSES   how many wrong tags a verifier may reject
+  READS     with --leaves, how many wrong leaves and wrong tags it may reject
 
 Examples:
   tagmac bounds
