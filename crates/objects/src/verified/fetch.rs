@@ -190,13 +190,15 @@ impl Request {
         loop {
             let leaf = sealed.content.range(self.range.start);
             let received = self.receive((leaf.end - leaf.start) as usize);
-            let mut bytes =
-                received.await.map_err(|error| request(&sealed.meta.location, error))?;
+            let bytes = received.await.map_err(|error| request(&sealed.meta.location, error))?;
             self.range.start = leaf.end;
-            if leaf.end >= self.range.end && self.has_more().await? {
-                // More than was asked for: this cannot be the sealed leaf.
-                bytes.clear();
-                return Err(differs(&sealed, leaf));
+            if leaf.end >= self.range.end {
+                if self.has_more().await? {
+                    // More than was asked for.
+                    return Err(differs(&sealed, leaf));
+                }
+                // The connection is free.
+                self.pieces = stream::empty().boxed();
             }
             let is_last = leaf.end >= end;
             leaves.push((leaf, bytes));

@@ -82,7 +82,7 @@ mod tests {
             lru.get(&(key + 1));
             lru.add(key, key, weight as usize);
             assert!(lru.used <= 10 && lru.entries.len() == lru.order.len());
-            assert_eq!(lru.used, lru.entries.values().map(|slot| slot.weight).sum());
+            assert_eq!(lru.used, lru.entries.values().map(|slot| slot.weight).sum::<usize>());
         }
     }
 }
