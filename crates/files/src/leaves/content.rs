@@ -17,6 +17,9 @@ use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
+/// Entries below a child that are passed one by one. More are jumped over.
+const PASSED: usize = 1000;
+
 /// A manifest, its index and its leaf tags. The files themselves may be anywhere.
 pub struct Contents {
     key: OpenKey,
@@ -74,6 +77,31 @@ impl Contents {
         let entries = places.map(|place| place.map(|place| place.entry));
         // `a/b` and all below it sort directly after `a`.
         entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_below(&entry.path)))
+    }
+
+    /// Returns the entries directly in a directory, in order; those of the root for an empty path.
+    pub fn children(&self, path: &[u8]) -> Result<Vec<Entry>, Error> {
+        let folder = if path.is_empty() { Vec::new() } else { [path, b"/"].concat() };
+        let mut children: Vec<Entry> = Vec::new();
+        let mut from = folder.clone();
+        'jump: loop {
+            let mut passed = 0;
+            for place in self.index.from(&self.manifest, &self.leaves, &from) {
+                let entry = place?.entry;
+                let Some(name) = entry.path.strip_prefix(&*folder) else { break 'jump };
+                if !name.contains(&b'/') {
+                    children.push(entry);
+                } else if passed < PASSED {
+                    passed += 1;
+                } else if let Some(child) = children.last() {
+                    // No path contains a zero byte, and `/` sorts before it.
+                    from = [&*child.path, b"\0"].concat();
+                    continue 'jump;
+                }
+            }
+            break;
+        }
+        Ok(children)
     }
 
     /// Returns the content of a file. `name` is the name of the file in messages.
