@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Lru<K, V> {
         Lru { limit, used: 0, uses: 0, entries: HashMap::new(), order: BTreeMap::new() }
     }
 
-    /// Returns whether the map has a key. This is no use of it.
+    /// Returns whether the map has a key. This does not count as a use.
     pub fn has(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }

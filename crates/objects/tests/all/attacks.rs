@@ -1,4 +1,4 @@
-//! Stores that lie. No byte that differs is ever returned.
+//! Hostile stores. No byte that differs is ever returned.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn read(
     (errors, good)
 }
 
-/// Whatever the store does, a read has the sealed bytes or is an error that says so.
+/// A read returns the sealed bytes, or fails with an error that names the wrong range.
 #[test]
 fn only_sealed_bytes_are_returned() {
     let place = Place::of_lengths("PMAC-AES128", Some(LEAF));
@@ -161,7 +161,7 @@ fn an_older_version_is_not_returned() {
     });
 }
 
-/// What the manifest does not have is not there, and what the store lacks is missing.
+/// Objects that the manifest does not have, and files that the store lacks, are not found.
 #[test]
 fn added_and_removed_objects_are_not_found() {
     let place = Place::of_lengths("PMAC-AES128", Some(LEAF));
@@ -193,7 +193,7 @@ fn added_and_removed_objects_are_not_found() {
     });
 }
 
-/// An object that is there instead of an empty file is noticed.
+/// An object with bytes instead of an empty file is noticed.
 #[test]
 fn an_empty_file_is_verified() {
     let place = Place::new("PMAC-AES128", Some(LEAF), vec![("a", vec![])]);

@@ -21,8 +21,8 @@ fn limited(place: &Place, lie: Lie, limits: MemoryLimits) -> VerifiedStore<Hosti
     VerifiedStore::with_limits(hostile, PREFIX.into(), place.contents.clone(), limits)
 }
 
-/// A thousand readers ask only for the leaves that cover their ranges, and only as many as there is
-/// room for are received at a time.
+/// A thousand readers request only the leaves that cover their ranges. The store delivers at most
+/// four at a time, since the readers have room for four.
 #[test]
 fn a_thousand_readers_share_the_memory() {
     let place = Arc::new(Place::of_lengths("PMAC-AES128", Some(LEAF)));
@@ -62,7 +62,7 @@ fn a_thousand_readers_share_the_memory() {
     }
 }
 
-/// Readers that were started and are not polled keep nothing that the others need.
+/// A reader that was started and is not polled does not stop the others.
 #[test]
 fn readers_that_wait_do_not_stop_the_others() {
     let place = Place::of_lengths("PMAC-AES128", Some(LEAF));
@@ -117,7 +117,7 @@ fn readers_that_go_away_leave_no_trace() {
     }
 }
 
-/// Without a runtime of tokio the work runs where the reader is.
+/// Without a runtime of Tokio the work runs where the reader is polled.
 #[test]
 fn a_reader_needs_no_runtime() {
     let place = Place::of_lengths("PMAC-AES128", Some(LEAF));

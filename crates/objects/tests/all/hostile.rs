@@ -1,4 +1,4 @@
-//! A store that lies, and counts what it is asked for.
+//! A hostile store, which counts the requests and the bytes that they ask for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,13 +27,13 @@ pub enum Lie {
     Flips,
     /// Answers are those of other objects.
     Swapped(BTreeMap<Path, Path>),
-    /// Answers begin so many bytes later.
+    /// Answers begin later, by this number of bytes.
     Shifted(i64),
     /// Answers have fewer bytes.
     Short,
     /// Answers have more bytes.
     Long,
-    /// Sizes differ by so many bytes.
+    /// Sizes differ by this number of bytes.
     Size(i64),
     /// Answers come in tiny pieces, also empty ones, and never at once.
     Slow,
@@ -47,7 +47,7 @@ pub enum Lie {
     Unmodified,
 }
 
-/// What a store was asked for.
+/// Counts of the requests to a store.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub requests: AtomicU64,

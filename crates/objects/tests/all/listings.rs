@@ -74,7 +74,7 @@ fn listings_are_those_of_the_sealed_tree() {
     });
 }
 
-/// Hidden and added objects change no listing, and links, folders and strange names are no objects.
+/// Added objects, links and folders are not listed. A strange name is an error.
 #[test]
 fn only_files_are_objects() {
     let place = Place::new("PMAC-AES128", None, vec![("d/a", vec![1]), ("e/b", vec![2])]);

@@ -115,7 +115,7 @@ fn huge_and_empty_ranges_are_those_of_other_stores() {
     });
 }
 
-/// A leaf of which a reader got a part is kept, one that it got as a whole is not.
+/// A leaf is kept if a reader got only a part of it.
 #[test]
 fn the_rest_of_a_leaf_comes_from_the_cache() {
     let place = Place::of_lengths("PMAC-AES128", Some(LEAF));
