@@ -17,6 +17,9 @@ use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
+/// The number of entries below a directory that are read before a seek skips the rest.
+const MAX_SKIPPED: usize = 1000;
+
 /// A manifest, its index and its leaf tags. The files themselves may be anywhere.
 pub struct Contents {
     key: OpenKey,
@@ -66,6 +69,34 @@ impl Contents {
         entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_below(&entry.path)))
     }
 
+    /// Returns the entries in a directory, without those in its directories; of the root for an empty
+    /// path.
+    pub fn children(&self, directory: &[u8]) -> Result<Vec<Entry>, Error> {
+        let (mut children, mut start) = (Vec::new(), directory.to_vec());
+        'seek: loop {
+            let mut skipped = 0;
+            for place in self.index.from(&self.manifest, &self.leaves, &start) {
+                let entry = place?.entry;
+                if entry.path == directory {
+                    continue;
+                }
+                let Some(name) = below(directory, &entry.path) else { return Ok(children) };
+                let Some(end) = name.iter().position(|&byte| byte == b'/') else {
+                    children.push(entry);
+                    continue;
+                };
+                skipped += 1;
+                if skipped == MAX_SKIPPED {
+                    let child = &entry.path[..entry.path.len() - name.len() + end];
+                    // No name has a zero byte, so this follows all below the child directly.
+                    start = [child, &[1]].concat();
+                    continue 'seek;
+                }
+            }
+            return Ok(children);
+        }
+    }
+
     /// Returns the content of a file. `name` is the name of the file in messages.
     pub fn content(&self, path: &[u8], name: &Path) -> Result<SealedContent, Error> {
         let Place { entry, first } = self.find(path)?;
@@ -102,6 +133,14 @@ impl Contents {
         let found = self.index.from(&self.manifest, &self.leaves, path).next().transpose()?;
         let found = found.filter(|place| place.entry.path == path);
         found.ok_or_else(|| ManifestError::NoEntry { path: path.to_vec() }.into())
+    }
+}
+
+/// Returns the path relative to a directory, if it is in it or below it.
+fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
+    match directory {
+        [] => Some(path),
+        _ => path.strip_prefix(directory)?.strip_prefix(b"/"),
     }
 }
 
@@ -153,7 +192,8 @@ impl SealedContent {
     ///
     /// If no leaf begins there.
     pub fn is_sealed(&self, start: u64, bytes: &[u8]) -> Result<bool, Error> {
-        assert!(start.is_multiple_of(self.leaf()) && start <= self.size, "{start}: not a leaf");
+        let begins = start.is_multiple_of(self.leaf()) && start < self.size.max(1);
+        assert!(begins, "{start}: no leaf begins there");
         let end = start + bytes.len() as u64;
         if end != self.range(start).end {
             return Ok(false);
