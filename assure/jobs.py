@@ -111,7 +111,7 @@ JOBS = [
         full=10_000,
         claim="The command exits with 0 only if its whole result exists and survives a power cut; "
         "otherwise it reports why and keeps the old file, and the next run succeeds",
-        caveat="One fault per run, at the calls of 40 small examples on Linux for x86-64. A kernel that "
+        caveat="One fault per run, at the calls of 44 small examples on Linux for x86-64. A kernel that "
         "reports success for lost data is believed",
     ),
     Job(
@@ -120,8 +120,8 @@ JOBS = [
         ["crashes"],
         quick=400,
         full=10_000,
-        claim="After a power cut at any moment, keys, manifests, partials, checkpoints and sidecars are "
-        "complete, the old ones or the new ones",
+        claim="After a power cut at any moment, keys, manifests, ledgers, pins, partials, checkpoints and sidecars are "
+        "complete, the old ones or the new ones. A pin has never seen more than was saved",
         caveat="The states come from a model: data that was not synced may be lost, torn or reordered. A disk "
         "that loses synced data is outside the model, and so is a second cut during recovery",
     ),

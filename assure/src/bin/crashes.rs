@@ -10,6 +10,8 @@
 //!   success, the new one. With a sidecar, the next update finds the state before or after, or
 //!   completes the edit, and the tag is that of the file's bytes. "damaged" is a failure here,
 //!   since the documents promise old or new.
+//! - The next audit accepts the ledger and the pin. The pin rejects the first manifest of the
+//!   chain if it has seen the second one, and accepts it otherwise.
 //! - The same command then succeeds, and leaves no temporary file.
 //!
 //! Equal states count once. Not covered: file systems that promise less, for example one that loses
@@ -44,11 +46,14 @@ const fn plant(name: &'static str, example: &'static str, sync: bool, number: us
     Plant { name, example, sync, number }
 }
 
-const PLANTS: [Plant; 10] = [
+const PLANTS: [Plant; 13] = [
     plant("no-sync-of-a-new-key", "keygen", true, 0),
     plant("no-sync-of-the-folder", "keygen", true, 1),
     plant("no-sync-of-a-manifest", "seal, replacing", true, 0),
     plant("no-sync-of-a-ledger", "audit --ledger --pin", true, 0),
+    plant("no-sync-of-a-ledgers-name", "audit --ledger --pin", true, 1),
+    plant("no-sync-of-a-pin", "audit --ledger --pin", true, 2),
+    plant("no-sync-of-a-pins-name", "audit --ledger --pin, the first", true, 3),
     plant("no-sync-of-a-checkpoint", "tag --checkpoint", true, 3),
     plant("no-sync-of-node-pages", "update --patch", true, 0),
     plant("no-sync-of-a-header", "update --patch", true, 1),
@@ -62,10 +67,20 @@ enum Rule {
     /// The file `name` is the old one or the new one. The command `read` reads it, and exits with
     /// this status for the old one.
     Whole { name: &'static str, read: Option<(Vec<&'static str>, i32)>, refuses: bool },
+    /// The ledger and the pin are each the old one or the new one, and the pin has never seen a
+    /// later ledger.
+    Recorded(Records),
     /// The same command prints the same line again.
     Same,
     /// The file has its old or new bytes, and the sidecar matches them.
     Updated { name: &'static str, new: Vec<u8> },
+}
+
+/// The records of an audit of `m2`.
+#[derive(Clone, Copy)]
+struct Records {
+    ledger: &'static str,
+    pin: &'static str,
 }
 
 /// A command on an example.
@@ -173,6 +188,9 @@ impl Bench {
         place.must(&["seal", "-k", "k", "-o", "m2", "t"])?;
         let records = ["audit", "-k", "k", "--ledger", "led", "--pin", "pin", "m2", "t"];
         place.must(&records)?;
+        // The records have seen this manifest and not the next one.
+        place.write("m1", place.read("m2").ok_or("no manifest")?);
+        place.must(&["seal", "-k", "k", "-o", "m2", "t"])?;
         let part =
             ["part", "-k", "k", "--object", "o", "--start", "2048", "--last", "-o", "p2", "f"];
         place.must(&part)?;
@@ -238,12 +256,12 @@ impl Bench {
             Example {
                 name: "audit --ledger --pin",
                 args: [&records[..3], &one[..], &records[3..]].concat(),
-                rule: whole("led", Some((records.to_vec(), 0)), false),
+                rule: Rule::Recorded(Records { ledger: "led", pin: "pin" }),
             },
             Example {
                 name: "audit --ledger --pin, the first",
                 args: [&records[..3], &one[..], &first[..]].concat(),
-                rule: whole("led2", Some(([&records[..3], &first].concat(), 0)), false),
+                rule: Rule::Recorded(Records { ledger: "led2", pin: "pin2" }),
             },
             Example {
                 name: "audit --report --metrics",
@@ -330,10 +348,7 @@ impl Bench {
     fn holds(&self, example: &Example, recorded: &Recorded, crash: &Crash) -> Result<(), String> {
         let place = &self.place;
         place.restore(&recorded.history.whole(&crash.files));
-        // Done once the line was printed, or at the end of a run that prints nothing.
-        let silent = recorded.out.is_empty();
-        let over = crash.after == recorded.history.ops.len();
-        let done = recorded.history.told(crash.after) || silent && over;
+        let done = recorded.history.reported(crash.after);
         match &example.rule {
             Rule::Whole { name, read, refuses } => {
                 let (found, old) = (crash.files.get(*name), self.files.get(*name));
@@ -360,6 +375,7 @@ impl Bench {
                     return Err(format!("the next run did not exit with {expected}: {ran:?}"));
                 }
             }
+            Rule::Recorded(records) => self.is_recorded(example, recorded, crash, records, done)?,
             Rule::Same => {
                 let ran = place.run(&example.args, b"");
                 if ran.code != Some(0) || ran.out != recorded.out {
@@ -374,6 +390,52 @@ impl Bench {
             Some(left) => Err(format!("the next run did not remove {left}")),
             None => Ok(()),
         }
+    }
+
+    /// Checks the ledger and the pin.
+    fn is_recorded(
+        &self,
+        example: &Example,
+        recorded: &Recorded,
+        crash: &Crash,
+        &Records { ledger, pin }: &Records,
+        done: bool,
+    ) -> Result<(), String> {
+        let place = &self.place;
+        let is_new = |name: &str| -> Result<bool, String> {
+            let (found, new) = (crash.files.get(name), recorded.end.get(name));
+            match found == new {
+                false if done || found != self.files.get(name) => {
+                    Err(format!("{name} is neither old nor new, or not new after success"))
+                }
+                is_new => Ok(is_new),
+            }
+        };
+        let (has_ledger, has_pin) = (is_new(ledger)?, is_new(pin)?);
+        if has_pin && !has_ledger {
+            return Err(format!("{pin} has seen a later {ledger}"));
+        }
+        // An audit of the first manifest does not move a pin that has seen it.
+        let audit = |manifest| {
+            let kept = place.files();
+            let args = ["audit", "-k", "k", "--ledger", ledger, "--pin", pin, manifest, "t"];
+            let ran = place.run(&args, b"");
+            place.restore(&kept);
+            ran
+        };
+        for (manifest, expected) in [("m1", i32::from(has_pin)), ("m2", 0)] {
+            let ran = audit(manifest);
+            if ran.code != Some(expected) {
+                return Err(format!(
+                    "an audit of {manifest} did not exit with {expected}: {ran:?}"
+                ));
+            }
+        }
+        let ran = place.run(&example.args, b"");
+        if ran.code != Some(0) || audit("m1").code != Some(1) {
+            return Err(format!("the next run did not save {pin}: {ran:?}"));
+        }
+        Ok(())
     }
 
     /// Checks that an update finds the state before or after.

@@ -145,7 +145,7 @@ impl History {
                     chosen.get(&index).map_or(Part::All, |part| (*part).clone())
                 });
                 let mut hasher = DefaultHasher::new();
-                (&files, self.told(after)).hash(&mut hasher);
+                (&files, self.reported(after)).hash(&mut hasher);
                 if seen.insert(hasher.finish()) {
                     left -= 1;
                     let lost = self.describe(&open, &parts);

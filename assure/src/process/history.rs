@@ -107,9 +107,12 @@ impl History {
         self.rest.iter().chain(state).map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
     }
 
-    /// Returns whether standard output was written within the first `after` operations.
-    pub fn told(&self, after: usize) -> bool {
-        self.ops[..after].iter().any(|op| matches!(op, Op::Told(_)))
+    /// Returns whether the command reported success within the first `after` operations: it wrote
+    /// to standard output, or it has ended and never writes there.
+    pub fn reported(&self, after: usize) -> bool {
+        let is_told = |op: &Op| matches!(op, Op::Told(_));
+        let is_over = after == self.ops.len() && !self.ops.iter().any(is_told);
+        is_over || self.ops[..after].iter().any(is_told)
     }
 }
 

@@ -7,6 +7,7 @@ pub mod cold;
 pub mod command;
 #[cfg(feature = "lab")]
 mod lab;
+pub mod reads;
 pub mod threads;
 pub mod tree;
 
@@ -52,11 +53,12 @@ pub fn all() -> Vec<Experiment> {
             run: Box::new(|harness, budget| calls.run(harness, budget)),
         })
         .collect();
-    all.push(own(batch::NAME, batch::ABOUT, 110, batch::run));
+    all.push(own(batch::NAME, batch::ABOUT, 90, batch::run));
     all.push(own(cold::NAME, cold::ABOUT, 90, cold::run));
     all.push(own(threads::NAME, threads::ABOUT, 40, threads::run));
     all.push(own(ceilings::NAME, ceilings::ABOUT, 10, ceilings::run));
     all.push(own(command::NAME, command::ABOUT, 60, command::run));
+    all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
     #[cfg(feature = "lab")]
     all.push(own(record::LAB, lab::ABOUT, 420, lab::run));

@@ -123,6 +123,7 @@ impl<'a> Machine<'a> {
             "threads" => self.threads(),
             "command" => self.command(),
             "tree" => self.tree(),
+            "reads" => self.reads(),
             _ => return None,
         })
     }
@@ -375,6 +376,26 @@ impl<'a> Machine<'a> {
                 format!("{} to {}", number(figure.low), number(figure.high)),
                 number(files * point.0 as f64 / figure.median / 1e9),
                 series.library.split(" (Library").next().unwrap_or_default().into(),
+            ]);
+        }
+        table(&rows)
+    }
+
+    fn reads(&self) -> String {
+        let Some(record) = self.record("reads") else { return NOT_RECORDED.into() };
+        let columns = ["by", "bytes per read", "µs per read", "quartiles", "GB/s"];
+        let mut rows = vec![head("a file is read", columns.map(Into::into))];
+        for series in &record.series {
+            let (Some(case), Some(point)) = (&series.case, series.points.first()) else { continue };
+            let figure = point.figure();
+            let micros = |nanos: f64| number(nanos / 1e3);
+            rows.push(vec![
+                case.clone(),
+                series.name.clone(),
+                bytes(point.0 as f64),
+                flagged(micros(figure.median), figure),
+                format!("{} to {}", micros(figure.low), micros(figure.high)),
+                number(point.0 as f64 / figure.median),
             ]);
         }
         table(&rows)

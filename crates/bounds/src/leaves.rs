@@ -1,5 +1,5 @@
-//! Leaf tags: a tag for each range of a content, so that the range can be verified by itself. The
-//! theorem is in `docs/design/theory.md` ("Leaf tags").
+//! Leaf tags, which verify ranges of a content. The theorem is in `docs/design/theory.md` ("Leaf
+//! tags").
 
 use super::up::UpperFloat;
 use super::{Bound, BoundError, Term, Theorem, Workload};
@@ -28,7 +28,7 @@ impl Theorem {
     ///
     /// # Errors
     ///
-    /// [`BoundError::NoLeafTags`] for a MAC that has none, [`BoundError::TagBits`] for truncated
+    /// [`BoundError::NoLeafTags`] for a MAC without leaf tags, [`BoundError::TagBits`] for truncated
     /// tags, and as [`forgery`](Theorem::forgery).
     ///
     /// ```

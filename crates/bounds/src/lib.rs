@@ -111,7 +111,7 @@ pub struct Term {
     pub notion: &'static str,
     /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys; `AES` for AES and
     /// `AES7` for seven rounds of it; for UMAC 1999 `F`, the PRF, and `KDF`, which derives its
-    /// keys; `HMAC-SHA256`, which makes leaf tags.
+    /// keys. `HMAC-SHA256` makes leaf tags.
     pub primitive: &'static str,
     /// The number of queries under each key; `u128::MAX` also stands for more.
     pub queries: u128,

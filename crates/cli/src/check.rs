@@ -6,10 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
-use tagmac_any::Algorithm;
 use tagmac_any::bounds::Workload;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::line::{self, End, Line, Malformed};
+use tagmac_files::line::{self, End, Line};
 use tagmac_files::line_reader::Lines;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress as _, Total};
@@ -21,6 +20,7 @@ use crate::args::{CheckArgs, MAX_OBJECTS};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
+use crate::listed;
 use crate::mac;
 use crate::named_reader::{self, Named, NamedReader, Stdin};
 use crate::names;
@@ -208,16 +208,11 @@ impl Checker<'_> {
                 }
             };
             let number = line.number;
-            let bytes = line.bytes.map(|bytes| match end {
-                // The list was edited on Windows. A carriage return in a name would be escaped.
-                End::Newline => bytes.strip_suffix(b"\r").unwrap_or(bytes),
-                End::Zero => bytes,
-            });
-            if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.starts_with(b"#")) {
+            let bytes = line.bytes.map(|bytes| listed::without_return(bytes, end));
+            if bytes.is_some_and(listed::is_comment) {
                 continue;
             }
-            let line = bytes.ok_or(Malformed::Long).and_then(|bytes| line::parse(bytes, end));
-            let line = line.map_err(|why| why.to_string());
+            let line = listed::parse(bytes, end);
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
                     counts.proper += 1;
@@ -227,8 +222,7 @@ impl Checker<'_> {
                 Err(why) => {
                     counts.malformed += 1;
                     let tell = self.args.warn || counts.malformed == 1;
-                    let found = bytes.map_or("a longer one".into(), excerpt);
-                    self.malformed(list, number, format!("{why}, found {found}"), tell);
+                    self.malformed(list, number, listed::malformed(&why, bytes), tell);
                 }
             }
         }
@@ -241,27 +235,12 @@ impl Checker<'_> {
         if self.nonce.is_some() && counts.proper > 0 {
             return Err("expected no second line with --nonce-hex".into());
         }
-        if self.other_algorithm(&line).is_some() {
+        let mac = &self.key.mac;
+        if listed::check_algorithm(mac, &line).is_err() {
             return Ok(line);
         }
         line.nonce = line.nonce.or_else(|| self.nonce.map(<[u8]>::to_vec));
-        let algorithm = self.key.mac.algorithm();
-        if algorithm.check_nonce(line.nonce.as_deref().unwrap_or_default().len()).is_ok() {
-            return Ok(line);
-        }
-        Err(match algorithm.nonce_bytes().into_inner() {
-            (_, 0) => format!("expected '{algorithm} (NAME) = HEX', without a nonce"),
-            (min, max) => {
-                let bytes = if min == max { max.to_string() } else { format!("{min} to {max}") };
-                let form = format_args!("{algorithm}{}NONCE (NAME) = HEX", line::NONCE);
-                format!("expected '{form}', with a nonce of {bytes} bytes")
-            }
-        })
-    }
-
-    /// Returns the algorithm of the line, if it is not the one in use.
-    fn other_algorithm<'l>(&self, line: &Line<'l>) -> Option<&'l str> {
-        line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(self.key.mac.algorithm()))
+        listed::check_nonce(mac, &line).map(|()| line)
     }
 
     fn malformed(&mut self, list: &Path, line: u64, reason: String, tell: bool) {
@@ -334,10 +313,8 @@ impl Checker<'_> {
     /// be an attempt to have the file checked by a weaker MAC.
     fn verdict(&mut self, line: &Line<'_>) -> Verdict {
         let mac = &self.key.mac;
-        if let Some(found) = self.other_algorithm(line) {
-            let expected = mac.algorithm();
-            let found = Escaped::text(found.as_bytes());
-            return Verdict::Unlike(format!("expected algorithm {expected}, found {found}"));
+        if let Err(why) = listed::check_algorithm(mac, line) {
+            return Verdict::Unlike(why);
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
         if let Some(given) = self.nonce.filter(|given| *given != nonce) {
@@ -347,19 +324,20 @@ impl Checker<'_> {
             ));
         }
         let (bits, found) = (mac.tag_bits(), line.tag.len());
-        if found != bits.div_ceil(8) {
+        if self.args.raw_tag.is_some() && found != bits.div_ceil(8) {
             let expected = format!("{} bytes ({bits} bits)", bits.div_ceil(8));
-            return Verdict::Unlike(match self.args.raw_tag {
-                // `read_raw` stops one byte after the longest tag.
-                Some(_) if found > Tag::MAX_BYTES => {
-                    format!("expected a raw tag of {expected}, found more than {} bytes", found - 1)
-                }
-                Some(_) => format!("expected a raw tag of {expected}, found {found} bytes"),
-                None => format!("expected a tag of {expected}, found {found}"),
-            });
+            // `read_raw` stops one byte after the longest tag.
+            let (more, found) = match found > Tag::MAX_BYTES {
+                true => ("more than ", found - 1),
+                false => ("", found),
+            };
+            return Verdict::Unlike(format!(
+                "expected a raw tag of {expected}, found {more}{found} bytes"
+            ));
         }
-        let Ok(tag) = Tag::new(&line.tag, bits) else {
-            return Verdict::Unlike(format!("the tag has bits set after its {bits} bits"));
+        let tag = match listed::tag(mac, line) {
+            Ok(tag) => tag,
+            Err(why) => return Verdict::Unlike(why),
         };
         let by = match self.args.special || self.args.raw_tag.is_some() {
             true => Named::User,
@@ -460,13 +438,6 @@ impl Checker<'_> {
             diagnostic(format_args!("{list}: no file was verified"));
         }
     }
-}
-
-/// Quotes a malformed line, or its first 60 bytes and "...".
-fn excerpt(line: &[u8]) -> String {
-    let start = &line[..line.len().min(60)];
-    let more = if start.len() < line.len() { "..." } else { "" };
-    format!("'{}'{more}", Escaped::text(start))
 }
 
 /// Reads a raw tag. Stops one byte after the longest tag, which is enough to reject the file.

@@ -19,8 +19,10 @@ mod json;
 mod key;
 mod keygen;
 mod list;
+mod listed;
 mod mac;
 mod manifest;
+mod mount;
 mod named_reader;
 mod names;
 mod number;
@@ -32,6 +34,7 @@ mod progress;
 mod read;
 mod record;
 mod rekey;
+mod rekey_list;
 mod repair;
 mod say;
 mod seal;
@@ -130,6 +133,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Audit(args) => audit::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Read(args) => read::run(args).map(|()| None),
+        Command::Mount(args) => mount::run(args).map(|()| None),
         Command::Repair(args) => repair::run(args).map(|()| None),
         Command::Rekey(args) => rekey::run(args),
         Command::Part(args) => part::run(args),

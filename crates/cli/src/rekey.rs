@@ -1,4 +1,4 @@
-//! `tagmac rekey`: verifies a tree under one key and seals it under another.
+//! `tagmac rekey`: verifies a tree or a list under one key, and seals or tags it under another.
 
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, Status};
@@ -17,13 +17,14 @@ use crate::exit::Exit;
 use crate::mac;
 use crate::names;
 use crate::progress::Progress;
+use crate::rekey_list;
 
-/// Gives a manifest a new key. Returns `Some(exit)` unless everything is unchanged.
+/// Gives a manifest or a list a new key. Returns `Some(exit)` unless everything is unchanged.
 pub fn run(args: &RekeyArgs) -> Result<Option<Exit>, Error> {
     let output = args.output.as_ref().unwrap_or(&args.manifest);
     names::output(if args.output.is_some() { "-o" } else { "MANIFEST" }, output)?;
-    names::directory(&args.directory)?;
-    for name in [&args.manifest, output, &args.directory] {
+    args.directory.iter().try_for_each(|directory| names::directory(directory))?;
+    for name in [&args.manifest, output].into_iter().chain(&args.directory) {
         names::file(name)?;
     }
     let (old, old_raw) = mac::open_with_raw(&args.key.options(), false)?;
@@ -31,7 +32,8 @@ pub fn run(args: &RekeyArgs) -> Result<Option<Exit>, Error> {
     if old.key_id() == new.key_id() {
         return Err(Error::usage("--new-key: expected another key, found the old one"));
     }
-    let names = Names { manifest: &args.manifest, output, directory: &args.directory };
+    let Some(directory) = &args.directory else { return rekey_list::run(args, &old, &new) };
+    let names = Names { manifest: &args.manifest, output, directory };
     let old_key = Key { open: &old, raw: &old_raw };
     let rekeying = Rekeying::new(old_key, Key { open: &new, raw: &new_raw }, names)?;
     let manifest = rekeying.manifest();

@@ -7,6 +7,7 @@
 //! | requests, and the differences between the stores | `requests`, `listing`, `dialect`, `signer`, `connector` |
 //! | ranges of an object, with retries | `range`, `pace`, `retry` |
 //! | manifests in a store | [`Prefix`] |
+//! | an object store whose bytes are verified before they are returned | [`verified`] |
 //! | the tag of an object, a part of it, and the tags of all objects below a prefix | [`read`], [`bucket`] |
 //!
 //! `object_store` provides signatures, and the credentials of Google Cloud Storage and Azure. Its own requests are not used, for two
@@ -38,6 +39,9 @@ pub mod read;
 mod requests;
 mod retry;
 mod signer;
+pub mod verified;
+
+pub use object_store;
 
 pub use failure::{DENIED, Failure};
 pub use object::{Metadata, ObjectVersion};

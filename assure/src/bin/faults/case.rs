@@ -11,8 +11,8 @@ pub enum Proof {
     Key,
     /// The manifest matches the folder `t`.
     Manifest(&'static str),
-    /// An audit accepts the ledger `led` and the pin `pin`.
-    Records,
+    /// An audit accepts the records, and the pin has seen the manifest and the ledger.
+    Records(Records),
     /// The partials `new` and `p2` combine to the tag of `f`.
     Partial,
     /// The folder has the same manual pages as without a fault.
@@ -21,6 +21,14 @@ pub enum Proof {
     Report(&'static str),
     /// The file has these bytes, and its sidecar matches them.
     Updated(&'static str, Vec<u8>),
+}
+
+/// The manifest of an audit, and its records.
+#[derive(Clone, Copy, Debug)]
+pub struct Records {
+    pub manifest: &'static str,
+    pub ledger: &'static str,
+    pub pin: &'static str,
 }
 
 /// A command on an example.
@@ -59,6 +67,10 @@ impl Case {
 
     pub fn proof(self, proof: Proof, makes: &[&'static str]) -> Case {
         Case { proof, makes: makes.to_vec(), ..self }
+    }
+
+    pub fn records(self, records: Records) -> Case {
+        self.proof(Proof::Records(records), &[records.ledger, records.pin])
     }
 
     pub fn refuses(self) -> Case {

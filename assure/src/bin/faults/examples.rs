@@ -8,7 +8,7 @@ use assure::process::history::Files;
 use assure::process::place::Place;
 use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
 
-use super::case::{Case, Proof};
+use super::case::{Case, Proof, Records};
 
 /// A worker's folder with the examples.
 pub struct Bench {
@@ -67,6 +67,11 @@ fn manifests_and_lists(place: &Place, random: &mut Random) -> Result<(), String>
     place.must(&["seal", "-k", "k", "-o", "mbad", "t"])?;
     place.write("t/a", random.bytes(500));
     place.must(&["seal", "-k", "k", "-o", "m", "t"])?;
+    // The records have seen the first manifest of a chain, and `m2` is the second one.
+    let seal = ["seal", "-k", "k", "-o", "m2", "t"];
+    place.must(&seal)?;
+    place.must(&["audit", "-k", "k", "--ledger", "led2", "--pin", "pin2", "m2", "t"])?;
+    place.must(&seal)?;
     let list = place.must(&["tag", "-k", "k", "f", "g"])?;
     place.write("list", &list);
     // The last digit but one of the last line.
@@ -197,12 +202,22 @@ fn cases(place: &Place, edits: Edits) -> Vec<Case> {
             .proof(Proof::Manifest("mbad"), &["mbad"]),
         Case::new("seal --since", &with(&["seal", "-k", "k", "--since", "m", "-o", "new"], &["t"]))
             .proof(Proof::Manifest("new"), &["new"]),
+        Case::new(
+            "seal --since, replacing",
+            &with(&["seal", "-k", "k", "--since", "mbad", "-o", "mbad"], &["t"]),
+        )
+        .proof(Proof::Manifest("mbad"), &["mbad"]),
         Case::new("audit", &with(&["audit", "-k", "k"], &["m", "t"])),
         Case::new(
-            "audit --ledger --pin",
+            "audit --ledger --pin, the first",
             &with(&["audit", "-k", "k", "--ledger", "led", "--pin", "pin"], &["m", "t"]),
         )
-        .proof(Proof::Records, &["led", "pin"]),
+        .records(Records { manifest: "m", ledger: "led", pin: "pin" }),
+        Case::new(
+            "audit --ledger --pin",
+            &with(&["audit", "-k", "k", "--ledger", "led2", "--pin", "pin2"], &["m2", "t"]),
+        )
+        .records(Records { manifest: "m2", ledger: "led2", pin: "pin2" }),
         Case::new(
             "audit --report --metrics",
             &with(&["audit", "-k", "k", "--report", "r", "--metrics", "x"], &["m", "t"]),

@@ -10,7 +10,7 @@ use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
 use super::case::{Case, Proof};
 use super::examples::Bench;
 use super::pairs::Pair;
-use super::planted::{with_bug, wrapper};
+use super::planted::{kept, with_bug, wrapper};
 use super::right::Baseline;
 
 impl Bench {
@@ -40,7 +40,8 @@ impl Bench {
         let faulty = trace.faulty();
         let drifted = faulty.is_none_or(|call| call.nr != pair.nr);
         let out = String::from_utf8_lossy(&trace.out).into_owned();
-        let attempt = Attempt { bench: self, case, baseline, pair, trace: &trace, out };
+        let kept = kept(planted);
+        let attempt = Attempt { bench: self, case, baseline, pair, kept, trace: &trace, out };
         let result = match faulty {
             Some(faulty) => attempt.law(faulty),
             // With threads there may be fewer calls than before.
@@ -57,6 +58,8 @@ struct Attempt<'a> {
     case: &'a Case,
     baseline: &'a Baseline,
     pair: &'a Pair,
+    /// The file that the planted bug does not save.
+    kept: Option<&'static str>,
     trace: &'a Trace,
     out: String,
 }
@@ -108,7 +111,13 @@ impl Attempt<'_> {
             if case.expect == 0 || mends {
                 let (bench, calls) = (self.bench, &self.trace.calls);
                 let history = History::new(bench.place.path(), &bench.files, calls)?;
-                bench.place.restore(&history.power_cut());
+                let mut left = history.power_cut();
+                if let Some((name, old)) =
+                    self.kept.and_then(|kept| bench.files.get_key_value(kept))
+                {
+                    left.insert(name.clone(), old.clone());
+                }
+                bench.place.restore(&left);
                 return bench.is_right(case, self.baseline, &self.out);
             }
             return Ok(());
@@ -217,6 +226,9 @@ impl Attempt<'_> {
             if !found.iter().all(fits) || !right.iter().all(has) {
                 return Err(format!("half a result: {name} has {found:?}"));
             }
+        } else if let (Proof::Records(records), true) = (&case.proof, made) {
+            let held = bench.records_hold(records, false);
+            held.map_err(|what| format!("half a result: {what}"))?;
         } else if made && case.proof_is_of_files() {
             let out = match case.proof {
                 Proof::Key => "id\n",

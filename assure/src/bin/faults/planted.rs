@@ -5,7 +5,7 @@ use assure::process::trace::Fault;
 
 use super::pairs::Pair;
 
-pub const PLANTED: [&str; 8] = [
+pub const PLANTED: [&str; 9] = [
     "all-errors-ignored",
     "write-error-ignored",
     "sync-error-ignored",
@@ -14,6 +14,7 @@ pub const PLANTED: [&str; 8] = [
     "half-a-file-left",
     "no-message",
     "mismatch-passes",
+    "pin-not-saved",
 ];
 
 /// Returns whether a planted bug can show at a pair.
@@ -27,6 +28,8 @@ pub fn concerns(planted: &str, pair: &Pair, expect: i32) -> bool {
             pair.fault == Fault::Error(libc::EINTR) && pair.nr == libc::SYS_pread64
         }
         "mismatch-passes" => expect == 1,
+        // The run succeeds despite the fault.
+        "pin-not-saved" => pair.fault == Fault::Short && expect == 0,
         _ => fails && expect == 0,
     }
 }
@@ -54,4 +57,9 @@ pub fn wrapper(planted: Option<&str>) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Returns the file that the planted bug does not save.
+pub fn kept(planted: Option<&str>) -> Option<&'static str> {
+    (planted? == "pin-not-saved").then_some("pin2")
 }

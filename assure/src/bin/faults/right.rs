@@ -1,9 +1,10 @@
 //! Runs without faults, and checks of a command's results.
 
 use assure::process::history::{Files, History};
+use assure::process::place::Place;
 use assure::process::trace::{self, Trace};
 
-use super::case::{Case, Proof};
+use super::case::{Case, Proof, Records};
 use super::examples::Bench;
 
 /// A run without faults, and its results.
@@ -64,9 +65,7 @@ impl Bench {
             Proof::Manifest(name) => {
                 place.must(&["audit", "-k", "k", name, "t"])?;
             }
-            Proof::Records => {
-                place.must(&["audit", "-k", "k", "--ledger", "led", "--pin", "pin", "m", "t"])?;
-            }
+            Proof::Records(records) => self.records_hold(records, true)?,
             Proof::Partial => {
                 prints(&place.must(&["combine", "-k", "k", "new", "p2"])?, &self.line)?
             }
@@ -106,5 +105,48 @@ impl Bench {
             }
         }
         prints(out, &baseline.out)
+    }
+
+    /// Checks that an audit accepts the ledger and the pin, and that the pin has seen no later
+    /// ledger. After a run that succeeded, it has seen the manifest and the ledger.
+    pub fn records_hold(&self, records: &Records, succeeded: bool) -> Result<(), String> {
+        let (place, Records { manifest, ledger, pin }) = (&self.place, *records);
+        let seen = Seen::of(place, records);
+        let (pinned, saved) = (seen.pinned_ledger, seen.ledger);
+        if pinned > saved {
+            return Err(format!("{pin} has seen save {pinned} of {ledger}, which has {saved}"));
+        }
+        if succeeded && (seen.pinned != seen.manifest || pinned != saved) {
+            return Err(format!("{pin} has not seen {manifest} and {ledger}: {seen:?}"));
+        }
+        place.must(&["audit", "-k", "k", "--ledger", ledger, "--pin", pin, manifest, "t"])?;
+        Ok(())
+    }
+}
+
+/// The numbers in a manifest and its records; 0 for a missing file.
+#[derive(Debug)]
+struct Seen {
+    /// The number of the manifest, and that in the pin.
+    manifest: u64,
+    pinned: u64,
+    /// The number of saves of the ledger, and that in the pin.
+    ledger: u64,
+    pinned_ledger: u64,
+}
+
+impl Seen {
+    fn of(place: &Place, records: &Records) -> Seen {
+        let number = |file: &str, label: &str| {
+            let text = String::from_utf8_lossy(&place.read(file).unwrap_or_default()).into_owned();
+            let line = text.lines().find_map(|line| line.strip_prefix(label));
+            line.and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0)
+        };
+        Seen {
+            manifest: number(records.manifest, "sequence: "),
+            pinned: number(records.pin, "sequence: "),
+            ledger: number(records.ledger, "sequence: "),
+            pinned_ledger: number(records.pin, "ledger: "),
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Forgeries: altered messages, tags, nonces, partials, saved streams, key files, manifests of trees
-//! and objects, ledgers and pins, through the library's own interfaces. All must be refused.
+//! and objects, ledgers, pins and leaf tags, through the library's own interfaces. All must be refused.
 //!
 //! Forgeries that a MAC accepts with the probability of its bound are not looked for: alterations
 //! come from fixed seeds. UMAC99-MMX-15 has a bound of 2^-15, which altered messages would reach,
 //! so only its tags are altered. `assure/forgeries.py` covers other languages and the files that
 //! the command reads.
 
+mod leaves;
 mod sealed;
 mod series;
 mod verifier;
@@ -19,7 +20,7 @@ use tagmac::save::Sealer;
 use tagmac_any::{Algorithm, AnyMac, AnyStream, KeyFile, Partial, PartialError};
 
 /// Each is a verifier with a fault that others had; it replaces the library's.
-const PLANTS: [&str; 10] = [
+const PLANTS: [&str; 12] = [
     "tag-length-of-the-attacker",
     "last-bit-ignored",
     "unsealed-partial",
@@ -30,6 +31,8 @@ const PLANTS: [&str; 10] = [
     "any-number",
     "any-shard",
     "first-shard-is-enough",
+    "any-leaf",
+    "any-content",
 ];
 
 /// The target of alterations: an algorithm under two keys.
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
         target.key_files();
     });
     splices(&job);
-    if let Err(error) = sealed::check(&job) {
+    if let Err(error) = sealed::check(&job).and_then(|()| leaves::check(&job)) {
         job.check(false, || error.to_string());
     }
     job.finish()

@@ -18,7 +18,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
-pub use read::{ReadArgs, RepairArgs};
+pub use read::{MountArgs, ReadArgs, RepairArgs};
 pub use rekey::RekeyArgs;
 pub use seal::{Action, AuditArgs, FilterArgs, ManifestArgs, NightArgs, SealArgs};
 pub use shared::FilesFromArgs;
@@ -65,6 +65,9 @@ pub enum Command {
     /// Write a range of a sealed file, verified before any byte is written
     #[command(after_help = help::READ.short(), after_long_help = help::READ.long())]
     Read(ReadArgs),
+    /// Mount a sealed directory, so that every program reads verified bytes
+    #[command(after_help = help::MOUNT.short(), after_long_help = help::MOUNT.long())]
+    Mount(MountArgs),
     /// Mend a damaged file from another copy
     #[command(after_help = help::REPAIR.short(), after_long_help = help::REPAIR.long())]
     Repair(RepairArgs),

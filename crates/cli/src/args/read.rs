@@ -1,4 +1,4 @@
-//! The command lines of `read` and `repair`.
+//! The command lines of `read`, `repair` and `mount`.
 
 use std::path::PathBuf;
 
@@ -35,6 +35,31 @@ impl ReadArgs {
         let length = if length.is_empty() { u64::MAX } else { number::size(length)? };
         Ok((number::size(offset)?, length))
     }
+}
+
+/// `tagmac mount`
+#[derive(Group)]
+pub struct MountArgs {
+    /// The key.
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Let other users read the files, as the sealed permissions allow
+    ///
+    /// By default only the user who mounts can see them.
+    #[arg(long)]
+    pub allow_other: bool,
+    /// Print no message when the files are mounted
+    #[arg(long)]
+    pub quiet: bool,
+    /// The manifest from 'tagmac seal --leaves'
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: PathBuf,
+    /// The directory
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// The directory at which the files appear
+    #[arg(value_name = "MOUNTPOINT", value_hint = ValueHint::DirPath)]
+    pub mountpoint: PathBuf,
 }
 
 /// `tagmac repair`

@@ -19,24 +19,27 @@ pub struct RekeyArgs {
     /// The new key.
     #[command(flatten)]
     pub new: NewKeyArgs,
-    /// Write the new manifest to FILE, which must not exist, and keep the old one
+    /// Write to FILE, which must not exist, and keep the old manifest or list
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Check the pin in FILE, and seal it under the new key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "directory")]
     pub pin: Option<PathBuf>,
+    /// Read a list whose lines end with a zero byte, with names that are not escaped
+    #[arg(short, long, conflicts_with = "directory")]
+    pub zero: bool,
     /// Print a summary only if something differs
     #[arg(long)]
     pub quiet: bool,
     /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// The manifest from 'tagmac seal'
+    /// The manifest from 'tagmac seal', or a list from 'tagmac tag'
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
-    /// The directory
+    /// The directory of the manifest; without it, MANIFEST is a list
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub directory: PathBuf,
+    pub directory: Option<PathBuf>,
 }
 
 /// The new key, and the length of its tags.

@@ -61,14 +61,14 @@ pub struct SealArgs {
     #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
     #[arg(overrides_with = "checkpoint_every", hide_short_help = true)]
     pub checkpoint_every: Option<u64>,
-    /// Make a tag of each leaf of SIZE bytes, 64KiB by default, for 'tagmac read'
+    /// Tag leaves of SIZE bytes, 64KiB by default, for 'tagmac read'
     ///
     /// Leaf tags are in MANIFEST.N.leaves, where N is the number of the manifest in its chain. SIZE is
     /// rounded down to a multiple of the algorithm's block.
     #[arg(long, value_name = "SIZE", value_parser = number::leaf, num_args = 0..=1)]
     #[arg(require_equals = true, default_missing_value = "64KiB")]
     pub leaves: Option<u64>,
-    /// Start a new chain; the default continues that of MANIFEST, if it exists
+    /// Start a new chain instead of continuing that of MANIFEST
     #[arg(long)]
     pub new_chain: bool,
     /// Filters.

@@ -45,7 +45,7 @@ Examples:
   tagmac audit -k my.key M DIR          compare the directory with the manifest";
 
 #[cfg(test)]
-pub const ALL: [&CommandHelp; 18] = [
+pub const ALL: [&CommandHelp; 19] = [
     &KEYGEN,
     &TAG,
     &CHECK,
@@ -53,6 +53,7 @@ pub const ALL: [&CommandHelp; 18] = [
     &AUDIT,
     &MANIFEST,
     &READ,
+    &MOUNT,
     &REPAIR,
     &REKEY,
     &PART,
@@ -475,6 +476,28 @@ The exit status is 1 if a leaf differs or the manifest was altered.",
     topics: &["keys", "exit-status"],
 };
 
+pub const MOUNT: CommandHelp = CommandHelp {
+    name: "mount",
+    examples: "\
+Examples:
+  tagmac seal -k my.key --leaves photos -o photos.manifest
+  tagmac mount -k my.key photos.manifest photos /mnt/photos",
+    details: "\
+'tagmac mount' shows the files of DIR at MOUNTPOINT, read-only, for all programs.
+Each byte is verified before a program receives it. If a leaf differs from what
+was sealed, the read fails with an input/output error (EIO), and a message names
+the file and the bytes.
+
+Names, sizes, links, and the permissions, times and owners that were sealed come
+from the manifest. What it does not name is not there. A file of DIR that is
+missing, or has another size, cannot be opened.
+
+The command runs until it is interrupted or MOUNTPOINT is unmounted. It needs
+Linux with /dev/fuse and, without root, the program fusermount3; and a build of
+tagmac with the feature 'mount'.",
+    topics: &["keys", "exit-status"],
+};
+
 pub const REPAIR: CommandHelp = CommandHelp {
     name: "repair",
     examples: "\
@@ -499,7 +522,8 @@ pub const REKEY: CommandHelp = CommandHelp {
     examples: "\
 Examples:
   tagmac rekey -k old.key --new-key new.key photos.manifest photos
-  tagmac rekey -k old.key --new-key new.key -o new.manifest old.manifest photos",
+  tagmac rekey -k old.key --new-key new.key -o new.manifest old.manifest photos
+  tagmac rekey -k old.key --new-key new.key LIST",
     details: "\
 'tagmac rekey' reads each file once. From the same bytes it verifies the tag
 under the old key and makes the one under the new key. If every entry is
@@ -512,12 +536,17 @@ the verdicts as 'audit' does, and writes nothing.
 A pin and a ledger are sealed under the key. --pin checks the pin and seals it
 under the new key. Start a new ledger: every file was just read.
 
-Lists, sidecars, partials and manifests of objects keep the old key. To replace
-them, use the new key with 'tag' after 'check', with 'update', with 'part', and
-with 'seal' after 'audit'.
+Without DIR, MANIFEST is a list from 'tagmac tag'. Every file in it must have
+its tag; otherwise 'tagmac rekey' prints the names of the others as 'check'
+does, and writes nothing. Names are relative to the current directory. Comments
+are kept. A list cannot name objects, devices or '-' here.
 
-The exit status is 0 if the new manifest was written. It is 1 if something
-differs or the manifest was altered. It is 3 if the manifest was made under
-another key. It is 4 if something could not be read and no difference was found.",
+Sidecars, partials and manifests of objects keep the old key. To replace them,
+use the new key with 'update', with 'part', and with 'seal' after 'audit'.
+
+The exit status is 0 if the new manifest or list was written. It is 1 if
+something differs or the manifest was altered. It is 3 if the manifest was made
+under another key. It is 4 if something could not be read and no difference was
+found.",
     topics: &["keys", "nonces", "exit-status"],
 };

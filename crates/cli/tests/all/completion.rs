@@ -227,7 +227,7 @@ const PATHS: [&str; 9] = [
     "PARTIAL",
     "OFFSET> <PATCHFILE",
 ];
-const FOLDERS: [&str; 1] = ["DIR"];
+const FOLDERS: [&str; 2] = ["DIR", "MOUNTPOINT"];
 const OTHERS: [&str; 22] = [
     "ALG",
     "BITS",
@@ -277,7 +277,8 @@ fn every_path_is_completed(shell: &Shell) {
     let names = session.names();
     let commands =
         ["keygen", "tag", "check", "seal", "audit", "manifest", "rekey", "part", "combine"];
-    let others = ["read", "repair", "update", "list", "bounds", "selftest", "completions", "man"];
+    let others =
+        ["read", "mount", "repair", "update", "list", "bounds", "selftest", "completions", "man"];
     let mut seen = 0;
     for command in commands.into_iter().chain(others) {
         let help = session.place.run(&[command, "--help"]).exits(0).out;
@@ -305,7 +306,7 @@ fn every_path_is_completed(shell: &Shell) {
         let all: Vec<&str> = before.split(' ').chain([INSIDE]).collect();
         assert_eq!(session.completes(&format!("{before} fol\tin")), all, "{before}");
     }
-    for before in ["seal", "audit m", "rekey m", "read m", "repair m"] {
+    for before in ["seal", "audit m", "rekey m", "read m", "mount m", "repair m"] {
         let found = session.completes(&format!("{before} fol"));
         assert_eq!(found.last().unwrap().trim_end_matches('/'), &FOLDER[..9], "{before}");
     }

@@ -22,6 +22,8 @@ mod manifest;
 mod manifests;
 #[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
 mod memory;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod mount;
 mod nights;
 #[cfg(target_os = "linux")]
 mod nonblocking;
@@ -35,6 +37,7 @@ mod pipes;
 mod process;
 mod progress;
 mod rekey;
+mod rekey_list;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod replaced;
 mod report;

@@ -59,7 +59,17 @@ impl Contents {
         &'a self,
         path: &'a [u8],
     ) -> impl Iterator<Item = Result<Entry, Error>> + use<'a> {
-        let places = self.index.from(&self.manifest, &self.leaves, path);
+        self.entries_from(path, path)
+    }
+
+    /// Returns the entries at and below a path, in order, without those before `start`, which is at
+    /// or below the path, or directly after all below it.
+    pub fn entries_from<'a>(
+        &'a self,
+        path: &'a [u8],
+        start: &[u8],
+    ) -> impl Iterator<Item = Result<Entry, Error>> + use<'a> {
+        let places = self.index.from(&self.manifest, &self.leaves, start);
         let is_below = move |entry: &[u8]| {
             let rest = entry.strip_prefix(path);
             path.is_empty() || rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))

@@ -16,6 +16,7 @@ pub mod field;
 mod finding;
 pub mod game;
 pub mod jedisct1;
+pub mod leaves;
 pub mod lightmac_go;
 pub mod marvin;
 pub mod nh;
@@ -61,6 +62,8 @@ pub const ATTACKS: &[Attack] = &[
     tightness::GUESS,
     pmac::BIRTHDAY,
     pmac::LIGHTMAC_NONE,
+    leaves::COLLISION,
+    leaves::READS,
     double_block::QUADRUPLES,
     xor_mac::RANDOM_IV,
 ];

@@ -160,7 +160,7 @@ pub struct Point {
 }
 
 /// Returns different random numbers.
-fn different(random: &mut Random, count: u64, below: usize) -> Vec<usize> {
+pub fn different(random: &mut Random, count: u64, below: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = Vec::new();
     while numbers.len() < count as usize {
         let number = random.below(below);
@@ -200,18 +200,23 @@ fn constant(l: u64, block: usize) -> Vec<u8> {
 /// The number of keys for each point.
 const KEYS: u64 = 2000;
 
-/// Measures PMAC's curve at q messages of l blocks; l is a power of two, at least 4.
-pub fn pmac_point(q: u64, l: u64) -> Point {
+/// Returns the probability that two of q messages of [`coset`] collide.
+pub fn coset_birthday(q: u64, l: u64) -> f64 {
     let n = N as f64;
     // No two messages are in a coset of l/2 of the 2^16 points, and no others collide, which behave
     // as random.
     let c = l as f64 / 2.0;
     let apart: f64 = (0..q).map(|i| ((n - i as f64 * c) / (n - i as f64)).max(0.0)).product();
+    1.0 - apart * (1.0 - birthday_of(q, 1.0 / n))
+}
+
+/// Measures PMAC's curve at q messages of l blocks; l is a power of two, at least 4.
+pub fn pmac_point(q: u64, l: u64) -> Point {
     let trial = Trial {
         target: &format!("PMAC, n = 16, {q} messages of {l} blocks"),
         role: Role::Attack,
         keys: KEYS,
-        expected: Expected::About(1.0 - apart * (1.0 - birthday_of(q, 1.0 / n))),
+        expected: Expected::About(coset_birthday(q, l)),
         formula: "two of q in a coset of l / 2, or a birthday",
     };
     let finding = trial.play(
@@ -220,7 +225,7 @@ pub fn pmac_point(q: u64, l: u64) -> Point {
     );
     let bound = bounds::pmac::prf(16, q.into(), (q * l).into()).expect("16 bits").value();
     let sigma_bar = (q * l + q + 1) as f64;
-    let theorem = 1.5 * sigma_bar * sigma_bar / n;
+    let theorem = 1.5 * sigma_bar * sigma_bar / N as f64;
     Point { q, l, finding: Finding { bound: Some(bound), ..finding }, theorem }
 }
 

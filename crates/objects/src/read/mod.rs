@@ -92,7 +92,7 @@ impl<'a> ObjectReader<'a> {
                 stream.tag()?
             }
         };
-        Ok(Tagged { tag, bytes })
+        Ok(Tagged::new(tag, bytes))
     }
 
     /// Returns the part of a range and the bytes after it: at most a block, and at least one byte

@@ -15,6 +15,7 @@ fn ready() -> Place {
     let lines = [
         "$T keygen -o other",
         "mkdir t u && echo one > t/a && echo two > t/b && cp t/a t/b u && echo three > u/c",
+        "mkdir w && echo onE > w/a && cp -r w ro && chmod 444 ro/a",
         "$T tag -k k f > list && $T seal -k k t -o m && $T update -k k g",
         "$T part -k k --object o --start 0 --last f -o p",
         "$T part -k k --object o --start 16 --last --at 0 f -o gap",
@@ -64,9 +65,9 @@ fn the_page_has_each_condition() {
             assert_eq!(*found, cell(row[0].trim_matches('`'), code), "{} {code}", row[0]);
         }
     }
-    // A correct build computes no wrong answer.
-    let without: Vec<_> = TABLE.iter().filter(|row| row.3.is_empty()).map(|row| row.2).collect();
-    assert_eq!(without, ["a wrong answer"]);
+    // A correct build computes no wrong answer. Mounts have tests of their own.
+    let without = TABLE.iter().filter(|row| row.3.is_empty() && row.0 != "mount");
+    assert_eq!(without.map(|row| row.2).collect::<Vec<_>>(), ["a wrong answer"]);
 }
 
 /// The clauses about each status in the help, with the conditions of the table that each

@@ -4,7 +4,7 @@
 /// root's rights, `$S` leaves the checkpoint of a run on `f`.
 pub type Row = (&'static str, i32, &'static str, &'static [&'static str]);
 
-pub const TABLE: [Row; 105] = [
+pub const TABLE: [Row; 113] = [
     ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
     ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
     ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
@@ -271,7 +271,7 @@ pub const TABLE: [Row; 105] = [
     ),
     ("manifest", 4, "output", &["$T manifest -k k log m > /dev/full"]),
     ("read", 0, "the range is written", &["$T read -k k m t a --range 1:2"]),
-    ("read", 1, "bytes that differ", &["$T read -k k m u a2 --range 0:1", "$T read -k k m u b"]),
+    ("read", 1, "bytes that differ", &["$T read -k k m w a --range 0:1"]),
     (
         "read",
         1,
@@ -293,13 +293,20 @@ pub const TABLE: [Row; 105] = [
         &["$T read -k k gone t a", "$T read -k k m v a", "$T read -k k m gone a"],
     ),
     ("read", 4, "output", &["$T read -k k m t a > /dev/full"]),
+    ("mount", 0, "unmounted", &[]),
+    ("mount", 1, "a manifest that is damaged or of the wrong kind", &[]),
+    ("mount", 2, "usage; a build that cannot mount", &["$T mount -k k m t"]),
+    ("mount", 3, "the key", &[]),
+    ("mount", 3, "a manifest of another key", &[]),
+    ("mount", 4, "a manifest that is missing or cannot be read", &[]),
+    ("mount", 4, "the directory cannot be read or nothing can be mounted", &[]),
     (
         "repair",
         0,
         "the file is as it was sealed",
-        &["$T repair -k k m t a --from u/a", "echo onE > v/a; $T repair -k k m v a --from t/a"],
+        &["$T repair -k k m t a --from u/a", "cp w/a u; $T repair -k k m u a --from t/a"],
     ),
-    ("repair", 1, "a leaf that is damaged in both copies", &["$T repair -k k m u b --from t/a"]),
+    ("repair", 1, "a leaf that is damaged in both copies", &["$T repair -k k m w a --from g"]),
     (
         "repair",
         1,
@@ -315,13 +322,16 @@ pub const TABLE: [Row; 105] = [
         "a manifest, leaf tags or a file that is missing or cannot be read",
         &["$T repair -k k gone t a --from u/a", "$T repair -k k m v b --from gone"],
     ),
+    ("repair", 4, "the file cannot be written", &["$U $T repair -k k m ro a --from t/a"]),
     (
-        "repair",
-        4,
-        "the file cannot be written",
-        &["chmod 444 ro; $U $T repair -k k ro.m ro . --from t/a"],
+        "rekey",
+        0,
+        "the new manifest or list is written",
+        &[
+            "$T rekey -k k --new-key other -o rekeyed m t",
+            "$T tag -k k f > fresh && $T rekey -k k --new-key other fresh",
+        ],
     ),
-    ("rekey", 0, "the new manifest is written", &["$T rekey -k k --new-key other -o rekeyed m t"]),
     ("rekey", 1, "a difference", &["$T rekey -k k --new-key other m u"]),
     (
         "rekey",
@@ -333,7 +343,28 @@ pub const TABLE: [Row; 105] = [
             "$T rekey -k k --new-key other f t",
         ],
     ),
-    ("rekey", 2, "usage", &["$T rekey -k k m t", "$T rekey -k k --new-key k m t"]),
+    (
+        "rekey",
+        1,
+        "a malformed line, or a file of a list without its tag",
+        &[
+            "echo x > bad && $T rekey -k k --new-key other bad",
+            "$T tag -k other f > wrong && $T rekey -k k --new-key other wrong",
+            "$T tag -k k f | sed s/f/gone/ > absent && $T rekey -k k --new-key other absent",
+        ],
+    ),
+    (
+        "rekey",
+        2,
+        "usage",
+        &[
+            "$T rekey -k k m t",
+            "$T rekey -k k --new-key k m t",
+            "$T rekey -k k --new-key other m",
+            "$T rekey -k k --new-key other --pin p list",
+            "$T rekey -k k --new-key other -z m t",
+        ],
+    ),
     (
         "rekey",
         3,
@@ -344,8 +375,12 @@ pub const TABLE: [Row; 105] = [
     (
         "rekey",
         4,
-        "a manifest that is missing or cannot be read",
-        &["$T rekey -k k --new-key other gone t", "$U $T rekey -k k --new-key other secret t"],
+        "a manifest or list that is missing or cannot be read",
+        &[
+            "$T rekey -k k --new-key other gone t",
+            "$U $T rekey -k k --new-key other secret t",
+            "$T rekey -k k --new-key other gone",
+        ],
     ),
     (
         "rekey",
@@ -353,7 +388,15 @@ pub const TABLE: [Row; 105] = [
         "the directory or an entry cannot be read",
         &["$T rekey -k k --new-key other m gone"],
     ),
-    ("rekey", 4, "the manifest cannot be written", &["$T rekey -k k --new-key other -o no/m m t"]),
+    (
+        "rekey",
+        4,
+        "the manifest or list cannot be written",
+        &[
+            "$T rekey -k k --new-key other -o no/m m t",
+            "$T tag -k k f > ok; $T rekey -k k --new-key other -o no/list ok",
+        ],
+    ),
     ("part", 0, "the partial is written", &["$T part -k k --object o --start 0 --last f -o q >&-"]),
     ("part", 2, "usage", &["$T part -k k --object o --start 1 --last f -o q"]),
     ("part", 3, "the key", &["$T part -k missing --object o --start 0 --last f -o q"]),

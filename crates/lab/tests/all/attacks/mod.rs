@@ -7,6 +7,7 @@ mod field;
 mod finding;
 mod game;
 mod jedisct1;
+mod leaves;
 mod lightmac_go;
 mod marvin;
 mod nh;

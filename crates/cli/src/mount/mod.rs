@@ -1,0 +1,71 @@
+//! `tagmac mount`: a read-only view of a sealed tree, for every program.
+
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod nodes;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod view;
+
+use tagmac_files::Error;
+
+use crate::args::MountArgs;
+
+/// Explains that this build cannot mount.
+#[cfg(not(all(feature = "mount", target_os = "linux")))]
+pub fn run(_: &MountArgs) -> Result<(), Error> {
+    Err(Error::usage("this build cannot mount; build on Linux with --features mount"))
+}
+
+/// Mounts the tree until a signal or another program ends it.
+#[cfg(all(feature = "mount", target_os = "linux"))]
+pub fn run(args: &MountArgs) -> Result<(), Error> {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use fuser::{Config, MountOption, SessionACL};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use tagmac_files::ReadError;
+    use tagmac_files::escaped::Escaped;
+    use tagmac_files::leaves::tree::SealedTree;
+
+    use crate::diagnostic::diagnostic;
+    use crate::{mac, names, read};
+
+    /// The time between two looks at the signals.
+    const PAUSE: Duration = Duration::from_millis(100);
+
+    read::names(&args.manifest, &args.directory)?;
+    names::file(&args.mountpoint)?;
+    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
+    let mut config = Config::default();
+    config.mount_options = vec![
+        MountOption::RO,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+        MountOption::DefaultPermissions,
+        MountOption::FSName("tagmac".into()),
+        MountOption::Subtype("tagmac".into()),
+    ];
+    config.acl = if args.allow_other { SessionACL::All } else { SessionACL::Owner };
+    config.n_threads = Some(tagmac_files::read::threads(0));
+    let failed = |error| Error::file(&args.mountpoint, ReadError::Io(error));
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, ended.clone()).map_err(failed)?;
+    }
+    let session = fuser::spawn_mount(view::View::new(tree), &args.mountpoint, &config);
+    let session = session.map_err(failed)?;
+    let name = Escaped::name(&args.mountpoint);
+    if !args.quiet {
+        diagnostic(format_args!("{name}: mounted"));
+    }
+    while !ended.load(Ordering::Relaxed) && !session.guard.is_finished() {
+        std::thread::sleep(PAUSE);
+    }
+    match session.guard.is_finished() {
+        true => session.join(),
+        false => session.umount_and_join(),
+    }
+    .map_err(failed)
+}
