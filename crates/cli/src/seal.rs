@@ -2,7 +2,6 @@
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::leaves;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
 use tagmac_files::progress::Total;
@@ -73,7 +72,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             exclude_caches,
             max_depth,
             listed: false,
-            leaves: args.leaves.map(|size| leaves::rounded(&key, size)).transpose()?,
+            leaves: args.leaves.map(|size| key.whole_blocks(size)).transpose()?,
         },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,

@@ -103,7 +103,7 @@ fn leaf(key: &OpenKey, size: u64) -> PyResult<u64> {
         let line = format!("leaves: expected {MIN_LEAF} to {} bytes, found {size}", leaves::MAX);
         return Err(PyValueError::new_err(line));
     }
-    leaves::rounded(key, size).map_err(failed)
+    key.whole_blocks(size).map_err(failed)
 }
 
 /// The number of entries that `seal` sealed, by kind.

@@ -301,7 +301,7 @@ def test_a_store_whose_answers_change_after_they_are_verified(fs, store, tree, c
 
 
 def test_a_manifest_that_changes(sealed, tree, tmp_path):
-    """An error is never taken for the end of a listing."""
+    """An error is never mistaken for the end of a listing."""
     fs = VerifiedFileSystem(**sealed)
     path = tmp_path / "m"
     text = path.read_bytes()

@@ -16,10 +16,8 @@ use tagmac::hazmat::PartError;
 use tagmac::save::{Purpose, Writer};
 use tagmac_any::{AnyMac, AnyStream, Parts};
 
-use crate::error::NoParts;
 use crate::manifest::derived_hmac;
 use crate::manifest::entry::Entry;
-use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 use crate::read::{LeafSums, Tagged};
 
@@ -76,12 +74,6 @@ impl Leaves {
         }
         tags
     }
-}
-
-/// Returns the length of a leaf of whole blocks of the key's algorithm, at most `size`.
-pub fn rounded(key: &OpenKey, size: u64) -> Result<u64, NoParts> {
-    let block = key.parts()?.block() as u64;
-    Ok(size / block * block)
 }
 
 /// Returns the length of a leaf of a file of `bytes` bytes in a manifest with leaves of `size` bytes;
