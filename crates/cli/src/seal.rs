@@ -4,7 +4,6 @@ use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
-use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
@@ -73,7 +72,7 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
             exclude_caches,
             max_depth,
             listed: false,
-            leaves: leaf(&key, args.leaves)?,
+            leaves: args.leaves.map(|size| key.whole_blocks(size)).transpose()?,
         },
         skip_unreadable: args.skip_unreadable,
         threads: args.reading.num_threads,
@@ -89,13 +88,6 @@ pub fn run(args: &SealArgs) -> Result<Option<Exit>, Error> {
         diagnostic(format_args!("sealed in {}: {}", Escaped::name(&args.output), text(&counts)));
     }
     Ok((counts.unreadable > 0).then_some(Exit::Io))
-}
-
-/// Rounds the length of a leaf down to whole blocks.
-fn leaf(key: &OpenKey, size: Option<u64>) -> Result<Option<u64>, Error> {
-    let Some(size) = size else { return Ok(None) };
-    let block = key.parts()?.block() as u64;
-    Ok(Some(size / block * block))
 }
 
 /// Seals the objects below a URL.

@@ -30,6 +30,12 @@ impl OpenKey {
         self.mac.parts().ok_or_else(|| NoParts(self.mac.algorithm()))
     }
 
+    /// Rounds a number of bytes down to whole blocks of the MAC.
+    pub fn whole_blocks(&self, bytes: u64) -> Result<u64, NoParts> {
+        let block = self.parts()?.block() as u64;
+        Ok(bytes / block * block)
+    }
+
     /// Returns the key's public ID.
     pub fn key_id(&self) -> KeyId {
         self.mac.key_id()

@@ -40,6 +40,8 @@ mod session;
 mod store;
 #[cfg(unix)]
 mod tree;
+#[cfg(unix)]
+mod verified;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -78,6 +80,7 @@ mod _tagmac {
         manifest::{Sealed, seal},
         part::{Part, Partial, combine},
         tree::Tree,
+        verified::{Content, Manifest, ManifestEntry, SealedFile},
     };
 
     #[cfg(all(unix, feature = "objects"))]

@@ -4,13 +4,19 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tagmac_files::leaves;
 use tagmac_files::manifest::options::ManifestOptions;
+use tagmac_files::open_key::OpenKey;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
 use crate::error::failed;
 use crate::key::Key;
 use crate::progress::Watch;
+
+/// The least length of a leaf in bytes, before it is rounded to whole blocks.
+const MIN_LEAF: u64 = 4096;
 
 /// Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an old
 /// one.
@@ -20,14 +26,15 @@ use crate::progress::Watch;
 /// `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches` leaves out the
 /// contents of directories with a CACHEDIR.TAG, and `max_depth` limits the depth; the manifest
 /// records them, and `audit` applies them. Files that show no change since the manifest `since` are
-/// not read. `new_chain` starts a new chain instead of continuing that of the manifest that is
+/// not read. `leaves` is the length of leaves in bytes, from 4096 to 64 MiB, such as 65536: then
+/// `open_verified` can read ranges of the files. `new_chain` starts a new chain instead of continuing that of the manifest that is
 /// replaced. `threads` is the number of threads (0: one for each core).
 ///
 /// An entry that cannot be read raises `OSError`, and no manifest is written, unless
 /// `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,
 /// total_entries)` is called at intervals and at the end.
 #[pyfunction]
-#[pyo3(signature = (directory, key, manifest, *, mode=false, mtime=false, owner=false, xattrs=false, special=false, one_file_system=false, exclude=Vec::new(), exclude_caches=false, max_depth=None, since=None, new_chain=false, skip_unreadable=false, threads=0, progress=None))]
+#[pyo3(signature = (directory, key, manifest, *, mode=false, mtime=false, owner=false, xattrs=false, special=false, one_file_system=false, exclude=Vec::new(), exclude_caches=false, max_depth=None, since=None, leaves=None, new_chain=false, skip_unreadable=false, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
 pub fn seal(
     py: Python<'_>,
@@ -44,12 +51,14 @@ pub fn seal(
     exclude_caches: bool,
     max_depth: Option<u32>,
     since: Option<PathBuf>,
+    leaves: Option<u64>,
     new_chain: bool,
     skip_unreadable: bool,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Sealed> {
     let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
+    let leaves = leaves.map(|size| leaf(open_key, size)).transpose()?;
     let filters: Vec<Vec<u8>> = exclude.into_iter().map(OsString::into_vec).collect();
     let options = SealOptions {
         directory: &directory,
@@ -68,7 +77,7 @@ pub fn seal(
             exclude_caches,
             listed: false,
             max_depth,
-            leaves: None,
+            leaves,
         },
         skip_unreadable,
         threads,
@@ -87,6 +96,14 @@ pub fn seal(
     let counts = py.detach(work).map_err(|error| watch.failed(|| failed(error)))?;
     watch.tell(py)?;
     Ok(Sealed(counts))
+}
+
+fn leaf(key: &OpenKey, size: u64) -> PyResult<u64> {
+    if !(MIN_LEAF..=leaves::MAX).contains(&size) {
+        let line = format!("leaves: expected {MIN_LEAF} to {} bytes, found {size}", leaves::MAX);
+        return Err(PyValueError::new_err(line));
+    }
+    key.whole_blocks(size).map_err(failed)
 }
 
 /// The number of entries that `seal` sealed, by kind.

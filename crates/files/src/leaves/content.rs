@@ -18,8 +18,8 @@ use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
-/// Entries below a child that are passed one by one. More are jumped over.
-const PASSED: usize = 1000;
+/// The number of entries below a directory that are read before a seek skips the rest.
+const MAX_SKIPPED: usize = 1000;
 
 /// A manifest, its index and its leaf tags. The files themselves may be anywhere.
 pub struct Contents {
@@ -80,29 +80,32 @@ impl Contents {
         entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_below(&entry.path)))
     }
 
-    /// Returns the entries directly in a directory, in order; those of the root for an empty path.
-    pub fn children(&self, path: &[u8]) -> Result<Vec<Entry>, Error> {
-        let folder = if path.is_empty() { Vec::new() } else { [path, b"/"].concat() };
-        let mut children: Vec<Entry> = Vec::new();
-        let mut from = folder.clone();
-        'jump: loop {
-            let mut passed = 0;
-            for place in self.index.from(&self.manifest, &self.leaves, &from) {
+    /// Returns the entries in a directory, without those in its directories; of the root for an empty
+    /// path.
+    pub fn children(&self, directory: &[u8]) -> Result<Vec<Entry>, Error> {
+        let (mut children, mut start) = (Vec::new(), directory.to_vec());
+        'seek: loop {
+            let mut skipped = 0;
+            for place in self.index.from(&self.manifest, &self.leaves, &start) {
                 let entry = place?.entry;
-                let Some(name) = entry.path.strip_prefix(&*folder) else { break 'jump };
-                if !name.contains(&b'/') {
+                if entry.path == directory {
+                    continue;
+                }
+                let Some(name) = below(directory, &entry.path) else { return Ok(children) };
+                let Some(end) = name.iter().position(|&byte| byte == b'/') else {
                     children.push(entry);
-                } else if passed < PASSED {
-                    passed += 1;
-                } else if let Some(child) = children.last() {
-                    // No path contains a zero byte, and `/` sorts first.
-                    from = [&*child.path, b"\0"].concat();
-                    continue 'jump;
+                    continue;
+                };
+                skipped += 1;
+                if skipped == MAX_SKIPPED {
+                    let child = &entry.path[..entry.path.len() - name.len() + end];
+                    // No name has a zero byte, so this follows all below the child directly.
+                    start = [child, &[1]].concat();
+                    continue 'seek;
                 }
             }
-            break;
+            return Ok(children);
         }
-        Ok(children)
     }
 
     /// Returns the content of a file. `name` is the name of the file in messages.
@@ -141,6 +144,14 @@ impl Contents {
         let found = self.index.from(&self.manifest, &self.leaves, path).next().transpose()?;
         let found = found.filter(|place| place.entry.path == path);
         found.ok_or_else(|| ManifestError::NoEntry { path: path.to_vec() }.into())
+    }
+}
+
+/// Returns the path relative to a directory, if it is in it or below it.
+fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
+    match directory {
+        [] => Some(path),
+        _ => path.strip_prefix(directory)?.strip_prefix(b"/"),
     }
 }
 
@@ -192,7 +203,8 @@ impl SealedContent {
     ///
     /// If no leaf begins there.
     pub fn is_sealed(&self, start: u64, bytes: &[u8]) -> Result<bool, Error> {
-        assert!(start.is_multiple_of(self.leaf()) && start <= self.size, "{start}: not a leaf");
+        let begins = start.is_multiple_of(self.leaf()) && start < self.size.max(1);
+        assert!(begins, "{start}: no leaf begins there");
         let end = start + bytes.len() as u64;
         if end != self.range(start).end {
             return Ok(false);

@@ -1,6 +1,7 @@
 //! A sealed tree, whose files can be read from any place.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::dir::DirTree;
 use crate::error::Error;
@@ -12,7 +13,7 @@ use crate::walk::below;
 
 /// A tree and its manifest.
 pub struct SealedTree {
-    contents: Contents,
+    contents: Arc<Contents>,
     root: PathBuf,
     tree: DirTree,
 }
@@ -25,7 +26,11 @@ impl SealedTree {
         manifest: &Path,
         root: &Path,
     ) -> Result<SealedTree, Error> {
-        let contents = Contents::open(key, raw, manifest)?;
+        SealedTree::new(Arc::new(Contents::open(key, raw, manifest)?), root)
+    }
+
+    /// Opens the directory `root`, whose contents these are.
+    pub fn new(contents: Arc<Contents>, root: &Path) -> Result<SealedTree, Error> {
         let tree = DirTree::open(root).map_err(|error| Error::file(root, error))?;
         Ok(SealedTree { contents, root: root.to_path_buf(), tree })
     }

@@ -26,6 +26,11 @@ pub struct Leaf {
 }
 
 impl Leaf {
+    /// Returns whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Returns the bytes of the leaf from an offset in the file on; none if it is in another leaf.
     pub fn from(&self, offset: u64) -> &[u8] {
         let skipped = offset.checked_sub(self.start).and_then(|skipped| skipped.try_into().ok());
@@ -90,24 +95,43 @@ impl VerifiedFile {
             return Err(Error::file(path, ReadError::Io(error)));
         }
         buffer.resize(bytes, 0);
-        match faults::read_exact_at(file, &mut buffer, start) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-            read => read.map_err(|error| Error::file(path, error))?,
-        }
-        let is_sealed = self.content.is_sealed(start, &buffer)?;
+        let is_sealed = self.fill(file, path, start, &mut buffer)?;
         if is_sealed {
             *leaf = Leaf { start, bytes: buffer };
         }
         Ok(is_sealed)
     }
 
+    /// Reads the leaf that begins at `start` into a buffer of its length. Returns whether it is the
+    /// sealed one.
+    fn fill(&self, file: &File, path: &Path, start: u64, leaf: &mut [u8]) -> Result<bool, Error> {
+        match faults::read_exact_at(file, leaf, start) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            read => read.map_err(|error| Error::file(path, error))?,
+        }
+        self.content.is_sealed(start, leaf)
+    }
+
     /// Reads up to `out.len()` bytes at an offset. Returns their number: 0 at the end only. Reads the
-    /// file only if `leaf` does not have them.
+    /// file only if `leaf` does not have them. On an error `out` has no byte of the leaf.
     pub fn read_at(&self, out: &mut [u8], offset: u64, leaf: &mut Leaf) -> Result<usize, Error> {
         if out.is_empty() || offset >= self.content.size() {
             return Ok(0);
         }
         if leaf.from(offset).is_empty() {
+            let range = self.content.range(offset / self.content.leaf() * self.content.leaf());
+            let bytes = (range.end - range.start) as usize;
+            if offset == range.start && out.len() >= bytes {
+                // Nobody else can read `out` before this returns.
+                let out = &mut out[..bytes];
+                let read = self.fill(&self.file, &self.path, range.start, out);
+                if !matches!(read, Ok(true)) {
+                    out.fill(0);
+                    read?;
+                    return Err(self.content.differs(range));
+                }
+                return Ok(bytes);
+            }
             self.read(offset, leaf)?;
         }
         let bytes = leaf.from(offset);

@@ -39,7 +39,10 @@ if sys.platform != "win32":
     from ._keyref import KeyRef, KeyUnavailable
     from ._tagmac import (
         AuditReport,
+        Content,
         Difference,
+        Manifest,
+        ManifestEntry,
         Part,
         Partial,
         Sealed,
@@ -48,6 +51,7 @@ if sys.platform != "win32":
         combine,
         seal,
     )
+    from ._verified import VerifiedReader, open_verified
 
 __all__ = [
     "BudgetExhausted",
@@ -78,14 +82,19 @@ __all__ = [
 if sys.platform != "win32":
     __all__ += [
         "AuditReport",
+        "Content",
         "Difference",
         "KeyRef",
         "KeyUnavailable",
+        "Manifest",
+        "ManifestEntry",
         "Part",
         "Partial",
         "Sealed",
         "Tree",
+        "VerifiedReader",
         "audit",
         "combine",
+        "open_verified",
         "seal",
     ]

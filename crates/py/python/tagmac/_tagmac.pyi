@@ -41,10 +41,14 @@ __all__ = [
 if sys.platform != "win32":
     __all__ += [
         "AuditReport",
+        "Content",
         "Difference",
+        "Manifest",
+        "ManifestEntry",
         "Part",
         "Partial",
         "Sealed",
+        "SealedFile",
         "Tree",
         "audit",
         "combine",
@@ -378,6 +382,7 @@ if sys.platform != "win32":
         exclude_caches: bool = False,
         max_depth: int | None = None,
         since: str | PathLike[str] | None = None,
+        leaves: int | None = None,
         new_chain: bool = False,
         skip_unreadable: bool = False,
         threads: int = 0,
@@ -473,3 +478,50 @@ if sys.platform != "win32":
         def changes(self) -> list[tuple[str, str | None, str | None]]: ...
         @property
         def reason(self) -> str | None: ...
+
+    @final
+    class Manifest:
+        def __new__(cls, path: str | PathLike[str], key: Key) -> Manifest: ...
+        def info(self, path: str) -> ManifestEntry: ...
+        def list(self, path: str = "", *, recursive: bool = False) -> list[ManifestEntry]: ...
+        def content(self, path: str) -> Content: ...
+        @property
+        def seal(self) -> bytes: ...
+        @property
+        def sequence(self) -> int: ...
+
+    @final
+    class ManifestEntry:
+        @property
+        def path(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
+        @property
+        def size(self) -> int | None: ...
+        @property
+        def tag(self) -> bytes | None: ...
+        @property
+        def mode(self) -> int | None: ...
+        @property
+        def mtime_ns(self) -> int | None: ...
+        @property
+        def target(self) -> str | None: ...
+
+    @final
+    class Content:
+        def verify(self, start: int, data: Buffer) -> None: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def leaf_size(self) -> int: ...
+
+    # An open file, used by open_verified.
+
+    @final
+    class SealedFile:
+        def __new__(
+            cls, manifest: Manifest, root: str | PathLike[str], path: str
+        ) -> SealedFile: ...
+        def read_at(self, offset: int, length: int) -> bytes: ...
+        @property
+        def size(self) -> int: ...

@@ -1,0 +1,222 @@
+"""Files in a store. Their leaves are requested, verified and then released."""
+
+from __future__ import annotations
+
+import errno
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from threading import Lock
+from typing import Any, Final
+
+from .._tagmac import Content, InvalidTag
+from .._verified import VerifiedReader
+
+#: The longest request, unless a leaf is longer.
+_REQUEST: Final = 16 << 20
+#: Reads below this size read ahead if they are sequential.
+_SMALL: Final = 256 << 10
+#: Errors that programs take for a file that does not exist, with a default instead of its bytes.
+_ABSENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
+#: A range of a file.
+Range = tuple["StoredFile", int, int]
+#: The file and the first byte of a leaf.
+_Leaf = tuple[str, int]
+#: Bytes of whole leaves, and their offset in the file.
+_Piece = tuple[int, bytes]
+
+
+class Store:
+    """An untrusted file system, and verified leaves of its files."""
+
+    def __init__(self, fs: Any, cache_bytes: int) -> None:
+        self.fs, self.cache = fs, _Cache(cache_bytes)
+
+    def read(self, wanted: Sequence[Range], ahead: int = 0) -> list[bytes | Exception]:
+        """Reads ranges. Each leaf is requested at most once. If there are requests, the last one is
+        longer by up to `ahead` bytes.
+        """
+        found: dict[_Leaf, _Piece | Exception] = {}
+        needed: dict[_Leaf, StoredFile] = {}
+        for file, start, end in wanted:
+            for leaf in file.leaves(start, end):
+                which = file.relative, leaf
+                if which in found or which in needed:
+                    continue
+                data = self.cache.get(which)
+                if data is None:
+                    needed[which] = file
+                else:
+                    found[which] = leaf, data
+        if needed and ahead:
+            file, _, end = wanted[-1]
+            for leaf in file.leaves(end, min(end + ahead, file.size)):
+                if self.cache.get((file.relative, leaf)) is None:
+                    needed[file.relative, leaf] = file
+        if needed:
+            requests = list(_joined(needed))
+            for request, data in zip(requests, self._fetch(requests), strict=True):
+                found.update(self._verified(request, data))
+        return [_assembled(each, found) for each in wanted]
+
+    def _fetch(self, requests: Sequence[Range]) -> list[Any]:
+        """Requests ranges of the store. Nothing that it returns is trusted."""
+        if len(requests) == 1:
+            [(file, start, end)] = requests
+            try:
+                return [self.fs.cat_file(file.path, start=start, end=end)]
+            except Exception as error:
+                return [error]
+        paths = [file.path for file, _, _ in requests]
+        starts, ends = [start for _, start, _ in requests], [end for _, _, end in requests]
+        answers = list(self.fs.cat_ranges(paths, starts, ends, on_error="return"))
+        if len(answers) != len(requests):
+            raise OSError(errno.EIO, f"expected {len(requests)} ranges, found {len(answers)}")
+        return answers
+
+    def _verified(
+        self, request: Range, answer: Any
+    ) -> dict[_Leaf, _Piece | Exception]:
+        """Verifies the leaves of an answer."""
+        file, start, end = request
+        leaves = list(file.leaves(start, end))
+        if isinstance(answer, _ABSENT):
+            answer = OSError(errno.EIO, "the store does not have this sealed file", file.path)
+        if isinstance(answer, Exception):
+            return {(file.relative, leaf): answer for leaf in leaves}
+        # Other objects could be a view of memory that still changes.
+        data = answer if type(answer) is bytes else bytes(memoryview(answer))
+        if len(data) != end - start:
+            short = f"expected {end - start} bytes from byte {start} on, found {len(data)}"
+            wrong = InvalidTag(f"{file.path}: {short}")
+            return {(file.relative, leaf): wrong for leaf in leaves}
+        try:
+            file.content.verify(start, data)
+        except InvalidTag:
+            return {(file.relative, leaf): file.piece(leaf, start, data) for leaf in leaves}
+        # The first and the last leaf are often read again.
+        for leaf in leaves if len(data) <= self.cache.limit // 4 else (leaves[0], leaves[-1]):
+            at = leaf - start
+            self.cache.put((file.relative, leaf), data[at : at + file.content.leaf_size])
+        return {(file.relative, leaf): (start, data) for leaf in leaves}
+
+
+class StoredFile:
+    """A sealed file in a store."""
+
+    def __init__(self, store: Store, path: str, relative: str, content: Content) -> None:
+        self.store, self.path, self.relative, self.content = store, path, relative, content
+        self.size = content.size
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        end = min(offset + length, self.size)
+        return bytes_or_raise(self.store.read([(self, min(offset, end), end)])[0])
+
+    def leaves(self, start: int, end: int) -> range:
+        """Returns the first byte of each leaf that a range has bytes of."""
+        leaf = self.content.leaf_size
+        return range(start - start % leaf, end, leaf) if start < end else range(0)
+
+    def bounds(self, start: int | None, end: int | None) -> tuple[int, int]:
+        """Returns the bounds of a range as numbers within the file."""
+        first, last, _ = slice(start, end).indices(self.size)
+        return first, max(first, last)
+
+    def piece(self, leaf: int, start: int, data: bytes) -> _Piece | Exception:
+        """Verifies one leaf of the data from `start` on."""
+        part = data[leaf - start : leaf - start + self.content.leaf_size]
+        try:
+            self.content.verify(leaf, part)
+        except InvalidTag as error:
+            return error
+        return leaf, part
+
+
+class StoredReader(VerifiedReader):
+    """A sealed file in a store, open for reading. Small sequential reads read ahead."""
+
+    def __init__(self, fs: Any, file: StoredFile, block_size: int) -> None:
+        super().__init__(file, file.path)
+        self.path, self.fs, self.blocksize = file.path, fs, block_size
+        self._file = file
+        #: The end of the last read, and the number of bytes that were read sequentially up to it.
+        self._end = self._run = 0
+
+    def _next(self, length: int) -> bytes:
+        start, end = self._at, self._at + length
+        self._run = self._run + length if start == self._end else 0
+        self._end = end
+        ahead = min(self._run, self.blocksize, self._file.store.cache.limit // 4)
+        wanted = [(self._file, start, end)]
+        return bytes_or_raise(self._file.store.read(wanted, ahead if length < _SMALL else 0)[0])
+
+    def info(self) -> dict[str, Any]:
+        """Returns the entry, as the file system does."""
+        info: dict[str, Any] = self.fs.info(self.path)
+        return info
+
+
+class _Cache:
+    """Verified leaves, with a limit in bytes. The newest one is always kept."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._leaves: OrderedDict[_Leaf, bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, which: _Leaf) -> bytes | None:
+        with self._lock:
+            found = self._leaves.get(which)
+            if found is not None:
+                self._leaves.move_to_end(which)
+            return found
+
+    def put(self, which: _Leaf, leaf: bytes) -> None:
+        with self._lock:
+            self._bytes += len(leaf) - len(self._leaves.pop(which, b""))
+            self._leaves[which] = leaf
+            while self._bytes > self.limit and len(self._leaves) > 1:
+                self._bytes -= len(self._leaves.popitem(last=False)[1])
+
+
+def _joined(needed: Mapping[_Leaf, StoredFile]) -> Iterator[Range]:
+    """Joins adjacent leaves to requests."""
+    for _, leaves in groupby(sorted(needed), key=lambda which: which[0]):
+        start = end = 0
+        file = None
+        for which in leaves:
+            leaf = which[1]
+            if file is None or leaf != end or end - start >= _REQUEST:
+                if file is not None:
+                    yield file, start, end
+                file, start = needed[which], leaf
+            end = min(leaf + file.content.leaf_size, file.size)
+        if file is not None:
+            yield file, start, end
+
+
+def _assembled(
+    wanted: Range, found: Mapping[_Leaf, _Piece | Exception]
+) -> bytes | Exception:
+    """Returns the bytes of a range, of pieces that are verified."""
+    file, at, end = wanted
+    leaf, parts = file.content.leaf_size, []
+    while at < end:
+        piece = found[file.relative, at - at % leaf]
+        if isinstance(piece, Exception):
+            return piece
+        start, data = piece
+        stop = min(end - start, len(data))
+        parts.append(data if stop - (at - start) == len(data) else memoryview(data)[at - start : stop])
+        at = start + stop
+    return parts[0] if len(parts) == 1 and type(parts[0]) is bytes else b"".join(parts)
+
+
+def bytes_or_raise(found: bytes | Exception) -> bytes:
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+

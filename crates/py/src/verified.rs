@@ -1,0 +1,303 @@
+//! Sealed contents: `Manifest` and its parts, and the reads of files from this machine.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tagmac_files::Error;
+use tagmac_files::leaves::content::{Contents, SealedContent};
+use tagmac_files::leaves::tree::SealedTree;
+use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
+use tagmac_files::manifest::ManifestError;
+use tagmac_files::manifest::entry::{Entry, word};
+
+use crate::buffer::{bytes, released};
+use crate::error::failed;
+use crate::key::Key;
+
+/// The memory for leaves that a file keeps between reads, besides one leaf.
+const SPARE: u64 = 1 << 20;
+
+/// The manifest of a directory, whose files can be read from any place.
+///
+/// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
+/// `WrongKey` if it belongs to another key. Paths are relative to the sealed directory. A path without
+/// an entry raises `FileNotFoundError`.
+#[pyclass(frozen, module = "tagmac")]
+pub struct Manifest {
+    contents: Arc<Contents>,
+    path: PathBuf,
+}
+
+#[pymethods]
+impl Manifest {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, Key>) -> PyResult<Manifest> {
+        let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
+        let contents = py.detach(|| Contents::open(open_key, &raw_key, &path)).map_err(failed)?;
+        Ok(Manifest { contents: Arc::new(contents), path })
+    }
+
+    /// Returns the entry of a path.
+    fn info(&self, py: Python<'_>, path: OsString) -> PyResult<ManifestEntry> {
+        py.detach(|| self.contents.entry(path.as_bytes())).map(ManifestEntry).map_err(unreadable)
+    }
+
+    /// Returns the entries in a directory, in the order of the manifest; with `recursive` also those in
+    /// its directories. `""` is the sealed directory itself.
+    #[pyo3(signature = (path=OsString::new(), *, recursive=false))]
+    fn list(
+        &self,
+        py: Python<'_>,
+        path: OsString,
+        recursive: bool,
+    ) -> PyResult<Vec<ManifestEntry>> {
+        let path = path.as_bytes();
+        let listed = || {
+            if !path.is_empty() {
+                self.contents.entry(path)?;
+            }
+            match recursive {
+                false => self.contents.children(path),
+                true => {
+                    let entries = self.contents.entries(path);
+                    let is_other = |entry: &Result<Entry, Error>| !matches!(entry, Ok(entry) if entry.path == path);
+                    entries.filter(is_other).collect()
+                }
+            }
+        };
+        let entries = py.detach(listed).map_err(unreadable)?;
+        Ok(entries.into_iter().map(ManifestEntry).collect())
+    }
+
+    /// Returns the sealed content of a file, which verifies bytes from any place.
+    fn content(&self, py: Python<'_>, path: OsString) -> PyResult<Content> {
+        let content = || self.contents.content(path.as_bytes(), Path::new(&path));
+        py.detach(content).map(Content).map_err(unreadable)
+    }
+
+    /// The seal. Manifests with equal seals have equal entries.
+    #[getter]
+    fn seal<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.contents.manifest().seal.as_bytes())
+    }
+
+    /// The manifest's number in its chain; 0 for a version without chains.
+    #[getter]
+    fn sequence(&self) -> u64 {
+        self.contents.manifest().header.chain.sequence
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tagmac.Manifest {:?}>", self.path)
+    }
+}
+
+/// An entry of a manifest.
+#[pyclass(frozen, module = "tagmac")]
+pub struct ManifestEntry(Entry);
+
+#[pymethods]
+impl ManifestEntry {
+    /// The path relative to the sealed directory.
+    #[getter]
+    fn path(&self) -> &OsStr {
+        OsStr::from_bytes(&self.0.path)
+    }
+
+    /// "file", "dir", "link" or another kind.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        word(self.0.kind)
+    }
+
+    /// The size of a file in bytes; None for other entries.
+    #[getter]
+    fn size(&self) -> Option<u64> {
+        self.0.content.as_ref().map(|content| content.size)
+    }
+
+    /// The tag of a file's content; None for other entries.
+    #[getter]
+    fn tag<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let tag = self.0.content.as_ref()?.tag?;
+        Some(PyBytes::new(py, tag.as_bytes()))
+    }
+
+    /// The permissions; None if they were not sealed.
+    #[getter]
+    fn mode(&self) -> Option<u32> {
+        self.0.mode
+    }
+
+    /// The modification time in nanoseconds since 1970; None if it was not sealed.
+    #[getter]
+    fn mtime_ns(&self) -> Option<i128> {
+        let (seconds, nanoseconds) = self.0.mtime?;
+        Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
+    }
+
+    /// The target of a link; None for other entries.
+    #[getter]
+    fn target(&self) -> Option<OsString> {
+        self.0.target.clone().map(OsString::from_vec)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tagmac.ManifestEntry {} {:?}>", self.kind(), self.path())
+    }
+}
+
+/// The content of a file, as it was sealed. It consists of leaves, which are verified one by one.
+#[pyclass(frozen, module = "tagmac")]
+pub struct Content(SealedContent);
+
+#[pymethods]
+impl Content {
+    /// The size in bytes.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    /// The length of a leaf in bytes. Only the last leaf may be shorter. A file without leaf tags has one
+    /// leaf.
+    #[getter]
+    fn leaf_size(&self) -> u64 {
+        self.0.leaf()
+    }
+
+    /// Checks that `data` is what was sealed from byte `start` on: one leaf or several. No thread may
+    /// change `data` from then on, so use `bytes`.
+    ///
+    /// Raises `InvalidTag` if it is not, and `ValueError` if no leaf begins at `start`.
+    fn verify(&self, py: Python<'_>, start: u64, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (content, data) = (&self.0, bytes(data)?);
+        if !start.is_multiple_of(content.leaf()) || start >= content.size().max(1) {
+            let leaf = content.leaf();
+            let line =
+                format!("start: expected a multiple of {leaf} below the size, found {start}");
+            return Err(PyValueError::new_err(line));
+        }
+        released(py, data.len(), || verify(content, start, &data)).map_err(failed)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tagmac.Content of {} bytes>", self.0.size())
+    }
+}
+
+/// Verifies leaves from the one that begins at `start` on.
+fn verify(content: &SealedContent, mut start: u64, mut data: &[u8]) -> Result<(), Error> {
+    loop {
+        let range = content.range(start);
+        let bytes = (range.end - range.start).min(data.len() as u64) as usize;
+        let (leaf, rest) = data.split_at(bytes);
+        if !content.is_sealed(start, leaf)? || (range.end == content.size() && !rest.is_empty()) {
+            return Err(content.differs(range));
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        (start, data) = (range.end, rest);
+    }
+}
+
+/// An open file of a directory. All bytes that it returns are verified. For `tagmac.open_verified`.
+#[pyclass(frozen, module = "tagmac._tagmac")]
+pub struct SealedFile {
+    file: VerifiedFile,
+    /// Verified leaves, for small reads; the least recently used one first.
+    spare: Mutex<Vec<Leaf>>,
+}
+
+#[pymethods]
+impl SealedFile {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        manifest: &Bound<'_, Manifest>,
+        root: PathBuf,
+        path: OsString,
+    ) -> PyResult<SealedFile> {
+        let contents = manifest.get().contents.clone();
+        let open = || SealedTree::new(contents, &root)?.file(path.as_bytes());
+        let file = py.detach(open).map_err(unreadable)?;
+        Ok(SealedFile { file, spare: Mutex::default() })
+    }
+
+    /// The size in bytes.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.file.content().size()
+    }
+
+    /// Returns the verified bytes from `offset` on: `length` of them, or fewer at the end of the file.
+    fn read_at<'py>(
+        &self,
+        py: Python<'py>,
+        offset: u64,
+        length: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let length = length.min(self.size().saturating_sub(offset));
+        let length =
+            usize::try_from(length).map_err(|_| PyValueError::new_err("length: too large"))?;
+        PyBytes::new_with(py, length, |out| py.detach(|| self.fill(out, offset)).map_err(failed))
+    }
+}
+
+impl SealedFile {
+    fn fill(&self, mut out: &mut [u8], mut offset: u64) -> Result<(), Error> {
+        let mut leaf = self.leaf_at(offset);
+        let mut read = Ok(());
+        if self.size() == 0 {
+            // An empty file can be a damaged one.
+            read = self.file.read(0, &mut leaf);
+        }
+        while read.is_ok() && !out.is_empty() {
+            match self.file.read_at(out, offset, &mut leaf) {
+                Ok(count) => {
+                    out = &mut out[count..];
+                    offset += count as u64;
+                }
+                Err(error) => read = Err(error),
+            }
+        }
+        self.keep(leaf);
+        read
+    }
+
+    /// Takes the kept leaf with the byte at `offset`, or else the least recently used one.
+    fn leaf_at(&self, offset: u64) -> Leaf {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = spare.iter().position(|leaf| !leaf.from(offset).is_empty());
+        let most = (SPARE / self.file.content().leaf()).max(1) as usize;
+        match found {
+            Some(index) => spare.remove(index),
+            None if spare.len() >= most => spare.remove(0),
+            None => Leaf::default(),
+        }
+    }
+
+    fn keep(&self, leaf: Leaf) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = (SPARE / self.file.content().leaf()).max(1) as usize;
+        if !leaf.is_empty() && spare.len() < most {
+            spare.push(leaf);
+        }
+    }
+}
+
+/// The exception for an error of a lookup or of a read.
+fn unreadable(error: Error) -> PyErr {
+    match &error {
+        Error::Manifest(why) if matches!(**why, ManifestError::NoEntry { .. }) => {
+            PyFileNotFoundError::new_err(error.to_string())
+        }
+        _ => failed(error),
+    }
+}
