@@ -3,7 +3,7 @@
 //! links.
 //!
 //! Names that users write are made plain by [`shorten`], and names in a manifest must be plain
-//! already ([`check`]). Keys of objects stay as they are: `a//b` and `a/b` are two objects.
+//! already ([`check`]). Keys of objects are not changed: `a//b` and `a/b` are two objects.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
