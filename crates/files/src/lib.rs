@@ -64,6 +64,7 @@ pub mod open_key;
 pub mod overwrite;
 pub mod partial;
 pub mod pin;
+pub mod plain;
 pub mod pool;
 pub mod position;
 pub mod progress;
