@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tagmac_files::leaves;
+use tagmac_files::leaf_size;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
@@ -99,8 +99,8 @@ pub fn seal(
 }
 
 fn leaf(key: &OpenKey, size: u64) -> PyResult<u64> {
-    if !(MIN_LEAF..=leaves::MAX).contains(&size) {
-        let line = format!("leaves: expected {MIN_LEAF} to {} bytes, found {size}", leaves::MAX);
+    if !(MIN_LEAF..=leaf_size::MAX).contains(&size) {
+        let line = format!("leaves: expected {MIN_LEAF} to {} bytes, found {size}", leaf_size::MAX);
         return Err(PyValueError::new_err(line));
     }
     key.whole_blocks(size).map_err(failed)
