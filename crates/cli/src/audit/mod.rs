@@ -15,7 +15,6 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::exclusion::Exclusion;
 use tagmac_files::night::{Night, Opened};
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
@@ -79,10 +78,8 @@ fn audit(
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let mut audit = TreeAudit::open(&key, &raw, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
-    let records = args.night.ledger.iter().chain(&args.night.pin);
-    // A record that cannot exist fails later, with its own name.
-    let records = records.filter_map(|path| Exclusion::new(path).ok()).collect();
-    let others = [combined.exclusions(), published.exclusions(), Ok(records)];
+    let options = night::options(&args.night);
+    let others = [combined.exclusions(), published.exclusions(), Ok(options.exclusions())];
     let others: io::Result<Vec<_>> = others.into_iter().collect();
     audit.exclude(others.map(|all| all.concat()))?;
     let manifest = audit.manifest();
@@ -96,7 +93,7 @@ fn audit(
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
-    let mut night = Night::new(night::options(&args.night), &raw, manifest_key, opened, sizes)?;
+    let mut night = Night::new(options, &raw, manifest_key, opened, sizes)?;
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
