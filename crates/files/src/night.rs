@@ -39,7 +39,7 @@ pub struct NightOptions<'a> {
 
 impl NightOptions<'_> {
     /// Returns the exclusions of the ledger and the pin, which may be in the audited directory. A
-    /// path that cannot exist has none: opening it fails later, with its name.
+    /// path in a missing directory is skipped: opening it fails later, with its name.
     pub fn exclusions(&self) -> Vec<Exclusion> {
         let paths = self.ledger.into_iter().chain(self.pin);
         paths.filter_map(|path| Exclusion::new(path).ok()).collect()

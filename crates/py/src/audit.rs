@@ -97,7 +97,7 @@ pub fn audit(
         let manifest_key = ManifestKey::new(&open_key.mac, &raw_key);
         let sizes = |positions: &_, histogram: &mut _| audit.sizes(positions, histogram);
         let mut night = Night::new(options, &raw_key, manifest_key, opened, sizes)?;
-        let put = &mut |path: &[u8], kind, status: Status<'_>| {
+        let put = &mut |path: &[u8], kind, status: Status<'_>, _| {
             counts.add(&status);
             differences.extend(Difference::new(path, kind, status));
         };

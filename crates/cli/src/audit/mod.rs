@@ -102,12 +102,12 @@ fn audit(
     let bar =
         Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
     let mut located = Located::default();
-    let put = &mut |path: &[u8], kind, status: Status<'_>| {
+    let put = &mut |path: &[u8], kind, status: Status<'_>, turn| {
         facts.add(path, &status);
         if args.locate {
             located.add(path, &status);
         }
-        report.put(path, kind, status);
+        report.put(path, kind, status, turn);
     };
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
@@ -149,9 +149,9 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
-    let put = &mut |name: &[u8], kind, status: Status<'_>| {
+    let put = &mut |name: &[u8], kind, status: Status<'_>, turn| {
         facts.add(name, &status);
-        report.put(name, kind, status);
+        report.put(name, kind, status, turn);
     };
     let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
     let paths: Vec<Vec<u8>> = paths.map(files_from::object).collect();
@@ -169,5 +169,6 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
 }
 
 fn form(args: &AuditArgs) -> Form {
-    Form { json: args.json, quiet: args.quiet }
+    let parts = args.night.subset.map(|(_, of)| of);
+    Form { json: args.json, quiet: args.quiet, parts }
 }
