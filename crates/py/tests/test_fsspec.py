@@ -186,11 +186,13 @@ def test_the_cache_is_bounded(store, sealed, tree, contents):
     for name in ("a", "large", "a", "b"):
         for at in range(0, 100_000, 1000):
             assert fs.cat_file(f"{tree}/{name}", at, at + 9) == contents[name][at : at + 9]
-            assert fs._store.cache._bytes <= 10 * LEAF
-            assert fs._store.cache._bytes == sum(map(len, fs._store.cache._leaves.values()))
+            assert fs._store.cache.bytes <= 10 * LEAF
+            pieces = fs._store.cache._pieces.values()
+            assert fs._store.cache.bytes == sum(len(data) for data, _ in pieces)
+            assert len(fs._store.cache._first) == sum(len(leaves) for _, leaves in pieces)
     fs = VerifiedFileSystem(store, **sealed, cache_bytes=0)
     assert fs.cat_file(f"{tree}/large", 5) == contents["large"][5:]
-    assert len(fs._store.cache._leaves) == 1
+    assert len(fs._store.cache._pieces) == 1
 
 
 def changed_at(at):
@@ -253,7 +255,7 @@ def test_a_store_that_answers_wrongly(fs, store, tree, attack, bounds):
             file.seek(bounds[0])
             with pytest.raises(tagmac.InvalidTag):
                 file.read(bounds[1] - bounds[0])
-    assert not fs._store.cache._leaves
+    assert not fs._store.cache._pieces
 
 
 def test_a_store_that_swaps_files(fs, tree, contents, tmp_path):
