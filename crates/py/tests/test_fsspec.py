@@ -4,6 +4,7 @@ import errno
 import io
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
 import pytest
@@ -193,6 +194,33 @@ def test_the_cache_is_bounded(store, sealed, tree, contents):
     fs = VerifiedFileSystem(store, **sealed, cache_bytes=0)
     assert fs.cat_file(f"{tree}/large", 5) == contents["large"][5:]
     assert len(fs._store.cache._pieces) == 1
+
+
+def test_threads_share_a_file_system(store, sealed, tree, contents):
+    fs = VerifiedFileSystem(store, **sealed, cache_bytes=20 * LEAF)
+    file = fs.open(f"{tree}/large")
+    store.answer = changed_at(1_000_000)
+
+    def read(seed):
+        some = random.Random(seed)
+        for _ in range(200):
+            at, count = some.randrange(3_000_000), some.choice([1, 5000, 30_000])
+            expected = contents["large"][at : at + count]
+            for get in (
+                lambda at=at, count=count: file.read_at(at, count),
+                lambda at=at, count=count: fs.cat_file(f"{tree}/large", at, at + count),
+            ):
+                try:
+                    if get() != expected:
+                        return f"{at} {count}"
+                except tagmac.InvalidTag:
+                    if not at - LEAF < 1_000_000 < at + count + LEAF:
+                        return f"{at} {count}: refused"
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(read, range(8))] == [None] * 8
+    assert fs._store.cache.bytes <= 20 * LEAF
 
 
 def changed_at(at):

@@ -42,14 +42,11 @@ class VerifiedReader(io.BufferedIOBase):
     def __init__(self, source: Source, name: str) -> None:
         self._source = source
         self._at = 0
+        self.size = source.size
+        """The size in bytes."""
         self.name = name
         """The path or URL."""
         self.mode = "rb"
-
-    @property
-    def size(self) -> int:
-        """The size in bytes."""
-        return self._source.size
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Returns the bytes from `offset` on: `length` of them, or fewer at the end of the file. The
@@ -114,6 +111,11 @@ class VerifiedReader(io.BufferedIOBase):
     def seekable(self) -> bool:
         """Returns True."""
         return True
+
+    def close(self) -> None:
+        """Closes the file."""
+        super().close()
+        self.__dict__.pop("_source", None)
 
     def _check_open(self) -> None:
         if self.closed:

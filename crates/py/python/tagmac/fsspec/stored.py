@@ -16,6 +16,8 @@ from .._verified import VerifiedReader
 _REQUEST: Final = 16 << 20
 #: Reads below this size read ahead if they are sequential.
 _SMALL: Final = 256 << 10
+#: Longer answers are not kept, except for leaves that are partly used.
+_KEPT: Final = 512 << 10
 #: Errors that programs take for a file that does not exist, with a default instead of its bytes.
 _ABSENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
@@ -57,7 +59,9 @@ class Store:
         if needed:
             requests = list(_joined(needed))
             for request, data in zip(requests, self._fetch(requests), strict=True):
-                found.update(self._verified(request, data))
+                verified = self._verified(request, data)
+                self._keep(request[0], verified, wanted, bool(ahead))
+                found.update(verified)
         return [_assembled(each, found) for each in wanted]
 
     def _fetch(self, requests: Sequence[Range]) -> list[Any]:
@@ -95,13 +99,28 @@ class Store:
             file.content.verify(start, data)
         except InvalidTag:
             return {(file.relative, leaf): file.piece(leaf, start, data) for leaf in leaves}
-        if len(data) <= self.cache.limit // 4:
-            self.cache.put(file, start, data)
-        else:
-            # The first and the last leaf are often read again.
-            for leaf in {leaves[0], leaves[-1]}:
-                self.cache.put(file, leaf, data[leaf - start : leaf - start + file.content.leaf_size])
         return {(file.relative, leaf): (start, data) for leaf in leaves}
+
+    def _keep(
+        self,
+        file: StoredFile,
+        verified: Mapping[_Leaf, _Piece | Exception],
+        wanted: Sequence[Range],
+        has_more: bool,
+    ) -> None:
+        """Keeps what is likely to be read again, or next."""
+        size = file.content.leaf_size
+        ends = {at for one, *bounds in wanted if one.relative == file.relative for at in bounds}
+        partly = {at - at % size for at in ends if at % size and at != file.size}
+        for (_, leaf), piece in verified.items():
+            if isinstance(piece, Exception):
+                continue
+            start, data = piece
+            if has_more or len(data) <= min(_KEPT, self.cache.limit // 4):
+                if leaf == start:
+                    self.cache.put(file, start, data)
+            elif leaf in partly:
+                self.cache.put(file, leaf, data[leaf - start : leaf - start + size])
 
 
 class StoredFile:
