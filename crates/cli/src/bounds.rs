@@ -94,6 +94,9 @@ struct Row {
     allowance: Allowance,
     /// The bound after the number of messages of `--messages`.
     bound: Option<Bound>,
+    /// The maximum number of wrong leaves that a reader may reject, with `--leaves` and if the
+    /// algorithm has leaf tags.
+    reads: Option<u128>,
     /// The advantages of attacks on the cipher, which add to the bound.
     terms: Vec<Term>,
 }
@@ -118,6 +121,7 @@ fn rows(
             BoundError::TooLong { .. } => {
                 Error::usage(format_args!("--length: {algorithm}: {error}"))
             }
+            BoundError::NoLeafTags => Error::usage(format_args!("--leaves: {algorithm}: {error}")),
             _ => Error::usage(format_args!("--messages: {algorithm}: {error}")),
         })
     };
@@ -146,11 +150,20 @@ impl Row {
         let tags =
             |messages| theorem.tags(&Workload { messages, length, attempts: 0 })?.of_keys(keys);
         let bound = args.messages.map(tags).transpose()?;
+        let reads = match args.leaves.then(|| theorem.reads(length, each)).transpose() {
+            // Listed without reads, unless named.
+            Err(BoundError::NoLeafTags) if args.algorithms.is_empty() => None,
+            reads => reads?,
+        };
         // The terms need at least one message.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
-        let forgery = theorem.forgery(&Workload { messages, length, attempts: 1 })?;
+        let load = Workload { messages, length, attempts: 1 };
+        let forgery = match reads {
+            Some(_) => theorem.leaves(&load)?,
+            None => theorem.forgery(&load)?,
+        };
         let terms = forgery.of_keys(keys)?.terms().to_vec();
-        Ok(Row { algorithm, nonces: theorem.nonces(), allowance, bound, terms })
+        Ok(Row { algorithm, nonces: theorem.nonces(), allowance, bound, reads, terms })
     }
 
     /// Returns the expected number of trials of a search for one of the keys, as a logarithm to
@@ -171,6 +184,7 @@ impl Row {
                 NonceKind::Random { .. } => "random",
             }),
             allowance: &self.allowance,
+            reads: self.reads,
             bound: self.bound.as_ref().map(Bound::value),
             bound_log2: self.bound.as_ref().map(Bound::log2).filter(|log2| log2.is_finite()),
             plus: self.terms.iter().map(Term::to_string).collect(),
@@ -195,6 +209,9 @@ struct BoundsRecord<'a> {
     nonces: Option<&'static str>,
     #[serde(flatten)]
     allowance: &'a Allowance,
+    /// See [`Row`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,7 +226,8 @@ fn text(args: &BoundsArgs, rows: &[Row]) -> String {
     let bound = args.messages.map(|messages| format!("AFTER {}", show_count(messages)));
     let head = ["ALGORITHM", "LENGTH", "MESSAGES", "BYTES", "GUESSES"].map(String::from);
     let search = args.keys.map(|_| "KEY SEARCH".to_owned());
-    let mut cells = vec![Vec::from_iter(head.into_iter().chain(search).chain(bound))];
+    let reads = args.leaves.then(|| "READS".to_owned());
+    let mut cells = vec![Vec::from_iter(head.into_iter().chain(reads).chain(search).chain(bound))];
     let groups = rows.chunk_by(|a, b| all && table::same_family(a.algorithm, b.algorithm));
     cells.extend(groups.map(|group| line(args, &group[0], &group[group.len() - 1])));
     let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
@@ -221,13 +239,17 @@ fn text(args: &BoundsArgs, rows: &[Row]) -> String {
         }
         false => "",
     };
+    let leaves = match args.leaves {
+        true => "\nHMAC-SHA256, which makes leaf tags, is compared with a random function.\n",
+        false => "",
+    };
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     let under = if args.keys() == 1 { "" } else { " under any of them" };
     format!(
         "{}{tags} while a forgery{under} has a probability of at most {}:\n\n{}\n{}\
          Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
          cipher E from a random permutation with q queries. E1, E2 and E3 are E under the first,\n\
-         second and third key of a MAC:\n\n{}{derived}",
+         second and third key of a MAC:\n\n{}{derived}{leaves}",
         args.who(),
         show_probability(args.probability()),
         table(&cells),
@@ -270,7 +292,8 @@ fn line(args: &BoundsArgs, first: &Row, last: &Row) -> Vec<String> {
         table::span(trials(first), trials(last))
     });
     let bound = first.bound.as_ref().map(show_bound);
-    cells.into_iter().chain(search).chain(bound).collect()
+    let reads = args.leaves.then(|| both(|row| row.reads.map_or_else(|| "-".into(), show_count)));
+    cells.into_iter().chain(reads).chain(search).chain(bound).collect()
 }
 
 impl Row {

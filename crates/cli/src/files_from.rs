@@ -1,7 +1,6 @@
 //! The names of `--files-from`, and the patterns of the filters.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +11,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::filter::{self, Patterns};
 use tagmac_files::name_list::{MAX_TEXT, NameList};
 use tagmac_files::objects::check_name;
+use tagmac_files::plain::{self, NotBelow};
 use tagmac_files::{Error, ReadError};
 
 use crate::args::{FilesFromArgs, FilterArgs};
@@ -47,12 +47,12 @@ pub fn given(names: &[PathBuf]) -> NameList {
 /// and in it. The directory itself has no entry, so its name is skipped. Messages begin with
 /// `label`.
 pub fn below(label: &str, root: &Path, mut names: NameList) -> Result<NameList, Error> {
-    let in_root: Vec<&[u8]> = parts(root.as_os_str().as_bytes()).collect();
+    let in_root: Vec<&[u8]> = plain::names(root.as_os_str().as_bytes()).collect();
     // `find DIR` prints names that begin with DIR.
     if let Some(name) = names.get(0)
         && root.is_relative()
         && !in_root.is_empty()
-        && parts(name).take(in_root.len()).eq(in_root.iter().copied())
+        && plain::names(name).take(in_root.len()).eq(in_root.iter().copied())
         && !root.join(root).exists()
     {
         let (name, root) = (Escaped::bytes(name), Escaped::name(root));
@@ -61,44 +61,23 @@ pub fn below(label: &str, root: &Path, mut names: NameList) -> Result<NameList, 
              prints such names"
         )));
     }
-    let mut name = Vec::new();
-    names.shorten(|path| {
-        name.clear();
-        name.extend_from_slice(path);
-        let wrong = |what: &dyn fmt::Display| {
-            let name = Escaped::bytes(&name);
-            Error::usage(format_args!("{label}: {name}: {what}"))
-        };
-        let mut rest = parts(&name);
-        if name.starts_with(b"/") {
-            let is_inside =
-                root.is_absolute() && in_root.iter().all(|&part| rest.next() == Some(part));
-            if !is_inside {
-                let root = Escaped::name(root);
-                return Err(wrong(&format_args!("not in the directory {root}")));
-            }
+    names.shorten(|path| match plain::shorten(path, Some(root)) {
+        Ok(length) => Ok(0..length),
+        Err(why) => {
+            let name = Escaped::bytes(path);
+            Err(Error::usage(match why {
+                NotBelow::Absolute => {
+                    let root = Escaped::name(root);
+                    format!("{label}: {name}: not in the directory {root}")
+                }
+                NotBelow::Parent => format!(
+                    "{label}: {name}: the name contains '..'; expected one below the directory"
+                ),
+            }))
         }
-        let mut length = 0;
-        for part in rest {
-            if part == b".." {
-                return Err(wrong(&"the name contains '..'; expected one below the directory"));
-            }
-            if length > 0 {
-                path[length] = b'/';
-                length += 1;
-            }
-            path[length..length + part.len()].copy_from_slice(part);
-            length += part.len();
-        }
-        Ok(0..length)
     })?;
     names.sort(dir::order);
     Ok(names)
-}
-
-/// Returns the names in a path, without empty ones and `.`.
-fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
 /// Returns the names of a list as sorted names of objects below a URL.
@@ -113,6 +92,15 @@ pub fn objects(mut names: NameList) -> Result<NameList, Error> {
     }
     names.sort(<[u8]>::cmp);
     Ok(names)
+}
+
+/// Returns a path below the root of a tree in its plain form; an empty one for the root.
+pub fn path(name: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut path = name.to_vec();
+    let length = plain::shorten(&mut path, None)
+        .map_err(|why| Error::usage(format_args!("{}: {why}", Escaped::bytes(name))))?;
+    path.truncate(length);
+    Ok(path)
 }
 
 /// Returns the name of an object, or of the objects below it, without slashes at the end.

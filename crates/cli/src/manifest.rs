@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tagmac::Tag;
@@ -187,16 +187,20 @@ fn relation(relation: Relation) -> Cow<'static, str> {
 
 /// Prints the entries at and below the given names, or all.
 fn cat(args: &ManifestArgs, opened: &Opened<'_>) -> Result<Option<Exit>, Error> {
-    let mut wanted: Vec<(Vec<u8>, bool)> = args
-        .names
-        .iter()
-        .map(|name| (files_from::object(name.as_os_str().as_bytes()), false))
-        .collect();
+    let name = |name: &PathBuf| {
+        let name = name.as_os_str().as_bytes();
+        match opened {
+            Opened::Tree(..) => files_from::path(name),
+            Opened::Objects(_) => Ok(files_from::object(name)),
+        }
+    };
+    let wanted = args.names.iter().map(|each| Ok((name(each)?, false)));
+    let mut wanted = wanted.collect::<Result<Vec<(Vec<u8>, bool)>, Error>>()?;
     let mut is_wanted = |path: &[u8]| {
         let mut found = wanted.is_empty();
         for (name, seen) in &mut wanted {
             if let Some(rest) = path.strip_prefix(&**name)
-                && (rest.is_empty() || rest[0] == b'/')
+                && (rest.is_empty() || rest[0] == b'/' || name.is_empty())
             {
                 (found, *seen) = (true, true);
             }

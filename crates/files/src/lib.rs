@@ -5,6 +5,7 @@
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
 //! | a tree and its manifest | [`seal`], [`audit`], [`rekey`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
+//! | verified reads of a sealed tree | [`leaves`], [`leaf_size`] |
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | audits of a part of the entries | [`position`], [`selection`], [`ledger`], [`chain`], [`pin`], [`proof`], [`day`] |
 //! | a tag that follows edits | [`sidecar`] |
@@ -46,6 +47,7 @@ pub mod identity;
 pub mod key_access;
 pub mod key_file;
 pub mod key_source;
+pub mod leaf_size;
 pub mod leaves;
 pub mod ledger;
 pub mod line;
@@ -62,6 +64,7 @@ pub mod open_key;
 pub mod overwrite;
 pub mod partial;
 pub mod pin;
+pub mod plain;
 pub mod pool;
 pub mod position;
 pub mod progress;

@@ -10,6 +10,7 @@ use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::night::{Night, NightOptions, Opened, Proof};
 use tagmac_files::objects::ManifestKey;
+use tagmac_files::plain;
 use tagmac_files::selection::Request;
 
 use crate::error::failed;
@@ -135,15 +136,14 @@ fn wrong<T>(what: &'static str) -> PyResult<T> {
 
 /// Returns a path below the directory in the form of a manifest.
 fn plain(path: OsString) -> PyResult<Vec<u8>> {
-    let path = path.into_vec();
-    let parts = path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".");
-    let parts: Vec<&[u8]> = parts.collect();
-    if path.starts_with(b"/") || parts.contains(&&b".."[..]) || parts.is_empty() {
+    let mut path = path.into_vec();
+    let Ok(length @ 1..) = plain::shorten(&mut path, None) else {
         let path = Escaped::bytes(&path);
         let what = format!("paths: {path}: expected a path relative to the directory and in it");
         return Err(PyValueError::new_err(what));
-    }
-    Ok(parts.join(&b'/'))
+    };
+    path.truncate(length);
+    Ok(path)
 }
 
 /// The result of `audit`. It is true if nothing that was compared differs from the manifest.

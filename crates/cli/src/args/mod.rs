@@ -393,6 +393,9 @@ pub struct BoundsArgs {
     /// The number of keys, such as one for each device: they share the probability
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub keys: Option<u128>,
+    /// Also show how many wrong leaves a reader of ranges may reject
+    #[arg(long, conflicts_with = "tag_bits")]
+    pub leaves: bool,
     /// Random nonces of full length, as 'tagmac tag' draws them, or a counter's
     #[arg(long, value_name = "KIND", value_enum)]
     pub nonces: Option<Nonces>,

@@ -6,11 +6,13 @@
 
 mod commands;
 mod topics;
+mod trees;
 
 use std::fmt::Write as _;
 
 pub use commands::*;
 use topics::{TOPICS, Topic};
+pub use trees::*;
 
 /// The end of `tagmac --help`.
 pub fn overview() -> String {

@@ -45,7 +45,7 @@ impl Nodes {
         number
     }
 
-    /// Returns the number of a path for a listing, which counts no lookup: 0 if it has none yet.
+    /// Returns the number of a path for a listing, which counts no lookup: 0 if it was not looked up.
     pub fn number(&self, path: &[u8]) -> u64 {
         self.by_path.get(path).copied().unwrap_or(0)
     }

@@ -43,7 +43,7 @@ struct OpenFile {
     leaf: Mutex<Leaf>,
 }
 
-/// What is open, by the number that the kernel gives back.
+/// Open files or directories by their numbers, which the kernel gives back.
 struct Handles<T> {
     open: Mutex<HashMap<u64, Arc<T>>>,
     next: AtomicU64,

@@ -108,6 +108,43 @@ fn tags_that_are_cut() {
 }
 
 #[test]
+fn reads_of_leaves() {
+    let ran = bounds(&["--leaves"]).exits(0);
+    assert!(ran.out.contains("  GUESSES") && ran.out.contains("  READS"));
+    assert!(ran.out.lines().all(|line| line.len() < 100));
+    // A guess at a leaf tag of 128 bits is about as likely as a collision, or rarer.
+    let last = |name| row(&ran, name)[4..].to_vec();
+    assert_eq!(last("PMAC-AES128"), ["2^61.78", "2^61.78"]);
+    assert_eq!(last("PMAC-PRESENT128"), ["2047", "2047"]);
+    assert_eq!(last("LIGHTMAC-AES128-S8..S64"), ["2^96", "2^95"]);
+    assert_eq!(last("ELIMAC-AES128"), ["2^81.08", "2^81.08"]);
+    // Algorithms with nonces have no leaf tags.
+    assert_eq!(last("POLY1305-AES"), ["2^54.27", "-"]);
+    let hmac = "HMAC-SHA256, which makes leaf tags, is compared with a random function.\n";
+    assert!(ran.out.ends_with(hmac), "{}", ran.out);
+    assert!(ran.out.contains("Adv^prp_E + Adv^prf_HMAC-SHA256"), "{}", ran.out);
+    let one = ["--leaves", "--json", "-a", "PMAC-AES128"];
+    let object: Value = serde_json::from_str(&bounds(&one).exits(0).out).unwrap();
+    let guesses = object["guesses"].as_f64().unwrap();
+    assert!((object["reads"].as_f64().unwrap() / guesses - 1.0).abs() < 1e-6);
+    // 2^39.2 contents of 512 leaves of 2 KiB.
+    assert_eq!(object["plus"][1], "Adv^prf_HMAC-SHA256(2^48.21)");
+    let without = bounds(&["--json", "-a", "PMAC-AES128"]).exits(0);
+    assert!(!without.out.contains("reads") && !without.out.contains("HMAC"));
+    // All keys together.
+    let keys =
+        bounds(&["--leaves", "--keys", "2^20", "-m", "2^20", "-a", "ELIMAC-AES128"]).exits(0);
+    assert_eq!(row(&keys, "ELIMAC-AES128")[5..], ["2^61.08", "2^108", "2^-54.08"]);
+
+    let refused = |args: &[&str], text: &str| {
+        bounds(args).exits(2).prints("").says(&[text]);
+    };
+    let nonces = "--leaves: UMAC-64: a MAC with nonces has no leaf tags";
+    refused(&["--leaves", "-a", "UMAC-64"], nonces);
+    refused(&["--leaves", "--tag-bits", "64"], "cannot be used with");
+}
+
+#[test]
 fn many_keys_share_the_probability() {
     let ran = bounds(&["--keys", "2^20", "--messages", "2^20"]).exits(0);
     assert!(

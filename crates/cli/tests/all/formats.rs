@@ -210,3 +210,35 @@ fn files_of_an_older_build_open() {
         assert!(&place.read("f")[150_000..][..7] == b"patched");
     }
 }
+
+#[test]
+fn a_manifest_of_version_2_gets_a_new_key() {
+    for name in ["PMAC-AES128", "UMAC-64", "HMAC-SHA256"] {
+        let place = place(name);
+        place.run(&["keygen", "-a", "POLY1305-AES", "-o", "n"]).exits(0);
+        let old = String::from_utf8(place.read("manifest")).unwrap();
+        assert!(old.starts_with("tagmac-manifest-2\n"));
+        let rekey = ["rekey", "-k", "k", "--new-key", "n", "manifest", "tree"];
+        // A change is found before anything is written.
+        let bytes = place.read("tree/h");
+        place.file("tree/h", "other");
+        place.run(&rekey).exits(1);
+        assert_eq!(place.read("manifest"), old.as_bytes());
+        place.file("tree/h", bytes);
+        let file = fs::File::options().write(true).open(place.path("tree/h")).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::new(1_700_000_000, 500)).unwrap();
+        place.run(&rekey).exits(0).prints("").says(&["3 unchanged"]);
+        // The new manifest has the new version, and continues the chain after the old one.
+        let new = String::from_utf8(place.read("manifest")).unwrap();
+        assert!(new.starts_with("tagmac-manifest-3\nalgorithm: POLY1305-AES\n"), "{new}");
+        let seal = old.lines().last().unwrap().strip_prefix("seal: ").unwrap();
+        let day = new.lines().find_map(|line| line.strip_prefix("sequence: 1 ")).unwrap();
+        let chain = format!("sequence: 1 {day}\nfirst: {seal}\nlinks: 1\n0 - {seal}\n");
+        assert!(new.contains(&chain), "{new}");
+        assert!(new.contains("\noptions: mtime\n"));
+        place.run(&["audit", "-k", "n", "manifest", "tree"]).exits(0).prints("");
+        let pin = ["audit", "-k", "n", "--pin", "p", "--ledger", "l", "manifest", "tree"];
+        place.run(&pin).exits(0);
+        place.run(&pin).exits(0);
+    }
+}

@@ -103,7 +103,7 @@ fn a_leaf_that_is_damaged_in_both_copies_changes_nothing() {
     let ran = place.keyed("repair", &["m", "t", name, "--from", "copy"]).exits(1);
     ran.says(&["not repaired: 1 of its 2 damaged leaves are damaged in copy too, the first at bytes 36864 to 40960"]);
     assert!(place.read(format!("t/{name}")) == one);
-    // A shorter file is completed; a longer one may have data that nobody sealed.
+    // A shorter file is completed; a longer one may have new data.
     place.file(format!("t/{name}"), &bytes[..LEAF + 1]);
     place.keyed("repair", &["m", "t", name, "--from", &format!("c/{name}")]).exits(0);
     assert!(place.read(format!("t/{name}")) == *bytes);

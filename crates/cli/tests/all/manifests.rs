@@ -97,6 +97,14 @@ fn cat_prints_entries_as_they_are() {
     let below = below.says(&["no: the manifest has no entry at or below it\n"]).out;
     let ends: Vec<&str> = below.lines().map(|line| line.rsplit('\t').next().unwrap()).collect();
     assert_eq!(ends, ["d", "d/gone", "d/moved", "z"]);
+    // Names need not be in the form of the manifest.
+    let same = place.keyed("manifest", &["cat", "m1", ".//d/./", "./z"]).exits(0).out;
+    assert_eq!(same, below);
+    place.keyed("manifest", &["cat", "m1", "."]).exits(0).prints(&all);
+    for (name, why) in [("/d", "the path is absolute"), ("d/../z", "the path contains '..'")] {
+        let ran = place.keyed("manifest", &["cat", "m1", name]).exits(2);
+        ran.says(&[&format!("{name}: {why}; expected one below the directory\n")]);
+    }
     let ran = place.keyed("manifest", &["--json", "cat", "m1", "d/gone"]).exits(0);
     let entry: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((entry["path"].as_str(), entry["bytes"].as_u64()), (Some("d/gone"), Some(1)));

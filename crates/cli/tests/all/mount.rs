@@ -45,7 +45,7 @@ impl Mounted {
         self.point.join(name)
     }
 
-    /// Unmounts by a signal and returns the messages.
+    /// Ends the mount by a signal and returns the messages.
     fn end(mut self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());

@@ -110,6 +110,25 @@ fn a_quick_audit_reads_nothing() {
 }
 
 #[test]
+fn each_file_is_read_in_exactly_one_part() {
+    let place = place();
+    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    // Of the same size: only an audit that reads a file sees the change of its content.
+    (0..9).for_each(|number| place.file(format!("t/{}/f{number}", number % 3), "TEXT 0"));
+    let mut read = Vec::new();
+    for part in 1..=13 {
+        let ran = place.keyed("audit", &["--subset", &format!("{part}/13"), "m", "t"]);
+        let lines = ran.out.lines().filter_map(|line| line.strip_suffix(": changed: content"));
+        read.extend(lines.map(String::from));
+    }
+    read.sort();
+    let all: Vec<String> = (0..3)
+        .flat_map(|folder| (0..3).map(move |number| format!("{folder}/f{}", 3 * number + folder)))
+        .collect();
+    assert_eq!(read, all);
+}
+
+#[test]
 fn each_night_reads_its_part_and_the_ledger_remembers() {
     let place = place();
     place.keyed("seal", &["t", "-o", "m"]).exits(0);

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use rustix::fs::{XattrFlags, setxattr};
+use rustix::io::Errno;
+
 use crate::common::{Place, leftovers};
 
 /// A place with the keys `k` and `n` and a tree `t`.
@@ -56,6 +59,60 @@ fn the_new_manifest_has_the_same_entries_and_continues_the_chain() {
         let ran = place.run(&["audit", "-k", "n", "m", "t"]).exits(1);
         assert!(ran.out.starts_with("d/b: changed: "), "{}", ran.out);
     }
+}
+
+#[test]
+fn extended_attributes_are_verified_and_tagged_again() {
+    let place = place("PMAC-AES128", "UMAC-64");
+    let set = |name: &str, attribute: &str, value: &[u8]| {
+        setxattr(place.path(name), attribute, value, XattrFlags::empty())
+    };
+    match set("t/a", "user.a", b"one") {
+        Err(Errno::NOTSUP) => {
+            eprintln!("skipped: the file system of the test refuses extended attributes");
+            return;
+        }
+        set => set.unwrap(),
+    }
+    set("t/a", "user.empty", b"").unwrap();
+    set("t/d", "user.of-a-folder", &[0, 255, 10]).unwrap();
+    place.keyed("seal", &["--xattrs", "t", "-o", "m"]).exits(0);
+    let before = text(&place, "m");
+    // A change of each kind is found under the old key, and nothing is written.
+    let changes: [(&str, &str, &[u8], &str); 3] = [
+        ("t/a", "user.a", b"two", "a: changed: xattrs"),
+        ("t/d", "user.new", b"", "d: changed: xattrs"),
+        ("t/large", "user.a", b"one", "large: changed: xattrs"),
+    ];
+    for (name, attribute, value, line) in changes {
+        let path = place.path(name);
+        let mut old = vec![0; 100];
+        let old = match rustix::fs::getxattr(&path, attribute, &mut old[..]) {
+            Ok(length) => Some(old[..length].to_vec()),
+            Err(_) => None,
+        };
+        set(name, attribute, value).unwrap();
+        let ran = place.keyed("rekey", &REKEY).exits(1);
+        assert!(ran.out.starts_with(line), "{}", ran.out);
+        assert_eq!(text(&place, "m"), before);
+        match old {
+            Some(old) => set(name, attribute, &old).unwrap(),
+            None => rustix::fs::removexattr(&path, attribute).unwrap(),
+        }
+    }
+    place.keyed("rekey", &REKEY).exits(0).prints("").says(&["6 unchanged"]);
+    let audit = ["audit", "-k", "n", "m", "t"];
+    place.run(&audit).exits(0).prints("");
+    // The tags of the attributes are those of the new key.
+    let attributes = |manifest: &str| -> Vec<String> {
+        let lines = manifest.lines().filter(|line| line.starts_with("dir\t"));
+        lines.map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect()
+    };
+    let (old, new) = (attributes(&before), attributes(&text(&place, "m")));
+    assert_eq!((old.len(), new.len()), (1, 1));
+    assert_ne!(old, new);
+    set("t/d", "user.of-a-folder", b"").unwrap();
+    place.run(&audit).exits(1).prints("d: changed: xattrs\n");
 }
 
 #[test]

@@ -95,3 +95,46 @@ impl Tally {
         self.exceptions.extend(turn.read.then_some(turn.position));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use tagmac_any::Algorithm;
+
+    use super::*;
+    use crate::raw_key::RawKey;
+    use crate::selection::{Histogram, Order, Request, Selection};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn each_entry_is_read_in_exactly_one_part(
+            key in any::<[u8; 16]>(),
+            start in any::<u64>(),
+            names in proptest::collection::btree_set(
+                proptest::collection::vec(any::<u8>(), 1..40),
+                1..60,
+            ),
+        ) {
+            let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
+            let raw = RawKey { algorithm, bytes: key.to_vec().into() };
+            let histogram = Histogram::default();
+            for of in [1, 2, 3, 7, 30, 1000] {
+                let mut parts = BTreeMap::new();
+                for number in 1..=of {
+                    let request = Request::Subset { number, of };
+                    let part = Selection::new(request, Order::From(start), &histogram).unwrap();
+                    let positions = Positions::new(&raw);
+                    let plan = Plan { positions, arcs: part.arcs, ledger: None };
+                    for name in names.iter().filter(|name| plan.turn(name, 1, None).read) {
+                        prop_assert_eq!(parts.insert(name, number), None);
+                    }
+                }
+                prop_assert_eq!(parts.len(), names.len());
+            }
+        }
+    }
+}

@@ -9,9 +9,10 @@ use tagmac::hazmat::PartError;
 
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::leaf_size;
 use crate::leaves::file::LeafFile;
 use crate::leaves::index::{Index, Place};
-use crate::leaves::{LeafMac, Leaves, MAX, TAG_BYTES};
+use crate::leaves::{LeafMac, Leaves, TAG_BYTES};
 use crate::manifest::entry::{Content, Entry, word};
 use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
@@ -38,7 +39,7 @@ impl Contents {
         let place = manifest.to_path_buf();
         let manifest = Manifest::open(manifest, key, seal_mac(raw))?;
         let place = place.canonicalize().map_err(|error| Error::file(&place, error))?;
-        let leaves = Leaves::new(raw, manifest.header.options.leaves.unwrap_or(MAX));
+        let leaves = Leaves::new(raw, manifest.header.options.leaves.unwrap_or(leaf_size::MAX));
         let index = Index::new(&manifest, key, &leaves)?;
         let tags = OnceLock::new();
         Ok(Contents { key: key.clone(), leaves, manifest, index, place, tags })

@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 use crate::manifest::entry::Entry;
 use crate::open_key::OpenKey;
 
-/// The length of a block's lines in bytes, but for the end of its last line.
+/// The length of a block's lines in bytes, except the end of the last one.
 const BLOCK: usize = 64 << 10;
 
 /// The blocks of a manifest's lines.
@@ -58,7 +58,7 @@ impl Index {
             }
             // A line has only one form.
             entry.write(&manifest.header, &mut text);
-            tags += leaves.count_of(&entry);
+            tags += count_of(leaves, &entry);
             if text.len() >= BLOCK {
                 close(&mut text, &mut first, before);
             }
@@ -107,9 +107,14 @@ impl Block {
                 let line = &line[..line.len() - 1];
                 let entry = Entry::parse(line, &manifest.header).map_err(|_| manifest.changed())?;
                 let place = Place { first, entry };
-                first += leaves.count_of(&place.entry);
+                first += count_of(leaves, &place.entry);
                 Ok(place)
             })
             .collect()
     }
+}
+
+/// Returns the number of leaf tags of an entry.
+pub(crate) fn count_of(leaves: &Leaves, entry: &Entry) -> u64 {
+    entry.content.as_ref().map_or(0, |content| leaves.count_for(content.size))
 }

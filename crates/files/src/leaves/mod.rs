@@ -9,28 +9,17 @@ pub(crate) mod sealing;
 pub mod tree;
 pub mod verified;
 
-use std::ops::RangeInclusive;
-
 use tagmac::Tag;
 use tagmac::hazmat::PartError;
 use tagmac::save::{Purpose, Writer};
 use tagmac_any::{AnyMac, AnyStream, Parts};
 
+use crate::leaf_size;
 use crate::manifest::derived_hmac;
-use crate::manifest::entry::Entry;
 use crate::raw_key::RawKey;
-use crate::read::{LeafSums, Tagged};
 
 /// The length of a leaf tag in bytes.
 pub const TAG_BYTES: usize = 16;
-/// The length of a leaf in bytes, unless the user chooses another.
-pub const DEFAULT: u64 = 64 << 10;
-/// The least and the greatest length of a leaf in bytes.
-pub const SIZES: RangeInclusive<u64> = 4000..=MAX;
-/// The greatest length.
-pub const MAX: u64 = 64 << 20;
-/// A longer file has larger leaves, so that it has at most this many.
-const MAX_LEAVES: u64 = 1 << 19;
 /// The first bytes of a leaf tag's text: one block of SHA-256, the same for all leaves of a file.
 const HEAD: usize = 64;
 
@@ -47,22 +36,28 @@ impl Leaves {
         Leaves { mac: derived_hmac(Purpose::Leaf, 8 * TAG_BYTES, key), size }
     }
 
-    /// Returns the length of a leaf of a file. `None` if the file has no leaves, since it is not
-    /// longer than one.
+    /// Returns the length of a leaf of a file of `bytes` bytes. `None` if the file has no leaves.
     pub fn size_for(&self, bytes: u64) -> Option<u64> {
-        size_for(self.size, bytes)
+        leaf_size::of(self.size, bytes)
     }
 
-    /// Returns the number of leaf tags of an entry.
-    pub(crate) fn count_of(&self, entry: &Entry) -> u64 {
-        entry.content.as_ref().map_or(0, |content| count(self.size, content.size))
+    /// Returns the number of leaf tags of a file of `bytes` bytes.
+    pub fn count_for(&self, bytes: u64) -> u64 {
+        leaf_size::count(self.size, bytes)
     }
 
-    /// Makes the tags of all leaves of a file, of which `rest` is the end.
-    pub(crate) fn tags(&self, tagged: &Tagged, sums: LeafSums, rest: &[u8]) -> Vec<u8> {
-        let content = LeafMac::new(self, &tagged.tag, tagged.bytes, sums.leaf());
-        let count = tagged.bytes.div_ceil(sums.leaf());
-        let sums: Vec<Writer> = sums.into_sums().collect();
+    /// Makes the tags of all leaves of a content with this tag and size. `sums` are those of its leaves
+    /// of `leaf` bytes, and `rest` is its end.
+    pub(crate) fn tags(
+        &self,
+        tag: &Tag,
+        size: u64,
+        leaf: u64,
+        sums: &[Writer],
+        rest: &[u8],
+    ) -> Vec<u8> {
+        let content = LeafMac::new(self, tag, size, leaf);
+        let count = size.div_ceil(leaf);
         // All sums have the same length.
         let bytes = sums.iter().map(|sums| sums.as_bytes().len()).sum::<usize>() / count as usize;
         let sums = sums.iter().flat_map(|sums| sums.as_bytes().chunks_exact(bytes));
@@ -74,21 +69,6 @@ impl Leaves {
         }
         tags
     }
-}
-
-/// Returns the length of a leaf of a file of `bytes` bytes in a manifest with leaves of `size` bytes;
-/// `None` if the file has no leaves.
-pub fn size_for(size: u64, bytes: u64) -> Option<u64> {
-    let mut leaf = size;
-    while bytes.div_ceil(leaf) > MAX_LEAVES {
-        leaf = leaf.checked_mul(2)?;
-    }
-    (bytes > size).then_some(leaf)
-}
-
-/// Returns the number of leaf tags of a file of `bytes` bytes.
-pub fn count(size: u64, bytes: u64) -> u64 {
-    size_for(size, bytes).map_or(0, |leaf| bytes.div_ceil(leaf))
 }
 
 /// The MAC of the leaves of one content.

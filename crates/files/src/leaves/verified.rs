@@ -1,4 +1,4 @@
-//! A file of which every byte is verified before it is released.
+//! A file whose bytes are verified before they are released.
 
 use std::fs::File;
 use std::io;

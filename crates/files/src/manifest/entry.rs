@@ -1,13 +1,14 @@
 //! The entries of a manifest, and their form as lines.
 
 use crate::day::Day;
-use crate::dir::{EntryKind, MAX_PATH};
+use crate::dir::EntryKind;
 use tagmac::Tag;
 
 use crate::column::{parse_time, push_hex, push_number, push_time};
 use crate::manifest::header::Header;
 use crate::manifest::name::{escape, unescape};
 use crate::manifest::stamp::Stamp;
+use crate::plain;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +224,7 @@ impl Entry {
         if fields.next().is_some() {
             return Err("expected fewer columns");
         }
-        check_path(&path)?;
+        plain::check(&path)?;
         if target.as_ref().is_some_and(|target| target.is_empty() || target.contains(&0)) {
             return Err("expected a link's target without zero bytes");
         }
@@ -244,23 +245,4 @@ fn column<T>(out: &mut Vec<u8>, value: Option<T>, push: impl FnOnce(T, &mut Vec<
         Some(value) => push(value, out),
         None => out.extend_from_slice(NOTHING.as_bytes()),
     }
-}
-
-/// Rejects paths that are not below the root.
-fn check_path(path: &[u8]) -> Result<(), &'static str> {
-    if path.len() > MAX_PATH {
-        return Err("the path is longer than 4096 bytes");
-    }
-    if path.starts_with(b"/") {
-        return Err("the path is absolute; expected one below the directory");
-    }
-    for name in path.split(|&byte| byte == b'/') {
-        match name {
-            b".." => return Err("the path contains '..'; expected one below the directory"),
-            b"" | b"." => return Err("the path contains an empty name or '.'"),
-            name if name.contains(&0) => return Err("the path contains a zero byte"),
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ pub mod header;
 pub(crate) mod listed;
 pub(crate) mod name;
 pub mod options;
-pub(crate) mod stamp;
+pub mod stamp;
 #[cfg(test)]
 mod tests;
 mod unreadable;

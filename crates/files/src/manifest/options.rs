@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::leaves;
+use crate::leaf_size;
 
 /// The options with a number, without it.
 const MAX_DEPTH: &str = "max-depth=";
@@ -63,7 +63,7 @@ impl ManifestOptions {
             max_depth: number(MAX_DEPTH).map(str::parse).transpose().ok()?,
             leaves: number(LEAVES).map(str::parse).transpose().ok()?,
         };
-        let leaves = options.leaves.is_none_or(|leaf| leaves::SIZES.contains(&leaf));
+        let leaves = options.leaves.is_none_or(|leaf| leaf_size::ALL.contains(&leaf));
         (leaves && options.to_string() == text).then_some(options)
     }
 

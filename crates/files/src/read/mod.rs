@@ -154,7 +154,8 @@ impl<'a> FileReader<'a> {
                 let (part, rest) = self.in_parts(parts, file, span, kept, sums.as_ref())?;
                 let mut tagged = Tagged::new(parts.finish(part, nonce, rest)?, size);
                 if let (Some((leaves, _)), Some(sums)) = (leaves, sums) {
-                    tagged.leaf_tags = leaves.tags(&tagged, sums, rest);
+                    let (leaf, sums) = (sums.leaf(), sums.into_sums());
+                    tagged.leaf_tags = leaves.tags(&tagged.tag, size, leaf, &sums, rest);
                 }
                 tagged
             }

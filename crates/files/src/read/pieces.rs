@@ -150,8 +150,8 @@ impl LeafSums {
     }
 
     /// Returns all sums, in order.
-    pub fn into_sums(self) -> impl Iterator<Item = Writer> {
-        self.done.into_inner().expect("no worker panics").into_values()
+    pub fn into_sums(self) -> Vec<Writer> {
+        self.done.into_inner().expect("no worker panics").into_values().collect()
     }
 }
 

@@ -24,7 +24,7 @@ const GROUP: u64 = 256 << 10;
 const REQUEST: u64 = 64 << 20;
 /// The bytes of a permit.
 const UNIT: usize = 4 << 10;
-/// What a leaf takes in the cache in addition to its bytes, approximately.
+/// The approximate memory of a leaf in the cache, besides its bytes.
 const OVERHEAD: usize = 256;
 
 /// A file of the manifest.
@@ -142,7 +142,7 @@ impl<S: ObjectStore> Fetcher<S> {
     }
 }
 
-/// An answer of the store, from which some leaves were read.
+/// A response of the store, and how far it was read.
 struct Request {
     /// The bytes that were not read yet.
     range: Range<u64>,
@@ -190,13 +190,15 @@ impl Request {
         loop {
             let leaf = sealed.content.range(self.range.start);
             let received = self.receive((leaf.end - leaf.start) as usize);
-            let mut bytes =
-                received.await.map_err(|error| request(&sealed.meta.location, error))?;
+            let bytes = received.await.map_err(|error| request(&sealed.meta.location, error))?;
             self.range.start = leaf.end;
-            if leaf.end >= self.range.end && self.has_more().await? {
-                // More than was asked for: this cannot be the sealed leaf.
-                bytes.clear();
-                return Err(differs(&sealed, leaf));
+            if leaf.end >= self.range.end {
+                if self.has_more().await? {
+                    // More than was asked for.
+                    return Err(differs(&sealed, leaf));
+                }
+                // The connection is free.
+                self.pieces = stream::empty().boxed();
             }
             let is_last = leaf.end >= end;
             leaves.push((leaf, bytes));
@@ -290,8 +292,9 @@ impl<S: ObjectStore> Leaves<S> {
             let leaf = self.sealed.content.leaf();
             let group = (GROUP / leaf).max(1).saturating_mul(leaf);
             let group = start.saturating_add(group).min(end);
-            // The store's permits, if it has some, come first, and whoever has room receives on its
-            // own: so no reader waits for one that its program does not poll.
+            // Room is taken after the store has responded, and only by a task that runs on its own.
+            // So the reader that has room does not wait for a request limit of the store, and its
+            // program need not poll it.
             let Fetcher { memory, units, .. } = &*self.fetcher;
             let room = Fetcher::<S>::room(memory.clone(), *units, group - start);
             let sealed = self.sealed.clone();

@@ -27,7 +27,7 @@ pub fn all(contents: Arc<Contents>, path: Vec<u8>) -> BoxStream<'static, Result<
             blocking(move || page(&contents, &path, &start)).await.map(Some)
         }
     });
-    pages.map_ok(|page| stream::iter(page)).try_flatten().boxed()
+    pages.map_ok(stream::iter).try_flatten().boxed()
 }
 
 type Metas = VecDeque<Result<ObjectMeta>>;

@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Lru<K, V> {
         Lru { limit, used: 0, uses: 0, entries: HashMap::new(), order: BTreeMap::new() }
     }
 
-    /// Returns whether the map has a key. This is no use of it.
+    /// Returns whether the map has a key. This does not count as a use.
     pub fn has(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }
@@ -82,7 +82,7 @@ mod tests {
             lru.get(&(key + 1));
             lru.add(key, key, weight as usize);
             assert!(lru.used <= 10 && lru.entries.len() == lru.order.len());
-            assert_eq!(lru.used, lru.entries.values().map(|slot| slot.weight).sum());
+            assert_eq!(lru.used, lru.entries.values().map(|slot| slot.weight).sum::<usize>());
         }
     }
 }

@@ -51,3 +51,47 @@ fn last_modified(entry: &Entry) -> DateTime<Utc> {
     let time = time.and_then(|(seconds, nanos)| DateTime::from_timestamp(seconds, nanos));
     time.unwrap_or(DateTime::UNIX_EPOCH)
 }
+
+#[cfg(test)]
+mod tests {
+    use tagmac::Tag;
+    use tagmac_files::day::Day;
+    use tagmac_files::dir::EntryKind;
+    use tagmac_files::identity::Identity;
+    use tagmac_files::manifest::stamp::Stamp;
+
+    use super::*;
+
+    #[test]
+    fn a_file_was_not_modified_after_the_time() {
+        let mut entry = Entry::new(EntryKind::File);
+        let seconds = |entry: &Entry| last_modified(entry).timestamp();
+        assert_eq!(seconds(&entry), 0);
+        entry.read = Day::from_days(20_785);
+        assert_eq!(last_modified(&entry).to_string(), "2026-11-29 00:00:00 UTC");
+        let identity = Identity { device: 1, inode: 1 };
+        entry.stamp = Some(Stamp { mtime: (1000, 5), ctime: (2000, 0), identity });
+        assert_eq!(last_modified(&entry).timestamp_nanos_opt(), Some(1_000_000_000_005));
+        entry.mtime = Some((-7, 0));
+        assert_eq!(seconds(&entry), -7);
+        // A time that no calendar has.
+        entry.mtime = Some((i64::MAX, 0));
+        assert_eq!(seconds(&entry), 0);
+    }
+
+    #[test]
+    fn the_etag_names_the_content() {
+        let tag = Some(Tag::new(&[0xab; 16], 128).unwrap());
+        let content = Content { size: 300, nonce: vec![1, 2], tag };
+        assert_eq!(e_tag(&content), format!("\"12c-0102{}\"", "ab".repeat(16)));
+    }
+
+    #[test]
+    fn a_name_is_a_location_as_it_is() {
+        assert_eq!(location(b"a b/%25#").unwrap().as_ref(), "a b/%25#");
+        for name in ["a/", "/a", "a//b", "a/../b", "a\nb", "\u{7f}"] {
+            assert!(location(name.as_bytes()).is_err(), "{name}");
+        }
+        assert!(location(b"\xff").is_err());
+    }
+}

@@ -1,12 +1,12 @@
-//! An object store of which every byte is verified before it is returned.
+//! An object store that verifies every byte before it returns it.
 //!
 //! ```text
 //! a range -> the leaves that cover it -> in the cache, or adjacent ones in one request
 //!         -> each copied, verified, and returned from the copy
 //! ```
 //!
-//! Names, sizes and times are those of the manifest. What the store says about them, its
-//! listings and its metadata, is not used.
+//! Names, sizes and times come from the manifest. The listings of the store, and what it says about
+//! objects, are not used, except to detect an object of another size.
 
 mod error;
 mod fetch;
@@ -45,10 +45,10 @@ const OPENED: usize = 256;
 /// Limits on the memory of a [`VerifiedStore`], for all its readers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimits {
-    /// The bytes of leaves that are received and verified at a time. More readers wait. A larger
-    /// leaf, or a larger file without leaves, is received alone. 256 MiB by default.
+    /// The bytes that are received and verified at a time, 256 MiB by default. Further readers wait.
+    /// A leaf that is longer is received alone.
     pub receiving: usize,
-    /// The bytes of verified leaves to keep. 64 MiB by default.
+    /// The bytes of the cache of verified leaves, 64 MiB by default.
     pub cache: usize,
 }
 
@@ -58,29 +58,30 @@ impl Default for MemoryLimits {
     }
 }
 
-/// The files of a sealed tree in an object store. It returns only bytes that were sealed at that
-/// place of that file.
+/// The files of a sealed tree in an object store. Every byte that it returns was sealed at that place
+/// of that file.
 ///
-/// The object `PREFIX/PATH` has the file that the manifest calls `PATH`, and the store calls it
-/// `PATH` too. Programs that take an [`ObjectStore`] read verified data unchanged.
+/// The manifest describes the files below a prefix of the store: its file `PATH` is the object
+/// `PREFIX/PATH`, and the `VerifiedStore` calls it `PATH`.
 ///
-/// - **Reads** request whole [leaves], adjacent ones together and each one once, and verify them. A
-///   file without leaves is requested as a whole. A leaf that differs is [`NotSealed`], and nothing
-///   of it is returned. The cache keeps the leaves of which a reader got only a part.
-/// - **Listings and `head`** come from the manifest and make no requests. A file that the manifest
-///   does not have is [`Error::NotFound`], even if the store has such an object, and so is one that
-///   the store lacks when it is read. Links and directories are not objects. A name that cannot be
-///   the name of an object, such as one with a line feed, is an error in the listing.
-/// - **Conditions** are decided by the manifest. The ETag is made from the size and the tag.
-///   Versions are not supported.
+/// - **Reads** request whole leaves, adjacent ones in one request and each one once, and verify them.
+///   A file without leaves is requested as a whole. If a leaf differs, the error is [`NotSealed`], and
+///   no byte of the leaf is returned.
+/// - **Listings and `head`** come from the manifest, without a request. A path that the manifest does
+///   not have is [`Error::NotFound`], even if the store has such an object. So is an object that the
+///   store lacks, when it is read. Links and directories are not objects. A listing fails if a name
+///   cannot be the name of an object, for example because it has a line feed.
+/// - **Conditions** depend on the manifest only. The ETag consists of the size and the tag. Versions
+///   are not supported.
 /// - **Writes** are [`Error::NotSupported`].
 ///
-/// Clones share the store, the cache and the limits. Readers may be many: each one that waits has
-/// about 256 KiB of verified bytes, or one leaf if that is more, ready for it, and the limits hold
-/// for all others together.
+/// Memory has [limits](MemoryLimits), for all clones of a store together. Each reader also has up to
+/// 256 KiB of verified bytes, or one leaf if it is longer. The cache keeps a leaf if a reader needed
+/// only a part of it, because the next reader often needs the rest.
 ///
-/// Use it in a runtime of tokio. Each leaf is received by a task of its own, and verified on a
-/// thread for blocking work, because a leaf can have 64 MiB, and its tag is in a file.
+/// In a runtime of Tokio, a task receives the bytes for each reader, so a reader that is not polled
+/// does not stop the others. `spawn_blocking` verifies them, because a leaf can have 64 MiB, and
+/// leaf tags are in a file. Without a runtime, both happen where the reader is polled.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -89,21 +90,18 @@ impl Default for MemoryLimits {
 /// use tagmac_files::leaves::content::Contents;
 /// use tagmac_files::open_key::OpenKey;
 /// use tagmac_files::raw_key::RawKey;
+/// use tagmac_objects::object_store::ObjectStoreExt;
 /// use tagmac_objects::object_store::aws::AmazonS3Builder;
-/// use tagmac_objects::object_store::{self, ObjectStoreExt};
 /// use tagmac_objects::verified::VerifiedStore;
 ///
 /// # async fn read(raw: RawKey, key: OpenKey) -> Result<(), Box<dyn std::error::Error>> {
-/// // Made by: tagmac seal --leaves -k my.key photos -o photos.manifest
 /// let contents = Arc::new(Contents::open(&key, &raw, Path::new("photos.manifest"))?);
 /// let bucket = AmazonS3Builder::from_env().with_bucket_name("photos").build()?;
 /// let store = VerifiedStore::new(bucket, "2026".into(), contents);
-/// let header = store.get_range(&"lake.jpg".into(), 0..1024).await?;
+/// let start = store.get_range(&"raw/17.raw".into(), 0..1024).await?;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// [leaves]: https://docs.rs/tagmac-files
 pub struct VerifiedStore<S> {
     shared: Arc<Shared>,
     fetcher: Arc<Fetcher<S>>,

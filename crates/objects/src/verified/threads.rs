@@ -1,4 +1,4 @@
-//! Where the work of a reader runs. Without a runtime of tokio it runs where the reader is.
+//! Where the work of a reader runs. Without a runtime of Tokio it runs where the reader is polled.
 
 use std::future::Future;
 
