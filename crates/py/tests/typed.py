@@ -54,7 +54,7 @@ for where in (
 assert_type(tagmac.seal(Path("tree"), key, "manifest", mtime=True, progress=print), tagmac.Sealed)
 report = tagmac.audit("manifest", "tree", key)
 manifest = tagmac.Manifest(Path("manifest"), key)
-assert_type([entry.size for entry in manifest.list("a", recursive=True)], list[int | None])
+assert_type([entry.size for entry in manifest.entries("a", recursive=True)], list[int | None])
 assert_type(manifest.info("a").mtime_ns, int | None)
 manifest.content("a").verify(0, memoryview(b"leaf"))
 with tagmac.open_verified(Path("a"), where, manifest="manifest", root=Path()) as verified:

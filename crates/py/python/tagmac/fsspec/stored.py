@@ -246,9 +246,9 @@ def _assembled(
         if isinstance(piece, Exception):
             return piece
         start, data = piece
-        stop = min(end - start, len(data))
-        parts.append(data if stop - (at - start) == len(data) else memoryview(data)[at - start : stop])
-        at = start + stop
+        first, last = at - start, min(end - start, len(data))
+        parts.append(data if last - first == len(data) else memoryview(data)[first:last])
+        at = start + last
     return parts[0] if len(parts) == 1 and type(parts[0]) is bytes else b"".join(parts)
 
 
