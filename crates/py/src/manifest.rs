@@ -21,14 +21,15 @@ const MIN_LEAF: u64 = 4096;
 /// Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an old
 /// one.
 ///
-/// `mode`, `mtime`, `owner`, `xattrs` and `special` also seal file modes, modification times, owners,
-/// extended attributes, and pipes, sockets and devices. `one_file_system` skips other file systems.
-/// `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches` leaves out the
-/// contents of directories with a CACHEDIR.TAG, and `max_depth` limits the depth; the manifest
+/// `mode`, `mtime`, `owner`, `xattrs` and `special` also seal file modes, modification times,
+/// owners, extended attributes, and pipes, sockets and devices. `one_file_system` skips other file
+/// systems. `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches` leaves out
+/// the contents of directories with a CACHEDIR.TAG, and `max_depth` limits the depth; the manifest
 /// records them, and `audit` applies them. Files that show no change since the manifest `since` are
 /// not read. `leaves` is the length of leaves in bytes, from 4096 to 64 MiB, such as 65536: then
-/// `open_verified` can read ranges of the files. `new_chain` starts a new chain instead of continuing that of the manifest that is
-/// replaced. `threads` is the number of threads (0: one for each core).
+/// `open_verified` can read ranges of the files. `new_chain` starts a new chain instead of
+/// continuing that of the manifest that is replaced. `threads` is the number of threads (0: one for
+/// each core).
 ///
 /// An entry that cannot be read raises `OSError`, and no manifest is written, unless
 /// `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,

@@ -25,8 +25,8 @@ const SPARE: u64 = 1 << 20;
 /// The manifest of a directory, whose files can be read from any place.
 ///
 /// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
-/// `WrongKey` if it belongs to another key. Paths are relative to the sealed directory. A path without
-/// an entry raises `FileNotFoundError`.
+/// `WrongKey` if it belongs to another key. Paths are relative to the sealed directory. A path
+/// without an entry raises `FileNotFoundError`.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Manifest {
     contents: Arc<Contents>,
@@ -47,10 +47,10 @@ impl Manifest {
         py.detach(|| self.contents.entry(path.as_bytes())).map(ManifestEntry).map_err(unreadable)
     }
 
-    /// Returns the entries in a directory, in the order of the manifest; with `recursive` also those in
-    /// its directories. `""` is the sealed directory itself.
+    /// Returns the entries in a directory, in the order of the manifest; with `recursive` also
+    /// those in its directories. `""` is the sealed directory itself.
     #[pyo3(signature = (path=OsString::new(), *, recursive=false))]
-    fn list(
+    fn entries(
         &self,
         py: Python<'_>,
         path: OsString,
@@ -64,9 +64,9 @@ impl Manifest {
             match recursive {
                 false => self.contents.children(path),
                 true => {
+                    let itself = |entry: &Entry| entry.path == path;
                     let entries = self.contents.entries(path);
-                    let is_other = |entry: &Result<Entry, Error>| !matches!(entry, Ok(entry) if entry.path == path);
-                    entries.filter(is_other).collect()
+                    entries.filter(|entry| !entry.as_ref().is_ok_and(itself)).collect()
                 }
             }
         };
@@ -164,15 +164,15 @@ impl Content {
         self.0.size()
     }
 
-    /// The length of a leaf in bytes. Only the last leaf may be shorter. A file without leaf tags has one
-    /// leaf.
+    /// The length of a leaf in bytes. Only the last leaf may be shorter. A file without leaf tags
+    /// has one leaf.
     #[getter]
     fn leaf_size(&self) -> u64 {
         self.0.leaf()
     }
 
-    /// Checks that `data` is what was sealed from byte `start` on: one leaf or several. No thread may
-    /// change `data` from then on, so use `bytes`.
+    /// Checks that `data` is what was sealed from byte `start` on: one leaf or several. No thread
+    /// may change `data` from then on, so use `bytes`.
     ///
     /// Raises `InvalidTag` if it is not, and `ValueError` if no leaf begins at `start`.
     fn verify(&self, py: Python<'_>, start: u64, data: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -236,7 +236,8 @@ impl SealedFile {
         self.file.content().size()
     }
 
-    /// Returns the verified bytes from `offset` on: `length` of them, or fewer at the end of the file.
+    /// Returns the verified bytes from `offset` on: `length` of them, or fewer at the end of the
+    /// file.
     fn read_at<'py>(
         &self,
         py: Python<'py>,

@@ -29,7 +29,10 @@ def metadata() -> None:
         (found,) = [file for file in files if str(file).endswith(f"licenses/{name}")]
         assert len(found.read_text()) > 1000, name
     names = {str(file) for file in files}
-    assert {"tagmac/py.typed", "tagmac/_tagmac.pyi", "tagmac/s3/__init__.py"} <= names
+    modules = ("py.typed", "_tagmac.pyi", "fsspec/__init__.py", "s3/__init__.py")
+    assert {f"tagmac/{name}" for name in modules} <= names
+    (entry,) = importlib.metadata.entry_points(group="fsspec.specs", name="tagmac")
+    assert entry.value == "tagmac.fsspec:VerifiedFileSystem"
     # The metadata that a package index shows.
     page = doctest.DocTestParser().get_doctest(about.get_payload(), {}, "README.md", None, 0)
     assert len(page.examples) > 3
@@ -74,6 +77,10 @@ def files() -> None:
         assert tagmac.audit(manifest, tree, KEY)
         Path(tree, "a").write_text("A")
         assert [one.path for one in tagmac.audit(manifest, tree, KEY).differences] == ["a"]
+        Path(tree, "b").write_bytes(bytes(10_000))
+        tagmac.seal(tree, KEY, manifest, leaves=4096)
+        with tagmac.open_verified(tree / "b", KEY, manifest=manifest) as file:
+            assert file.read_at(5000, 10) == bytes(10)
 
 
 def threads() -> None:

@@ -4,6 +4,7 @@ import errno
 import io
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
 import pytest
@@ -54,7 +55,8 @@ def sealed(tree, tmp_path):
     key = tagmac.Key.generate()
     key.save(tmp_path / "k")
     tagmac.seal(tree, key, tmp_path / "m", leaves=LEAF, mtime=True)
-    return {"manifest": str(tmp_path / "m"), "key": tagmac.KeyRef.file(tmp_path / "k"), "root": str(tree)}
+    ref = tagmac.KeyRef.file(tmp_path / "k")
+    return {"manifest": str(tmp_path / "m"), "key": ref, "root": str(tree)}
 
 
 @pytest.fixture
@@ -78,7 +80,8 @@ def test_names_and_sizes_come_from_the_manifest(fs, store, tree, contents):
     assert fs.find(root) == sorted(f"{root}/{name}" for name in names)
     assert fs.find(f"{root}/d") == [f"{root}/d/c", f"{root}/d/e/f"]
     assert fs.find(f"{root}/d/c") == [f"{root}/d/c"]
-    assert fs.find(root, maxdepth=1) == sorted(f"{root}/{name}" for name in names if "/" not in name)
+    top = sorted(f"{root}/{name}" for name in names if "/" not in name)
+    assert fs.find(root, maxdepth=1) == top
     assert f"{root}/d/e" in fs.find(root, withdirs=True)
     assert fs.find(f"{root}/none") == []
     assert sorted(fs.ls(root, detail=False)) == sorted(
@@ -131,7 +134,8 @@ def test_every_range(fs, tree, contents):
         path, size = f"{tree}/{name}", len(data)
         assert fs.cat_file(path) == data
         assert fs.read_bytes(path) == data
-        for start, end in ((-5, None), (None, -5), (5, 3), (size, size + 9), (2**70, None), (-(2**70), 2)):
+        bounds = ((-5, None), (None, -5), (5, 3), (size, size + 9), (2**70, None), (-(2**70), 2))
+        for start, end in bounds:
             assert fs.cat_file(path, start, end) == data[start:end]
         with fs.open(path) as file:
             plain = io.BytesIO(data)
@@ -161,7 +165,8 @@ def test_requests_are_joined_and_leaves_are_asked_for_once(fs, store, tree, cont
     fs.cat_file(f"{tree}/a", 9 * leaf, 14 * leaf)
     assert store.asked[1:] == [("a", 9 * leaf, 10 * leaf), ("a", 13 * leaf, 14 * leaf)]
     store.asked.clear()
-    ranges = [("a", 0, 10), ("a", 5, leaf + 1), ("b", 0, 9), ("a", 5 * leaf, 6 * leaf), ("a", 20, 30)]
+    ranges = [("a", 0, 10), ("a", 5, leaf + 1), ("b", 0, 9), ("a", 5 * leaf, 6 * leaf)]
+    ranges.append(("a", 20, 30))
     paths = [f"{tree}/{name}" for name, _, _ in ranges]
     found = fs.cat_ranges(paths, [start for _, start, _ in ranges], [end for _, _, end in ranges])
     assert found == [contents[name][start:end] for name, start, end in ranges]
@@ -186,11 +191,40 @@ def test_the_cache_is_bounded(store, sealed, tree, contents):
     for name in ("a", "large", "a", "b"):
         for at in range(0, 100_000, 1000):
             assert fs.cat_file(f"{tree}/{name}", at, at + 9) == contents[name][at : at + 9]
-            assert fs._store.cache._bytes <= 10 * LEAF
-            assert fs._store.cache._bytes == sum(map(len, fs._store.cache._leaves.values()))
+            assert fs._store.cache.bytes <= 10 * LEAF
+            pieces = fs._store.cache._pieces.values()
+            assert fs._store.cache.bytes == sum(len(data) for data, _ in pieces)
+            assert len(fs._store.cache._first) == sum(len(leaves) for _, leaves in pieces)
     fs = VerifiedFileSystem(store, **sealed, cache_bytes=0)
     assert fs.cat_file(f"{tree}/large", 5) == contents["large"][5:]
-    assert len(fs._store.cache._leaves) == 1
+    assert len(fs._store.cache._pieces) == 1
+
+
+def test_threads_share_a_file_system(store, sealed, tree, contents):
+    fs = VerifiedFileSystem(store, **sealed, cache_bytes=20 * LEAF)
+    file = fs.open(f"{tree}/large")
+    store.answer = changed_at(1_000_000)
+
+    def read(seed):
+        some = random.Random(seed)
+        for _ in range(200):
+            at, count = some.randrange(3_000_000), some.choice([1, 5000, 30_000])
+            expected = contents["large"][at : at + count]
+            for get in (
+                lambda at=at, count=count: file.read_at(at, count),
+                lambda at=at, count=count: fs.cat_file(f"{tree}/large", at, at + count),
+            ):
+                try:
+                    if get() != expected:
+                        return f"{at} {count}"
+                except tagmac.InvalidTag:
+                    if not at - LEAF < 1_000_000 < at + count + LEAF:
+                        return f"{at} {count}: refused"
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(read, range(8))] == [None] * 8
+    assert fs._store.cache.bytes <= 20 * LEAF
 
 
 def changed_at(at):
@@ -253,7 +287,7 @@ def test_a_store_that_answers_wrongly(fs, store, tree, attack, bounds):
             file.seek(bounds[0])
             with pytest.raises(tagmac.InvalidTag):
                 file.read(bounds[1] - bounds[0])
-    assert not fs._store.cache._leaves
+    assert not fs._store.cache._pieces
 
 
 def test_a_store_that_swaps_files(fs, tree, contents, tmp_path):
@@ -388,7 +422,8 @@ def test_open_verified_of_a_url(sealed, tree, contents):
     for name, data in contents.items():
         store.pipe_file(f"/photos/{name}", data)
     open_verified = tagmac.open_verified
-    with open_verified("memory://photos/d/c", key, manifest=manifest, root="memory://photos") as file:
+    url = "memory://photos"
+    with open_verified(f"{url}/d/c", key, manifest=manifest, root=url) as file:
         assert file.read() == contents["d/c"]
         assert file.read_at(7, 5) == contents["d/c"][7:12]
     with open_verified("memory://photos/a", key, manifest=manifest) as file:

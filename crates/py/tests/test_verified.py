@@ -41,14 +41,14 @@ def sealed(tree, tmp_path):
 def test_what_a_manifest_has(tree, sealed):
     key, path = sealed
     manifest = tagmac.Manifest(path, key)
-    assert [entry.path for entry in manifest.list()] == ["d", "d-x", "link"]
-    assert [entry.kind for entry in manifest.list("")] == ["dir", "file", "link"]
+    assert [entry.path for entry in manifest.entries()] == ["d", "d-x", "link"]
+    assert [entry.kind for entry in manifest.entries("")] == ["dir", "file", "link"]
     names = sorted([*map(str, SIZES), "e"])
-    assert [entry.path for entry in manifest.list("d")] == [f"d/{name}" for name in names]
-    deep = [entry.path for entry in manifest.list("d", recursive=True)]
+    assert [entry.path for entry in manifest.entries("d")] == [f"d/{name}" for name in names]
+    deep = [entry.path for entry in manifest.entries("d", recursive=True)]
     assert deep == [f"d/{name}" for name in sorted([*map(str, SIZES), "e", "e/deep"])]
-    assert len(manifest.list(recursive=True)) == len(SIZES) + 5
-    assert manifest.list("d-x") == manifest.list("d-x", recursive=True) == []
+    assert len(manifest.entries(recursive=True)) == len(SIZES) + 5
+    assert manifest.entries("d-x") == manifest.entries("d-x", recursive=True) == []
     entry = manifest.info("d/300000")
     found = (tree / "d/300000").stat()
     assert (entry.path, entry.kind, entry.size, entry.target) == ("d/300000", "file", 300_000, None)
@@ -59,7 +59,7 @@ def test_what_a_manifest_has(tree, sealed):
     assert (link.target, link.size, link.tag, folder.size, folder.target) == ("d-x", *[None] * 4)
     assert manifest.sequence == 1
     assert len(manifest.seal) == 32
-    for call in (manifest.info, manifest.list, manifest.content):
+    for call in (manifest.info, manifest.entries, manifest.content):
         for name in ("none", "d/", "/d", "./d", "d//e", "d/../d-x", "d/1/2", "d/e/deep\0"):
             with pytest.raises(FileNotFoundError):
                 call(name)
@@ -86,11 +86,11 @@ def test_directories_are_listed_with_seeks(tmp_path):
             (tmp_path / "t" / folder / f"{number:04}").touch()
     tagmac.seal(tmp_path / "t", key, tmp_path / "m")
     manifest = tagmac.Manifest(tmp_path / "m", key)
-    assert [entry.path for entry in manifest.list()] == ["a"]
-    names = [entry.path for entry in manifest.list("a")]
+    assert [entry.path for entry in manifest.entries()] == ["a"]
+    names = [entry.path for entry in manifest.entries("a")]
     assert names == [*(f"a/{number:04}" for number in range(2500)), "a/b", "a/b\x01", "a/c"]
-    assert len(manifest.list("a/b")) == 2500
-    assert len(manifest.list(recursive=True)) == 10_004
+    assert len(manifest.entries("a/b")) == 2500
+    assert len(manifest.entries(recursive=True)) == 10_004
 
 
 @pytest.mark.parametrize("alg", ["PMAC-AES128", "LIGHTMAC-AES128", "ELIMAC-AES128"])
@@ -129,7 +129,8 @@ def test_a_verified_file_reads_like_a_file(tree, sealed):
     key, manifest = sealed
     for size in SIZES:
         data = content(size)
-        with tagmac.open_verified(tree / "d" / str(size), key, manifest=manifest, root=tree) as file:
+        path = tree / "d" / str(size)
+        with tagmac.open_verified(path, key, manifest=manifest, root=tree) as file:
             plain, some = io.BytesIO(data), random.Random(size)
             assert file.size == size
             assert file.readable()
@@ -248,7 +249,8 @@ def test_two_files_and_two_versions_do_not_mix(tree, sealed, tmp_path):
 def test_where_a_file_is(tree, sealed, monkeypatch):
     key, manifest = sealed
     monkeypatch.chdir(tree.parent)
-    for path, root in (("t/d-x", "t"), ("t/./d/../d-x", "t/"), (tree / "d-x", "t"), ("t/d-x", None)):
+    places = (("t/d-x", "t"), ("t/./d/../d-x", "t/"), (tree / "d-x", "t"), ("t/d-x", None))
+    for path, root in places:
         with tagmac.open_verified(path, key, manifest="m", root=root) as file:
             assert file.read() == b"a name that sorts between"
     for path in ("m", "t", "../m"):

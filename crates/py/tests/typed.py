@@ -53,6 +53,13 @@ for where in (
     assert_type(where, tagmac.KeyRef)
 assert_type(tagmac.seal(Path("tree"), key, "manifest", mtime=True, progress=print), tagmac.Sealed)
 report = tagmac.audit("manifest", "tree", key)
+manifest = tagmac.Manifest(Path("manifest"), key)
+assert_type([entry.size for entry in manifest.entries("a", recursive=True)], list[int | None])
+assert_type(manifest.info("a").mtime_ns, int | None)
+manifest.content("a").verify(0, memoryview(b"leaf"))
+with tagmac.open_verified(Path("a"), where, manifest="manifest", root=Path()) as verified:
+    assert_type(verified.read_at(0, 5), bytes)
+    assert_type(io.TextIOWrapper(verified).read(), str)
 assert_type([(one.path, one.was, one.changes) for one in report.differences][0][0], str)
 tree = tagmac.Tree.create(Path("data"), key, leaf=4096)
 assert_type(tree.patch(0, b"bytes", expect=b"tag"), tuple[bytes, bytes])

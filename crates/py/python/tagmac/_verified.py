@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import os
 from collections import OrderedDict
+from collections.abc import Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from ._keyref import KeyRef
 from ._tagmac import Key, Manifest, SealedFile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from typing_extensions import Buffer
 
 #: The longest result of `peek`.
 _PEEK: Final = 8192
@@ -42,18 +38,15 @@ class VerifiedReader(io.BufferedIOBase):
     def __init__(self, source: Source, name: str) -> None:
         self._source = source
         self._at = 0
+        self.size = source.size
+        """The size in bytes."""
         self.name = name
         """The path or URL."""
         self.mode = "rb"
 
-    @property
-    def size(self) -> int:
-        """The size in bytes."""
-        return self._source.size
-
     def read_at(self, offset: int, length: int) -> bytes:
-        """Returns the bytes from `offset` on: `length` of them, or fewer at the end of the file. The
-        position is neither used nor changed, so any number of threads may call this at once.
+        """Returns the bytes from `offset` on: `length` of them, or fewer at the end of the file.
+        The position is neither used nor changed, so any number of threads may call this at once.
         """
         if offset < 0 or length < 0:
             raise ValueError(f"expected numbers from 0 on, found {offset} and {length}")
@@ -72,14 +65,14 @@ class VerifiedReader(io.BufferedIOBase):
         """Returns up to `size` bytes."""
         return self.read(_PEEK if size < 0 else size)
 
-    def readinto(self, buffer: Buffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         """Fills a buffer, as far as the file goes. Returns the number of bytes."""
         with memoryview(buffer).cast("B") as view:
             data = self.read(len(view))
             view[: len(data)] = data
         return len(data)
 
-    def readinto1(self, buffer: Buffer, /) -> int:
+    def readinto1(self, buffer: Any, /) -> int:
         """Fills a buffer, as far as the file goes. Returns the number of bytes."""
         return self.readinto(buffer)
 
@@ -115,6 +108,11 @@ class VerifiedReader(io.BufferedIOBase):
         """Returns True."""
         return True
 
+    def close(self) -> None:
+        """Closes the file."""
+        super().close()
+        self.__dict__.pop("_source", None)
+
     def _check_open(self) -> None:
         if self.closed:
             raise ValueError("I/O operation on closed file")
@@ -133,16 +131,16 @@ def open_verified(
 ) -> VerifiedReader:
     """Opens a file of a sealed directory. Every byte is verified before it is returned.
 
-    `path` is a path, or a URL of fsspec, which must be installed then; `options` are the URL's storage
-    options. `manifest` is the path of a manifest from `seal` with `leaves`. `root` is the path or URL of
-    the sealed directory, by default the folder that the file is in.
+    `path` is a path, or a URL of fsspec, which must be installed then; `options` are the URL's
+    storage options. `manifest` is the path of a manifest from `seal` with `leaves`. `root` is the
+    path or URL of the sealed directory, by default the folder that the file is in.
 
-    Raises `FileNotFoundError` if the manifest has no such file, `WrongKey` if the manifest belongs to
-    another key, and `InvalidTag` if the manifest or the file is not the sealed one.
+    Raises `FileNotFoundError` if the manifest has no such file, `WrongKey` if the manifest belongs
+    to another key, and `InvalidTag` if the manifest or the file is not the sealed one.
     """
     path = os.fspath(path)
     if "://" in path:
-        from .fsspec import open_url
+        from .fsspec.system import open_url
 
         return open_url(path, key, manifest=manifest, root=root, options=options)
     if options is not None:

@@ -17,8 +17,6 @@ except ModuleNotFoundError:
     _message = "tagmac.fsspec needs fsspec 2025.10 or newer: pip install tagmac[fsspec]"
     raise ModuleNotFoundError(_message) from None
 
-from .system import VerifiedFileSystem, open_url
+from .system import VerifiedFileSystem
 
-__all__ = ["VerifiedFileSystem", "open_url"]
-
-VerifiedFileSystem.__module__ = "tagmac.fsspec"
+__all__ = ["VerifiedFileSystem"]

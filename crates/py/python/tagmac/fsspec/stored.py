@@ -16,6 +16,8 @@ from .._verified import VerifiedReader
 _REQUEST: Final = 16 << 20
 #: Reads below this size read ahead if they are sequential.
 _SMALL: Final = 256 << 10
+#: Longer answers are not kept, except for leaves that are partly used.
+_KEPT: Final = 512 << 10
 #: Errors that programs take for a file that does not exist, with a default instead of its bytes.
 _ABSENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
@@ -44,11 +46,11 @@ class Store:
                 which = file.relative, leaf
                 if which in found or which in needed:
                     continue
-                data = self.cache.get(which)
-                if data is None:
+                piece = self.cache.get(which)
+                if piece is None:
                     needed[which] = file
                 else:
-                    found[which] = leaf, data
+                    found[which] = piece
         if needed and ahead:
             file, _, end = wanted[-1]
             for leaf in file.leaves(end, min(end + ahead, file.size)):
@@ -57,7 +59,9 @@ class Store:
         if needed:
             requests = list(_joined(needed))
             for request, data in zip(requests, self._fetch(requests), strict=True):
-                found.update(self._verified(request, data))
+                verified = self._verified(request, data)
+                self._keep(request[0], verified, wanted, bool(ahead))
+                found.update(verified)
         return [_assembled(each, found) for each in wanted]
 
     def _fetch(self, requests: Sequence[Range]) -> list[Any]:
@@ -95,11 +99,28 @@ class Store:
             file.content.verify(start, data)
         except InvalidTag:
             return {(file.relative, leaf): file.piece(leaf, start, data) for leaf in leaves}
-        # The first and the last leaf are often read again.
-        for leaf in leaves if len(data) <= self.cache.limit // 4 else (leaves[0], leaves[-1]):
-            at = leaf - start
-            self.cache.put((file.relative, leaf), data[at : at + file.content.leaf_size])
         return {(file.relative, leaf): (start, data) for leaf in leaves}
+
+    def _keep(
+        self,
+        file: StoredFile,
+        verified: Mapping[_Leaf, _Piece | Exception],
+        wanted: Sequence[Range],
+        has_more: bool,
+    ) -> None:
+        """Keeps what is likely to be read again, or next."""
+        size = file.content.leaf_size
+        ends = {at for one, *bounds in wanted if one.relative == file.relative for at in bounds}
+        partly = {at - at % size for at in ends if at % size and at != file.size}
+        for (_, leaf), piece in verified.items():
+            if isinstance(piece, Exception):
+                continue
+            start, data = piece
+            if has_more or len(data) <= min(_KEPT, self.cache.limit // 4):
+                if leaf == start:
+                    self.cache.put(file, start, data)
+            elif leaf in partly:
+                self.cache.put(file, leaf, data[leaf - start : leaf - start + size])
 
 
 class StoredFile:
@@ -158,27 +179,44 @@ class StoredReader(VerifiedReader):
 
 
 class _Cache:
-    """Verified leaves, with a limit in bytes. The newest one is always kept."""
+    """Verified leaves, with a limit in bytes. The leaves of a request leave together, the least
+    recently used ones first. The newest ones are always kept.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._leaves: OrderedDict[_Leaf, bytes] = OrderedDict()
-        self._bytes = 0
+        self.bytes = 0
+        self._pieces: OrderedDict[_Leaf, tuple[bytes, range]] = OrderedDict()
+        #: The first leaf of the piece that a leaf is in.
+        self._first: dict[_Leaf, int] = {}
         self._lock = Lock()
 
-    def get(self, which: _Leaf) -> bytes | None:
+    def get(self, which: _Leaf) -> _Piece | None:
         with self._lock:
-            found = self._leaves.get(which)
-            if found is not None:
-                self._leaves.move_to_end(which)
-            return found
+            first = self._first.get(which)
+            if first is None:
+                return None
+            name = which[0], first
+            self._pieces.move_to_end(name)
+            return first, self._pieces[name][0]
 
-    def put(self, which: _Leaf, leaf: bytes) -> None:
+    def put(self, file: StoredFile, start: int, data: bytes) -> None:
+        leaves = file.leaves(start, start + len(data))
         with self._lock:
-            self._bytes += len(leaf) - len(self._leaves.pop(which, b""))
-            self._leaves[which] = leaf
-            while self._bytes > self.limit and len(self._leaves) > 1:
-                self._bytes -= len(self._leaves.popitem(last=False)[1])
+            self._remove((file.relative, start))
+            self._pieces[file.relative, start] = data, leaves
+            self._first.update(((file.relative, leaf), start) for leaf in leaves)
+            self.bytes += len(data)
+            while self.bytes > self.limit and len(self._pieces) > 1:
+                self._remove(next(iter(self._pieces)))
+
+    def _remove(self, name: _Leaf) -> None:
+        data, leaves = self._pieces.pop(name, (b"", range(0)))
+        self.bytes -= len(data)
+        for leaf in leaves:
+            # A piece of another thread may have it too.
+            if self._first.get((name[0], leaf)) == name[1]:
+                del self._first[name[0], leaf]
 
 
 def _joined(needed: Mapping[_Leaf, StoredFile]) -> Iterator[Range]:
@@ -208,9 +246,9 @@ def _assembled(
         if isinstance(piece, Exception):
             return piece
         start, data = piece
-        stop = min(end - start, len(data))
-        parts.append(data if stop - (at - start) == len(data) else memoryview(data)[at - start : stop])
-        at = start + stop
+        first, last = at - start, min(end - start, len(data))
+        parts.append(data if last - first == len(data) else memoryview(data)[first:last])
+        at = start + last
     return parts[0] if len(parts) == 1 and type(parts[0]) is bytes else b"".join(parts)
 
 

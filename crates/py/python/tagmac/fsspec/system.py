@@ -12,7 +12,7 @@ import fsspec
 from fsspec.implementations.chained import ChainedFileSystem
 
 from .._keyref import KeyRef
-from .._tagmac import Key, ManifestEntry
+from .._tagmac import Key, Manifest, ManifestEntry
 from .._verified import VerifiedReader, opened
 from .stored import Range, Store, StoredFile, StoredReader, bytes_or_raise
 
@@ -20,19 +20,20 @@ from .stored import Range, Store, StoredFile, StoredReader, bytes_or_raise
 class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     """A sealed directory in any store. It is read-only.
 
-    `manifest` is the path of the manifest, and `key` the key or a reference; with a `KeyRef` the file
-    system can be pickled. `root` is the sealed directory: a path in the file system `fs`, or a URL. In
-    a chain such as `tagmac::s3://photos/x.parquet` the next URL gives the file system, and `root` is
-    by default the folder of its file. `cache_bytes` limits the memory for verified leaves.
+    `manifest` is the path of the manifest, and `key` the key or a reference; with a `KeyRef` the
+    file system can be pickled. `root` is the sealed directory: a path in the file system `fs`, or a
+    URL. In a chain such as `tagmac::s3://photos/x.parquet` the next URL gives the file system, and
+    `root` is by default the folder of its file. `cache_bytes` limits the memory for verified
+    leaves.
 
     Paths are those of the other file system. One that the manifest does not have raises
-    `FileNotFoundError`. Bytes that differ from the sealed ones raise `InvalidTag`, and a file that the
-    store does not have raises `OSError`.
+    `FileNotFoundError`. Bytes that differ from the sealed ones raise `InvalidTag`, and a file that
+    the store does not have raises `OSError`.
     """
 
     protocol: ClassVar[str] = "tagmac"
     # Instances are cheap, and the cache would compare keys by their text.
-    cachable = False
+    cachable: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         super().__init__(**options)
         self.fs, self.root = _target(fs, root, fo, target_protocol, dict(target_options or {}))
         self._prefix = self.root if self.root.endswith("/") else f"{self.root}/"
-        self.manifest = opened(manifest, key)
+        self.manifest: Manifest = opened(manifest, key)
         self._sealed_at = os.stat(manifest).st_mtime
         self._store = Store(self.fs, cache_bytes)
 
@@ -99,7 +100,7 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if entry is not None and entry.kind != "dir":
             found = [self._details(entry)]
         else:
-            entries = self.manifest.list("" if entry is None else entry.path)
+            entries = self.manifest.entries("" if entry is None else entry.path)
             found = [self._details(entry) for entry in entries]
         return found if detail else [each["name"] for each in found]
 
@@ -119,7 +120,7 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         except FileNotFoundError:
             return {} if detail else []
         relative = "" if entry is None else entry.path
-        entries = [entry, *self.manifest.list(relative, recursive=True)]
+        entries = [entry, *self.manifest.entries(relative, recursive=True)]
         infos = (self._details(each) for each in entries)
         found = {info["name"]: info for info in infos if withdirs or info["type"] != "directory"}
         return dict(sorted(found.items())) if detail else sorted(found)
@@ -132,8 +133,8 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         on_error: str | Callable[[OSError], object] = "omit",
         **options: Any,
     ) -> Iterator[Any]:
-        """Walks through a tree, from the manifest. If `on_error` is "omit", a directory that does not
-        exist is empty; other errors are always raised.
+        """Walks through a tree, from the manifest. If `on_error` is "omit", a directory that does
+        not exist is empty; other errors are always raised.
         """
         handler = _raise_unless_missing if on_error == "omit" else on_error
         walked: Iterator[Any] = super().walk(path, maxdepth, topdown, handler, **options)
@@ -208,8 +209,8 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         on_error: str = "return",
         **_options: Any,
     ) -> list[bytes | Exception]:
-        """Returns the verified bytes of ranges, with as few requests as possible. `on_error="return"`
-        returns an exception in the place of its range.
+        """Returns the verified bytes of ranges, with as few requests as possible.
+        `on_error="return"` returns an exception in the place of its range.
         """
         if max_gap is not None:
             raise NotImplementedError("max_gap")
