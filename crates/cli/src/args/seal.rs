@@ -137,7 +137,7 @@ pub struct AuditArgs {
     /// '-', the lines replace the verdicts on standard output.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub combined: Option<PathBuf>,
-    /// Say which bytes of a changed file are damaged, if the manifest has leaf tags
+    /// Say which bytes of a changed file are damaged; needs leaf tags
     #[arg(long, conflicts_with = "quick")]
     pub locate: bool,
     /// Write a report for people to FILE, as one HTML page

@@ -146,8 +146,8 @@ Examples:
     details: "\
 'tagmac read' reads only the leaves that contain the range. It writes a leaf to
 standard output after it has verified that these bytes were sealed at this place
-of this file. If a leaf is damaged, it writes nothing of it and stops; the leaves
-before it are written already.
+of this file. If a leaf is damaged, it writes nothing of it and stops; it has
+written the leaves before that one.
 
 A file that is not longer than a leaf is verified as a whole. Without leaf tags,
 files of up to 64 MiB can be read.
@@ -166,7 +166,7 @@ Examples:
   tagmac seal -k my.key --leaves photos -o photos.manifest
   tagmac mount -k my.key photos.manifest photos /mnt/photos",
     details: "\
-'tagmac mount' shows the files of DIR at MOUNTPOINT, read-only, for all programs.
+'tagmac mount' shows all programs the files of DIR at MOUNTPOINT, read-only.
 Each byte is verified before a program receives it. If a leaf differs from what
 was sealed, the read fails with an input/output error (EIO), and a message names
 the file and the bytes.
@@ -190,8 +190,8 @@ Examples:
     details: "\
 'tagmac repair' verifies each leaf of the file. It replaces a damaged leaf by
 that of COPY, which it verifies too, and then verifies the file again. COPY may
-be damaged elsewhere. If COPY lacks one of the leaves, nothing is written. If the
-run is interrupted, repeat it.
+be damaged elsewhere. If COPY lacks one of the leaves, nothing is written.
+Repeat a run that was interrupted.
 
 A file that is longer than the sealed one is not repaired. Links to the file see
 the change, because it is mended in place.
