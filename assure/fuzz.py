@@ -9,9 +9,10 @@ more than 256 MiB, a run of 20 seconds, or a parser far below its usual speed. I
 stay in `target/fuzz/artifacts`.
 
 `--quick` makes a fixed number of runs from a fixed seed. `--full` runs each target for 35 minutes,
-or for TAGMAC_FUZZ_SECONDS seconds, and keeps new inputs in `target/fuzz/found`, where the next run
-continues. It adds its time to `assure/fuzzed.json`, the total of all full runs. `--pack` minimises
-the new inputs into the corpus in the tree; from then on each is a test.
+or for TAGMAC_FUZZ_SECONDS seconds. A target with less time on record than most others gets more, at
+most twice as much. New inputs stay in `target/fuzz/found`, where the next run continues. The run
+adds its time to `assure/fuzzed.json`, the total of all full runs. `--pack` minimises the new inputs
+into the corpus in the tree; from then on each is a test.
 
 A bug that needs more luck than the runs had is not found. Code that no target calls is not tested:
 other jobs cover files, threads and stores.
@@ -125,6 +126,15 @@ def keep(ran):
     return fuzzed
 
 
+def full_seconds(name):
+    """Returns the time of a target in a full run: a newer target catches up with the others."""
+    fuzzed = json.loads(FUZZED.read_text()) if FUZZED.exists() else {}
+    spent = sorted(row["cpu_seconds"] for row in fuzzed.values())
+    middle = spent[len(spent) // 2] if spent else 0
+    own = fuzzed.get(name, {"cpu_seconds": 0})["cpu_seconds"]
+    return SECONDS + min(SECONDS, max(0, middle - own))
+
+
 def escaped(data):
     """Escapes like Rust's `escape_ascii`."""
     named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
@@ -180,6 +190,7 @@ def main():
         pack(program, [target for target in targets if target[0] in arguments[1:] or not arguments[1:]])
         return 0
     full = arguments == ["--full"]
+    seconds = {target[0]: full_seconds(target[0]) for target in targets}
 
     def run(target):
         name = target[0]
@@ -187,7 +198,7 @@ def main():
         if not full:
             shutil.rmtree(found, ignore_errors=True)
         found.mkdir(parents=True, exist_ok=True)
-        options = [f"-max_total_time={SECONDS}"] if full else [f"-runs={target[2]}", "-seed=1"]
+        options = [f"-max_total_time={seconds[name]}"] if full else [f"-runs={target[2]}", "-seed=1"]
         return Run(program, target, [found, TARGET / "corpus" / name], options, plant)
 
     workers = len(os.sched_getaffinity(0)) if full else 1

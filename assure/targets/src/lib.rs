@@ -52,7 +52,7 @@ pub const TARGETS: [Target; 17] = [
     target("names", names::run, names::seeds, 300, 60_000),
     parser("manifests", manifests::run, manifests::seeds, 2048, 300_000),
     parser("objects", objects::run, objects::seeds, 2048, 200_000),
-    parser("ledgers", ledgers::run, ledgers::seeds, 1024, 200_000),
+    parser("ledgers", ledgers::run, ledgers::seeds, 2048, 300_000),
     parser("partials", partials::run, partials::seeds, 2048, 250_000),
     parser("sidecars", sidecars::run, sidecars::seeds, 2048, 350_000),
     parser("checkpoints", checkpoint::run, checkpoint::seeds, 2048, 350_000),

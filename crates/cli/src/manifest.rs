@@ -147,12 +147,12 @@ fn diff(
         return Err(Error::usage("diff: one manifest is of a directory, the other one of objects"));
     }
     let ((old_chain, old_seal), (new_chain, new_seal)) = (old.chain(), new.chain());
-    let form = Form { json: args.json, quiet: args.quiet };
+    let form = Form { json: args.json, quiet: args.quiet, parts: None };
     let mut report = Report::new(form, key, old_seal, Combined::Nowhere);
     let mut unknown = 0u64;
-    let put = &mut |path: &[u8], kind, status: Status<'_>| {
+    let put = &mut |path: &[u8], kind, status: Status<'_>, turn| {
         unknown += u64::from(matches!(status, Status::NotRead));
-        report.put(path, kind, status);
+        report.put(path, kind, status, turn);
     };
     let nonces = key.mac.algorithm().takes_nonce();
     let all = audit::compare(old.entries()?, new.entries()?, old.order(), nonces, put)?;

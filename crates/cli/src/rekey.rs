@@ -48,11 +48,12 @@ pub fn run(args: &RekeyArgs) -> Result<Option<Exit>, Error> {
         found.check(&shown, &seen(&manifest.header.chain, seal))?;
         pin = Some(found);
     }
-    let form = Form { json: false, quiet: args.quiet };
+    let form = Form { quiet: args.quiet, ..Form::default() };
     let mut report = Report::new(form, &old, seal, Combined::Nowhere);
     let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let bar = progress.start("sealing", rekeying.total());
-    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
+    let put =
+        &mut |path: &[u8], kind, status: Status<'_>, turn| report.put(path, kind, status, turn);
     let Rekeyed { written, audited } = rekeying.run(args.reading.num_threads, &bar, put)?;
     drop(bar);
     let Audited { skipped, renames_complete, left_out, .. } = audited;

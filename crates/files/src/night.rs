@@ -11,6 +11,7 @@ use crate::day::Day;
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::exclusion::Exclusion;
 use crate::ledger::{self, Ledger};
 use crate::objects::ManifestKey;
 use crate::pin::{PinFile, Seen};
@@ -34,6 +35,15 @@ pub struct NightOptions<'a> {
     pub pin: Option<&'a Path>,
     /// The only seal that is accepted.
     pub expect: Option<&'a [u8]>,
+}
+
+impl NightOptions<'_> {
+    /// Returns the exclusions of the ledger and the pin, which may be in the audited directory. A
+    /// path in a missing directory is skipped: opening it fails later, with its name.
+    pub fn exclusions(&self) -> Vec<Exclusion> {
+        let paths = self.ledger.into_iter().chain(self.pin);
+        paths.filter_map(|path| Exclusion::new(path).ok()).collect()
+    }
 }
 
 impl Default for NightOptions<'_> {

@@ -131,6 +131,12 @@ impl Arcs {
     }
 }
 
+/// Returns the number of the part, of `of` parts counted from 1, that contains a position.
+pub fn part_of(position: u64, of: u64) -> u64 {
+    let end = u128::from(position) + 1;
+    (end * u128::from(of)).div_ceil(CIRCLE) as u64
+}
+
 /// Returns the number of positions in `fraction` of the circle, rounded up.
 pub fn length_of(fraction: f64) -> u128 {
     ((fraction * CIRCLE as f64).ceil() as u128).min(CIRCLE)
@@ -192,7 +198,7 @@ mod tests {
         #[test]
         fn each_position_is_in_one_part(position in position(), of in 1..1000u64) {
             let found = (1..=of).filter(|number| Arcs::part(*number, of).unwrap().contains(position));
-            prop_assert_eq!(found.count(), 1);
+            prop_assert_eq!(found.collect::<Vec<_>>(), [part_of(position, of)]);
         }
 
         #[test]

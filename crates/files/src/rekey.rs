@@ -114,9 +114,9 @@ impl<'a> Rekeying<'a> {
     ) -> Result<Rekeyed, Error> {
         let Rekeying { audit, mut writer, chain, plan, output, replaces } = self;
         let mut same = true;
-        let put = &mut |path: &[u8], kind: &'static str, status: Status<'_>| {
+        let put = &mut |path: &[u8], kind: &'static str, status: Status<'_>, turn| {
             same &= matches!(status, Status::Unchanged);
-            put(path, kind, status);
+            put(path, kind, status, turn);
         };
         let keep = &mut |entry| writer.entry(&entry);
         let audited = audit.keeping(&plan, &[], threads, progress, put, keep)?;

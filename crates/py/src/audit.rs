@@ -79,9 +79,6 @@ pub fn audit(
     let (mut counts, mut differences) = (Counts::default(), Vec::new());
     let work = || {
         let mut audit = TreeAudit::open(open_key, &raw_key, &manifest, &directory)?;
-        audit.exclude(Ok(Vec::new()))?;
-        let total = audit.total();
-        watch.set_total(total.bytes, total.files);
         let options = NightOptions {
             request,
             quick,
@@ -90,6 +87,9 @@ pub fn audit(
             pin: pin.as_deref(),
             expect: expect.as_deref(),
         };
+        audit.exclude(Ok(options.exclusions()))?;
+        let total = audit.total();
+        watch.set_total(total.bytes, total.files);
         let sealed = audit.manifest();
         let shown = Escaped::name(&manifest).to_string();
         let (chain, seal) = (&sealed.header.chain, sealed.seal);
@@ -97,7 +97,7 @@ pub fn audit(
         let manifest_key = ManifestKey::new(&open_key.mac, &raw_key);
         let sizes = |positions: &_, histogram: &mut _| audit.sizes(positions, histogram);
         let mut night = Night::new(options, &raw_key, manifest_key, opened, sizes)?;
-        let put = &mut |path: &[u8], kind, status: Status<'_>| {
+        let put = &mut |path: &[u8], kind, status: Status<'_>, _| {
             counts.add(&status);
             differences.extend(Difference::new(path, kind, status));
         };

@@ -334,6 +334,13 @@ def test_a_part_a_ledger_and_a_pin(tree, tmp_path):
     with pytest.raises(tagmac.InvalidTag, match="rolled back"):
         tagmac.audit(manifest, tree, key, pin=records["pin"])
 
+    # In the directory they are not new files.
+    inside = {"ledger": tree / "ledger", "pin": tree / "pin"}
+    for _ in range(2):
+        assert tagmac.audit(manifest, tree, key, **inside).ok
+    assert inside["ledger"].exists() and inside["pin"].exists()
+    assert [one.path for one in tagmac.audit(manifest, tree, key).differences] == ["ledger", "pin"]
+
     (tree / "f1").write_text("other")
     report = tagmac.audit(manifest, tree, key, paths=["./f0", "f2"])
     assert report.ok and report.unchanged == 2

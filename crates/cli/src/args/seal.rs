@@ -123,6 +123,9 @@ pub struct AuditArgs {
     #[arg(long)]
     pub quiet: bool,
     /// Write a JSON object for each entry and one for the summary
+    ///
+    /// "last_read" is the day on which a sealed file was last read. With --subset, "part" is the
+    /// number of its part.
     #[arg(long)]
     pub json: bool,
     /// The part to read.

@@ -15,7 +15,6 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::exclusion::Exclusion;
 use tagmac_files::night::{Night, Opened};
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
@@ -79,10 +78,8 @@ fn audit(
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let mut audit = TreeAudit::open(&key, &raw, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
-    let records = args.night.ledger.iter().chain(&args.night.pin);
-    // A record that cannot exist fails later, with its own name.
-    let records = records.filter_map(|path| Exclusion::new(path).ok()).collect();
-    let others = [combined.exclusions(), published.exclusions(), Ok(records)];
+    let options = night::options(&args.night);
+    let others = [combined.exclusions(), published.exclusions(), Ok(options.exclusions())];
     let others: io::Result<Vec<_>> = others.into_iter().collect();
     audit.exclude(others.map(|all| all.concat()))?;
     let manifest = audit.manifest();
@@ -96,7 +93,7 @@ fn audit(
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
-    let mut night = Night::new(night::options(&args.night), &raw, manifest_key, opened, sizes)?;
+    let mut night = Night::new(options, &raw, manifest_key, opened, sizes)?;
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
@@ -105,12 +102,12 @@ fn audit(
     let bar =
         Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", audit.total());
     let mut located = Located::default();
-    let put = &mut |path: &[u8], kind, status: Status<'_>| {
+    let put = &mut |path: &[u8], kind, status: Status<'_>, turn| {
         facts.add(path, &status);
         if args.locate {
             located.add(path, &status);
         }
-        report.put(path, kind, status);
+        report.put(path, kind, status, turn);
     };
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
@@ -152,9 +149,9 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
-    let put = &mut |name: &[u8], kind, status: Status<'_>| {
+    let put = &mut |name: &[u8], kind, status: Status<'_>, turn| {
         facts.add(name, &status);
-        report.put(name, kind, status);
+        report.put(name, kind, status, turn);
     };
     let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
     let paths: Vec<Vec<u8>> = paths.map(files_from::object).collect();
@@ -172,5 +169,6 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
 }
 
 fn form(args: &AuditArgs) -> Form {
-    Form { json: args.json, quiet: args.quiet }
+    let parts = args.night.subset.map(|(_, of)| of);
+    Form { json: args.json, quiet: args.quiet, parts }
 }

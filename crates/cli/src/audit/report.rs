@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use tagmac::Tag;
 use tagmac_files::Error;
-use tagmac_files::audit::{Change, Counts, Status};
+use tagmac_files::audit::{Change, Counts, Status, Turn};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::night::Proof;
 use tagmac_files::open_key::OpenKey;
+use tagmac_files::position::part_of;
 
 use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
@@ -30,12 +31,14 @@ pub struct Report<'a> {
 }
 
 /// The form of the output.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Form {
     /// A JSON object for each entry.
     pub json: bool,
     /// Only what differs.
     pub quiet: bool,
+    /// The number of parts, if a part is read.
+    pub parts: Option<u64>,
 }
 
 /// The JSON object of an entry.
@@ -54,6 +57,10 @@ struct EntryRecord<'a> {
     from_hex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_read: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<u64>,
 }
 
 /// A difference in an [`EntryRecord`].
@@ -138,12 +145,13 @@ impl<'a> Report<'a> {
         Report { form, key, seal, combined, counts: Counts::default(), lost: false }
     }
 
-    /// Adds the verdict on an entry. `kind` is a word for its kind.
-    pub fn put(&mut self, path: &[u8], kind: &'static str, status: Status<'_>) {
+    /// Adds the verdict on an entry. `kind` is a word for its kind; `turn` has the day on which a
+    /// sealed file was last read.
+    pub fn put(&mut self, path: &[u8], kind: &'static str, status: Status<'_>, turn: Option<Turn>) {
         let path = if path.is_empty() { b"." } else { path };
         self.counts.add(&status);
         if !self.lost {
-            let told = self.tell(path, kind, &status);
+            let told = self.tell(path, kind, &status, turn);
             self.taken(told);
         }
     }
@@ -156,7 +164,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn tell(&mut self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
+    fn tell(
+        &mut self,
+        path: &[u8],
+        kind: &'static str,
+        status: &Status<'_>,
+        turn: Option<Turn>,
+    ) -> Result<(), Error> {
         let combined = &mut self.combined;
         match status {
             Status::Unchanged => combined.line(b'=', path)?,
@@ -175,7 +189,7 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         if self.form.json {
-            return self.json(path, kind, status);
+            return self.json(path, kind, status, turn);
         }
         let verdict = match status {
             Status::Changed(changes) => format!("{}: {}", status.word(), text(changes)),
@@ -189,7 +203,14 @@ impl<'a> Report<'a> {
         output::verdict(path, &verdict)
     }
 
-    fn json(&self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
+    fn json(
+        &self,
+        path: &[u8],
+        kind: &'static str,
+        status: &Status<'_>,
+        turn: Option<Turn>,
+    ) -> Result<(), Error> {
+        let part = |turn: Turn| Some(part_of(turn.position, self.form.parts?));
         let (name, path_hex) = json::name(path);
         let mut record = EntryRecord {
             path: name,
@@ -200,6 +221,8 @@ impl<'a> Report<'a> {
             from: None,
             from_hex: None,
             reason: None,
+            last_read: turn.and_then(|turn| turn.last).map(|day| day.to_string()),
+            part: turn.and_then(part),
         };
         match status {
             Status::Changed(changes) => {

@@ -129,6 +129,33 @@ fn each_file_is_read_in_exactly_one_part() {
 }
 
 #[test]
+fn files_in_json_have_their_part_and_the_day_of_the_last_reading() {
+    let place = place();
+    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    let entries = |args: &[&str]| -> Vec<serde_json::Value> {
+        let ran = place.keyed("audit", &[&["--json"], args, &["m", "t"]].concat()).exits(0);
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (mut read, mut files) = (0, 0);
+    for entry in entries(&["--subset", "2/3"]) {
+        if entry["kind"] != "file" {
+            assert!(entry["part"].is_null() && entry["last_read"].is_null(), "{entry}");
+            continue;
+        }
+        let is_read = entry["status"] == "unchanged";
+        assert_eq!(entry["part"] == 2, is_read, "{entry}");
+        assert!(matches!(entry["part"].as_u64(), Some(1..=3)), "{entry}");
+        assert_eq!(entry["last_read"].as_str().map(str::len), Some("2026-11-28".len()));
+        (read, files) = (read + u64::from(is_read), files + 1);
+    }
+    assert_eq!(files, 9);
+    assert_eq!(json(&place, &["--subset", "2/3", "m", "t"])["proof"]["read"], read);
+    let all = entries(&[]);
+    assert!(all.iter().all(|entry| entry["part"].is_null()));
+    assert_eq!(all.iter().filter(|entry| entry["last_read"].is_string()).count(), 9);
+}
+
+#[test]
 fn each_night_reads_its_part_and_the_ledger_remembers() {
     let place = place();
     place.keyed("seal", &["t", "-o", "m"]).exits(0);

@@ -86,7 +86,7 @@ fn extended_attributes_are_verified_and_tagged_again() {
     ];
     for (name, attribute, value, line) in changes {
         let path = place.path(name);
-        let mut old = vec![0; 100];
+        let mut old = [0; 100];
         let old = match rustix::fs::getxattr(&path, attribute, &mut old[..]) {
             Ok(length) => Some(old[..length].to_vec()),
             Err(_) => None,

@@ -23,12 +23,12 @@ use crate::pool;
 use crate::progress::{Progress, stopped};
 pub use bucket::BucketAudit;
 pub use change::Change;
-pub use plan::{Plan, Tally};
+pub use plan::{Plan, Put, Tally, Turn};
 pub use recorded::{compare, of_object};
 use renames::{RenameOutcome, Renames};
 pub use renames::{paired, planned};
 use source::{Item, Settled, Source, Sources};
-pub use status::{Counts, Put, Status};
+pub use status::{Counts, Status};
 pub use tree::{Audited, TreeAudit};
 
 /// Receives an entry under a second key.
@@ -61,20 +61,18 @@ fn audit<S: Source>(
         match item {
             Item::Settled(Settled { name, kind, status, turn, anew }) => {
                 anew.map_or(Ok(()), |entry| keep(*entry))?;
-                if let Some(turn) = turn {
-                    tally.add(turn, &status, today);
-                }
-                put(&name, kind, status);
+                let turn = turn.map(|turn| tally.add(turn, &status, today));
+                put(&name, kind, status, turn);
             }
             Item::Missing(lost) => {
                 lost.turn.into_iter().for_each(|turn| tally.add_missing(turn));
                 if let Some(lost) = renames.missing(lost) {
-                    put(&lost.name, S::FILE, Status::Missing);
+                    put(&lost.name, S::FILE, Status::Missing, None);
                 }
             }
             Item::New(new) => {
                 if let Some(new) = renames.new_file(new) {
-                    put(S::name_and_size(&new).0, S::FILE, Status::New);
+                    put(S::name_and_size(&new).0, S::FILE, Status::New, None);
                 }
             }
             Item::Both(_) => unreachable!("the main reader decides on every entry"),
@@ -84,10 +82,10 @@ fn audit<S: Source>(
     let sources = Sources { main, others };
     let complete = renames.resolve(nonces, sources, |found| match found {
         RenameOutcome::Renamed { from, to, changes } => {
-            put(to, S::FILE, Status::Renamed(from, changes))
+            put(to, S::FILE, Status::Renamed(from, changes), None)
         }
-        RenameOutcome::New(name) => put(name, S::FILE, Status::New),
-        RenameOutcome::Missing(name) => put(name, S::FILE, Status::Missing),
+        RenameOutcome::New(name) => put(name, S::FILE, Status::New, None),
+        RenameOutcome::Missing(name) => put(name, S::FILE, Status::Missing, None),
     });
     // A stopped run may have left files unread that are neither new nor missing.
     stopped(progress)?;

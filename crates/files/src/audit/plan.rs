@@ -31,6 +31,10 @@ pub struct Turn {
     pub bytes: u64,
 }
 
+/// Receives the name of an entry, the word for its kind, and the verdict on it. For a sealed file or
+/// object that was found under its name, also its position and the day on which it was last read.
+pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>, Option<Turn>) + 'a;
+
 impl Plan {
     /// A plan to read everything, without a ledger.
     pub fn all(positions: Positions) -> Plan {
@@ -69,8 +73,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the verdict on a sealed file that was found.
-    pub fn add(&mut self, turn: Turn, status: &Status<'_>, today: Day) {
+    /// Adds the verdict on a sealed file that was found. Returns its turn with the day on which it
+    /// was last read, now included.
+    pub fn add(&mut self, turn: Turn, status: &Status<'_>, today: Day) -> Turn {
         self.files += 1;
         let is_unchanged = turn.read && matches!(status, Status::Unchanged);
         if is_unchanged || turn.read && matches!(status, Status::Changed(_)) {
@@ -82,6 +87,7 @@ impl Tally {
         }
         let last = if is_unchanged { Some(today) } else { turn.last };
         *self.last_read.entry(last).or_default() += 1;
+        Turn { last, ..turn }
     }
 
     /// Returns the earliest day on which one of the files was last read; `None` without files, or

@@ -23,9 +23,6 @@ pub enum Status<'a> {
     Archived,
 }
 
-/// Receives the name of an entry, the word for its kind, and the verdict on it.
-pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>) + 'a;
-
 impl Status<'_> {
     /// The words for all verdicts.
     pub const WORDS: [&'static str; 8] =

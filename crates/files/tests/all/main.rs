@@ -57,7 +57,7 @@ fn a_tree_is_sealed_and_audited() {
     let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut verdicts = Vec::new();
-    let put = &mut |path: &[u8], _, status: Status<'_>| {
+    let put = &mut |path: &[u8], _, status: Status<'_>, _| {
         let word = match status {
             Status::Unchanged => "unchanged",
             Status::Changed(_) => "changed",
@@ -102,7 +102,7 @@ fn verdicts(
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut lines = Vec::new();
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-    let put = &mut |path: &[u8], _, status: Status<'_>| {
+    let put = &mut |path: &[u8], _, status: Status<'_>, _| {
         let path = text(path);
         lines.push(match status {
             Status::Renamed(from, changes) if changes.is_empty() => {
@@ -193,7 +193,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
         meanwhile(root);
     }
     let mut new = Vec::new();
-    let put = &mut |path: &[u8], _, status: Status<'_>| {
+    let put = &mut |path: &[u8], _, status: Status<'_>, _| {
         if matches!(status, Status::New) {
             new.push(String::from_utf8_lossy(path).into_owned());
         }
@@ -243,8 +243,11 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
         fs::write(&output, &text).unwrap();
         let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         fs::write(&output, &other).unwrap();
-        let error =
-            audit.run(&everything(&raw), &[], 1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        let error = audit
+            .run(&everything(&raw), &[], 1, &(), &mut |_, _, _, _| ())
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.ends_with(expected), "{error}");
     }
 }
@@ -265,8 +268,11 @@ fn a_sealed_nonce_has_its_one_length() {
         let seal = seal_mac(&raw).tag(&[], body.as_bytes()).unwrap();
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
         let audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
-        let error =
-            audit.run(&everything(&raw), &[], 1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        let error = audit
+            .run(&everything(&raw), &[], 1, &(), &mut |_, _, _, _| ())
+            .err()
+            .unwrap()
+            .to_string();
         let expected = "expected a nonce of the algorithm's maximum length";
         assert!(error.ends_with(expected), "{error}");
     }
@@ -371,7 +377,7 @@ fn a_caller_may_stop_all_else_that_reads() {
         let mut audit = TreeAudit::open(&key, &raw, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
         let stopped =
-            audit.run(&everything(&raw), &[], threads, &Stop, &mut |_, _, _| {}).unwrap_err();
+            audit.run(&everything(&raw), &[], threads, &Stop, &mut |_, _, _, _| {}).unwrap_err();
         assert!(stopped.to_string().contains("stopped on request"));
         fs::remove_file(&output).unwrap();
         let file = root.join("0");

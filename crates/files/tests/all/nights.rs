@@ -51,7 +51,7 @@ fn audit(
     let mut audit = TreeAudit::open(&keys.0, &keys.1, manifest, root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut lines = Vec::new();
-    let put = &mut |path: &[u8], _: &'static str, status: Status<'_>| {
+    let put = &mut |path: &[u8], _: &'static str, status: Status<'_>, _| {
         if !matches!(status, Status::Unchanged) {
             lines.push(format!("{}: {}", String::from_utf8_lossy(path), status.word()));
         }
@@ -172,7 +172,7 @@ fn a_list_names_all_that_is_sealed() {
     let unknown = [b"3".to_vec()];
     let opened = TreeAudit::open(&keys.0, &keys.1, &output, &root).unwrap();
     let plan = everything(&keys.1);
-    let error = opened.run(&plan, &unknown, 1, &(), &mut |_, _, _| ()).unwrap_err();
+    let error = opened.run(&plan, &unknown, 1, &(), &mut |_, _, _, _| ()).unwrap_err();
     assert_eq!(error.to_string(), "3: the manifest has no entry with this path");
     // A path whose directory is a file.
     let list = NameList::split(b"0/f3/x".to_vec(), b'\n');

@@ -120,7 +120,8 @@ impl LeafGame {
         self.sealed[content].content.chunks(self.leaf_bytes).nth(i).expect("a leaf")
     }
 
-    /// The first 16 bytes of HMAC-SHA256 of the tag, the lengths, the number, the sum and the rest.
+    /// The first 16 bytes of HMAC-SHA256 of the tag, the lengths, the number and range, the sum and
+    /// the rest.
     fn leaf_tag(&self, tag: &[u8], length: usize, i: usize, leaf: &[u8]) -> [u8; 16] {
         let start = i * self.leaf_bytes;
         // Whole blocks of the content without its last bytes, 1 to a whole block.
@@ -133,7 +134,7 @@ impl LeafGame {
         let mut input =
             [&number(tag.len()), tag, &number(length), &number(self.leaf_bytes)].concat();
         input.resize(64, 0);
-        input.extend(number(i));
+        input.extend([i, start, start + blocks.len()].map(number).as_flattened());
         input.extend((self.mac.sum)(start, blocks));
         input.extend(number(rest.len()));
         input.extend(rest);

@@ -152,18 +152,31 @@ struct Request {
 }
 
 impl Request {
-    /// Receives up to `bytes` bytes.
-    async fn receive(&mut self, bytes: usize) -> Result<Vec<u8>> {
+    /// Receives the next leaf. `None` if the response is shorter or longer than the requested range.
+    async fn receive(&mut self, leaf: &Range<u64>) -> Result<Option<Vec<u8>>> {
+        let bytes = usize::try_from(leaf.end - leaf.start).map_err(generic)?;
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(bytes).map_err(generic)?;
-        while buffer.len() < bytes && self.has_more().await? {
+        while buffer.len() < bytes {
+            if !self.has_more().await? {
+                return Ok(None);
+            }
             let piece = self.rest.split_to(self.rest.len().min(bytes - buffer.len()));
             // The store might still change its own buffer: only the copy is verified and returned.
             buffer.extend_from_slice(&piece);
         }
-        Ok(buffer)
+        self.range.start = leaf.end;
+        if self.range.is_empty() {
+            if self.has_more().await? {
+                return Ok(None);
+            }
+            // Frees the connection before the leaves are verified.
+            self.pieces = stream::empty().boxed();
+        }
+        Ok(Some(buffer))
     }
 
+    /// Returns whether the response has more bytes. Not called again after the end.
     async fn has_more(&mut self) -> Result<bool> {
         while self.rest.is_empty() {
             match self.pieces.next().await.transpose()? {
@@ -189,17 +202,9 @@ impl Request {
         let mut leaves = Vec::new();
         loop {
             let leaf = sealed.content.range(self.range.start);
-            let received = self.receive((leaf.end - leaf.start) as usize);
-            let bytes = received.await.map_err(|error| request(&sealed.meta.location, error))?;
-            self.range.start = leaf.end;
-            if leaf.end >= self.range.end {
-                if self.has_more().await? {
-                    // More than was asked for.
-                    return Err(differs(&sealed, leaf));
-                }
-                // The connection is free.
-                self.pieces = stream::empty().boxed();
-            }
+            let received = self.receive(&leaf).await;
+            let received = received.map_err(|error| request(&sealed.meta.location, error))?;
+            let Some(bytes) = received else { return Err(differs(&sealed, leaf)) };
             let is_last = leaf.end >= end;
             leaves.push((leaf, bytes));
             if is_last {

@@ -165,14 +165,15 @@ impl ObjectStore for Hostile {
             None => stream::iter(self.pieces(number, found.bytes().await?)).boxed(),
         };
         let (counts, is_slow) = (self.counts.clone(), self.lie == Lie::Slow);
-        let mut open = None;
-        let pieces = pieces.then(move |piece| {
-            open.get_or_insert_with(|| Open::new(counts.clone()));
+        // Panics if it is polled again after its end.
+        let pieces = stream::unfold((pieces, None), move |(mut pieces, open)| {
+            let open = open.unwrap_or_else(|| Open::new(counts.clone()));
             async move {
                 if is_slow {
                     yield_now().await;
                 }
-                piece
+                let piece = pieces.next().await?;
+                Some((piece, (pieces, Some(open))))
             }
         });
         let payload = GetResultPayload::Stream(pieces.boxed());

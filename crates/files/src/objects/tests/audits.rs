@@ -125,7 +125,7 @@ fn audit_with(
     let reader = || Reader { mac, bucket, reads: 0 };
     let (mut main, mut others) = (reader(), (0..threads).map(|_| reader()).collect::<Vec<_>>());
     let mut lines = Vec::new();
-    let mut put = |name: &[u8], kind, status: Status<'_>| {
+    let mut put = |name: &[u8], kind, status: Status<'_>, _| {
         assert_eq!(kind, "object");
         lines.push(line(name, status));
     };
