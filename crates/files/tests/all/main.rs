@@ -2,6 +2,7 @@
 
 mod command_words;
 mod errors;
+mod leaves;
 mod nights;
 mod parts;
 mod seal_checkpoint;
