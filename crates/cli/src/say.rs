@@ -230,6 +230,7 @@ fn manifest(error: &ManifestError) -> String {
             false => format!("{manifest}: not a manifest from 'tagmac seal'"),
         },
         ManifestError::TagBits { .. } => format!("{error}; see --tag-bits"),
+        ManifestError::NoLeafTags { .. } => format!("{error}; seal with --leaves"),
         ManifestError::NoChain { .. } => format!("{error}; --new-chain starts a new one"),
         _ => error.to_string(),
     }

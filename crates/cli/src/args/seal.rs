@@ -138,7 +138,7 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub combined: Option<PathBuf>,
     /// Say which bytes of a changed file are damaged; needs leaf tags
-    #[arg(long, conflicts_with = "quick")]
+    #[arg(long, conflicts_with = "quick", hide_short_help = true)]
     pub locate: bool,
     /// Write a report for people to FILE, as one HTML page
     ///

@@ -23,6 +23,7 @@ pub fn run(args: &MountArgs) -> Result<(), Error> {
     use std::time::Duration;
 
     use fuser::{Config, MountOption, SessionACL};
+    use rustix::mount::UnmountFlags;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use tagmac_files::ReadError;
     use tagmac_files::escaped::Escaped;
@@ -50,6 +51,10 @@ pub fn run(args: &MountArgs) -> Result<(), Error> {
     config.acl = if args.allow_other { SessionACL::All } else { SessionACL::Owner };
     config.n_threads = Some(tagmac_files::read::threads(0));
     let failed = |error| Error::file(&args.mountpoint, ReadError::Io(error));
+    // The kernel would accept a file too.
+    if !std::fs::metadata(&args.mountpoint).map_err(failed)?.is_dir() {
+        return Err(failed(std::io::ErrorKind::NotADirectory.into()));
+    }
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, ended.clone()).map_err(failed)?;
@@ -63,9 +68,14 @@ pub fn run(args: &MountArgs) -> Result<(), Error> {
     while !ended.load(Ordering::Relaxed) && !session.guard.is_finished() {
         std::thread::sleep(PAUSE);
     }
-    match session.guard.is_finished() {
-        true => session.join(),
-        false => session.umount_and_join(),
+    if session.guard.is_finished() {
+        return session.join().map_err(failed);
     }
-    .map_err(failed)
+    // Programs may have files open. Without this, root would fail with EBUSY and leave a dead mount.
+    if rustix::process::geteuid().is_root() {
+        let detached = rustix::mount::unmount(&args.mountpoint, UnmountFlags::DETACH);
+        return detached.map_err(|error| failed(error.into()));
+    }
+    drop(session);
+    Ok(())
 }

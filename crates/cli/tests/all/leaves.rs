@@ -3,6 +3,8 @@
 use std::fs;
 
 use crate::common::{Place, Random};
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::{at, leftovers};
 
 const LEAF: usize = 4096;
 /// Algorithms with parts and without nonces.
@@ -277,4 +279,74 @@ fn what_leaf_tags_cannot_do() {
         .unwrap();
     place.keyed("seal", &["t", "-o", "m"]).exits(0);
     read(&["m", "t", "large", "--range", "0:1"]).exits(2).says(&["seal with --leaves"]);
+}
+
+/// A kill during a seal leaves a manifest whose leaf tags are there.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_kill_at_any_call_leaves_leaf_tags_of_the_manifest() {
+    let place = Place::bare();
+    place.run(&["keygen", "-o", "k"]).exits(0);
+    fs::create_dir(place.path("t")).unwrap();
+    let mut random = Random(8);
+    let bytes = random.bytes(3 * LEAF as u64 + 1);
+    place.file("t/b", &bytes);
+    let seal = ["seal", "-k", "k", "--leaves=4KiB", "t", "-o", "m"];
+    place.run(&seal).exits(0);
+    let leaf_files = || {
+        let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().ends_with(".leaves")).count()
+    };
+    let mut killed = 0;
+    for call in 1.. {
+        // The leaf tags of `b` move.
+        place.file("t/a", random.bytes(call % 5 * LEAF as u64 + 7));
+        let mut command = place.command(&seal);
+        let output = at(&mut command, &format!("any:{call}"), "kill").output().unwrap();
+        let read = place.command(&["read", "-k", "k", "m", "t", "b"]).output().unwrap();
+        assert!(read.status.success() && read.stdout == bytes, "call {call}: {read:?}");
+        if output.status.success() {
+            break;
+        }
+        killed += 1;
+        place.run(&seal).exits(0);
+        assert_eq!(leaf_files(), 1, "call {call}");
+        assert!(leftovers(&place, "").is_empty());
+    }
+    assert!(killed > 20, "{killed}");
+    place.keyed("audit", &["--locate", "m", "t"]).exits(0);
+}
+
+/// A kill during a repair leaves leaves of the old file or the sealed one, and the next run mends it.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_kill_at_any_call_of_a_repair() {
+    let (place, files) = place("PMAC-AES128", &mut Random(9));
+    let (name, bytes) = &files[8];
+    let mut damaged = bytes.clone();
+    for leaf in [0, 2, 3, 5] {
+        damaged[leaf * LEAF] ^= 1;
+    }
+    let (path, copy) = (format!("t/{name}"), format!("c/{name}"));
+    let mut written = 0;
+    for call in 1.. {
+        place.file(&path, &damaged);
+        let repair = ["repair", "-k", "k", "m", "t", name, "--from", &copy];
+        let mut command = place.command(&repair);
+        let output = at(&mut command, &format!("any:{call}"), "kill").output().unwrap();
+        let found = place.read(&path);
+        assert_eq!(found.len(), bytes.len());
+        for ((found, old), new) in
+            found.chunks(LEAF).zip(damaged.chunks(LEAF)).zip(bytes.chunks(LEAF))
+        {
+            assert!(found == old || found == new, "call {call}");
+        }
+        written += u32::from(found != damaged && found != *bytes);
+        if output.status.success() {
+            break;
+        }
+        place.run(&repair).exits(0);
+        assert!(place.read(&path) == *bytes, "call {call}");
+    }
+    assert!(written >= 3, "{written}");
 }

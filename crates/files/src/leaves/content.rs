@@ -120,9 +120,7 @@ impl Contents {
         let leaves = match self.leaves.size_for(size) {
             None => None,
             Some(_) if self.manifest.header.options.leaves.is_none() => {
-                return Err(Error::usage(format_args!(
-                    "{name}: the manifest has no leaf tags; to read this file, seal with --leaves"
-                )));
+                return Err(ManifestError::NoLeafTags { file: name }.into());
             }
             Some(leaf) => {
                 let (file, mac) = (self.tags()?, LeafMac::new(&self.leaves, &tag, size, leaf));

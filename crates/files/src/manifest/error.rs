@@ -39,6 +39,11 @@ pub enum ManifestError {
         /// The path.
         path: Vec<u8>,
     },
+    /// A file is too long to be verified as a whole, and the manifest has no leaf tags.
+    NoLeafTags {
+        /// The file's name in messages.
+        file: String,
+    },
     /// The path of the manifest is a directory.
     Directory {
         /// The manifest's name in messages.
@@ -68,6 +73,7 @@ impl ManifestError {
         match self {
             ManifestError::NoFileName { .. }
             | ManifestError::NoEntry { .. }
+            | ManifestError::NoLeafTags { .. }
             | ManifestError::TagBits { .. } => ErrorKind::Usage,
             ManifestError::Unsealed { .. }
             | ManifestError::OtherRun { .. }
@@ -105,6 +111,9 @@ impl fmt::Display for ManifestError {
             }
             ManifestError::NoEntry { path } => {
                 write!(f, "{}: the manifest has no entry with this path", Escaped::bytes(path))
+            }
+            ManifestError::NoLeafTags { file } => {
+                write!(f, "{file}: the manifest has no leaf tags, which a file of this size needs")
             }
             ManifestError::Directory { manifest } => {
                 write!(f, "{manifest}: this is a directory, not a manifest")
