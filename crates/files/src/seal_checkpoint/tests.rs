@@ -129,7 +129,8 @@ fn a_checkpoint_serves_one_key_one_directory_and_one_run() {
     let (keys, folder) = (keys(), tempfile::tempdir().unwrap());
     let path = folder.path().join("c");
     let held = open(&path, &keys).unwrap();
-    assert!(reason(open(&path, &keys)).ends_with("c: another run is using this file"));
+    let second = Checkpoint::open(&path, &keys.0, &keys.1, ROOT, Some(0));
+    assert!(reason(second).ends_with("c: another run is using this file"));
     drop(held);
     let other = Identity { inode: 9, ..ROOT };
     let why = reason(Checkpoint::open(&path, &keys.0, &keys.1, other, None));
