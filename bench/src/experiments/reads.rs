@@ -2,6 +2,7 @@
 //! verifies ranges without a key. The file is in the page cache. All run on one thread.
 
 use std::fs::{self, File};
+#[cfg(feature = "bao")]
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -28,6 +29,7 @@ pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
 
 /// The minimum of rounds for a figure. The first round is not counted.
 const MIN_ROUNDS: usize = 3;
+#[cfg(feature = "bao")]
 const BAO: &str = "bao 0.13";
 
 /// A contender, and the case in which it takes part.
@@ -68,6 +70,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         Ok::<_, Failure>(tree.file(b"file")?)
     });
     let (large, small) = (large?, small?);
+    #[cfg(feature = "bao")]
     let (outboard, hash) = bao::encode::outboard(&bytes);
     drop(bytes);
     let file = File::open(&path)?;
@@ -103,24 +106,27 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         pread(LARGE, 64 << 10, size, &file),
         random(SMALL, "tagmac, leaves of 4 KiB", 4 << 10, size, &small),
         pread(SMALL, 4 << 10, size, &file),
-        Contender {
-            case: SMALL,
-            name: "Bao",
-            library: BAO,
-            bytes: 4 << 10,
-            run: Box::new(|seed| {
-                let mut decoder =
-                    bao::decode::Decoder::new_outboard(&file, Cursor::new(&outboard), &hash);
-                let mut buffer = vec![0; 4 << 10];
-                for at in offsets(seed, 4 << 10, size) {
-                    decoder.seek(SeekFrom::Start(at))?;
-                    decoder.read_exact(&mut buffer)?;
-                    std::hint::black_box(&buffer);
-                }
-                Ok(READS)
-            }),
-        },
     ];
+    #[cfg(feature = "bao")]
+    contenders.push(Contender {
+        case: SMALL,
+        name: "Bao",
+        library: BAO,
+        bytes: 4 << 10,
+        run: Box::new(|seed| {
+            let mut decoder =
+                bao::decode::Decoder::new_outboard(&file, Cursor::new(&outboard), &hash);
+            let mut buffer = vec![0; 4 << 10];
+            for at in offsets(seed, 4 << 10, size) {
+                decoder.seek(SeekFrom::Start(at))?;
+                decoder.read_exact(&mut buffer)?;
+                std::hint::black_box(&buffer);
+            }
+            Ok(READS)
+        }),
+    });
+    #[cfg(not(feature = "bao"))]
+    record.missing.push("Bao: built without the feature 'bao'".into());
     for (name, leaf) in
         [("seal", None), ("seal, leaves of 64 KiB", Some(64 << 10)), ("seal, 4 KiB", Some(4 << 10))]
     {
