@@ -47,6 +47,9 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
         ("none", "mode none", mismatch, "expected options, found 'mode none'"),
         ("none", "mtime mode", mismatch, "expected options, found 'mtime mode'"),
         ("none", "max-depth=03", mismatch, "expected options, found 'max-depth=03'"),
+        ("none", "leaves=065536", mismatch, "expected options, found 'leaves=065536'"),
+        ("none", "leaves=3999", mismatch, "expected options, found 'leaves=3999'"),
+        ("none", "leaves=67108865", mismatch, "expected options, found 'leaves=67108865'"),
         ("options: none\n", "", mismatch, "line 5: expected a line that begins with 'options: '"),
         ("filters: 0\n", "", mismatch, "the manifest ends within its header"),
         ("filters: 0", "filters: 00", mismatch, "expected a number of filters, at most 1024"),
@@ -75,7 +78,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
         ),
     ];
     // Version 2 has none of the later options.
-    for option in ["owner", "xattrs", "exclude-caches", "listed", "max-depth=1"] {
+    for option in ["owner", "xattrs", "exclude-caches", "listed", "max-depth=1", "leaves=65536"] {
         let new = text.replace("none", option);
         assert!(read(&new).is_ok(), "{option}");
         let (_, message) = read(&new.replace("-3\n", "-2\n")).unwrap_err();
