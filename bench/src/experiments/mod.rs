@@ -7,7 +7,8 @@ pub mod cold;
 pub mod command;
 #[cfg(feature = "lab")]
 mod lab;
-pub mod reads;
+#[cfg(feature = "reads")]
+mod reads;
 pub mod threads;
 pub mod tree;
 
@@ -58,6 +59,7 @@ pub fn all() -> Vec<Experiment> {
     all.push(own(threads::NAME, threads::ABOUT, 40, threads::run));
     all.push(own(ceilings::NAME, ceilings::ABOUT, 10, ceilings::run));
     all.push(own(command::NAME, command::ABOUT, 60, command::run));
+    #[cfg(feature = "reads")]
     all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
     #[cfg(feature = "lab")]
@@ -70,6 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(feature = "reads")]
     fn the_time_is_shared_out() {
         let seconds: u64 = all().iter().filter(|one| one.is_in_all()).map(|one| one.seconds).sum();
         assert_eq!(seconds, 60 * MINUTES);

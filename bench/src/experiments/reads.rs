@@ -2,7 +2,6 @@
 //! verifies ranges without a key. The file is in the page cache. All run on one thread.
 
 use std::fs::{self, File};
-#[cfg(feature = "bao")]
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -29,7 +28,6 @@ pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
 
 /// The minimum of rounds for a figure. The first round is not counted.
 const MIN_ROUNDS: usize = 3;
-#[cfg(feature = "bao")]
 const BAO: &str = "bao 0.13";
 
 /// A contender, and the case in which it takes part.
@@ -70,7 +68,6 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         Ok::<_, Failure>(tree.file(b"file")?)
     });
     let (large, small) = (large?, small?);
-    #[cfg(feature = "bao")]
     let (outboard, hash) = bao::encode::outboard(&bytes);
     drop(bytes);
     let file = File::open(&path)?;
@@ -107,7 +104,6 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         random(SMALL, "tagmac, leaves of 4 KiB", 4 << 10, size, &small),
         pread(SMALL, 4 << 10, size, &file),
     ];
-    #[cfg(feature = "bao")]
     contenders.push(Contender {
         case: SMALL,
         name: "Bao",
@@ -125,8 +121,6 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             Ok(READS)
         }),
     });
-    #[cfg(not(feature = "bao"))]
-    record.missing.push("Bao: built without the feature 'bao'".into());
     for (name, leaf) in
         [("seal", None), ("seal, leaves of 64 KiB", Some(64 << 10)), ("seal, 4 KiB", Some(4 << 10))]
     {
