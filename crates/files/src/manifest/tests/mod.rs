@@ -447,10 +447,12 @@ fn what_is_left_out_is_said() {
     listed::remark_mount(Path::new("d1"));
     listed::remark_manifest(Path::new("d2"));
     listed::remark_leftover(Path::new("d3"));
+    listed::remark_checkpoint(Path::new("d4"));
     for what in [
         "d1: not entered: it is on another file system",
         "d2: left out: it is the manifest",
         "d3: left out: it has the name of an unfinished manifest",
+        "d4: left out: it is the checkpoint",
     ] {
         assert!(crate::diagnostic::tests::heard(what), "{what}");
     }
