@@ -8,10 +8,10 @@ use super::{Bound, BoundError, Term, Theorem, Workload};
 const LEAF_TAG_BITS: i32 = 128;
 
 /// The maximum number of leaf tags of a content.
-const MAX_LEAVES: u64 = 1 << 19;
+const MAX_LEAVES: u64 = 524_288;
 
 /// Less than the length in bytes of any leaf but the last: at least 4 KiB, rounded to whole blocks.
-const MIN_LEAF_BYTES: u64 = 1 << 11;
+const MIN_LEAF_BYTES: u64 = 2048;
 
 impl Theorem {
     /// Returns the probability that a reader accepts wrong bytes for a leaf. The load's messages
