@@ -1,5 +1,7 @@
 //! Parses the numbers of the command line, and formats large ones.
 
+use tagmac_files::leaf_size;
+
 /// The units of sizes. Each is 1024 times the previous one.
 const UNITS: [&str; 9] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
 
@@ -33,7 +35,7 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
 /// Parses the length of a leaf in bytes.
 pub fn leaf(text: &str) -> Result<u64, &'static str> {
     let leaf = size(text)?;
-    let is_one = (4 << 10..=64 << 20).contains(&leaf);
+    let is_one = (leaf_size::MIN..=leaf_size::MAX).contains(&leaf);
     is_one.then_some(leaf).ok_or("expected a size from 4KiB to 64MiB")
 }
 

@@ -46,8 +46,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Earlier<I> {
         };
         while let Some(entry) = entries.next_if(is_before) {
             let (entry, first) = (entry?, self.tags);
-            let size = entry.content.as_ref().map_or(0, |content| content.size);
-            let own = self.leaves.map_or(0, |leaves| leaf_size::count(leaves.size, size));
+            let own = self.leaves.map_or(0, |leaves| leaf_size::count(leaves.size, entry.size()));
             self.tags += own;
             if entry.path == path {
                 let has_tags = own == 0 || self.leaves.is_none_or(|leaves| leaves.has_tags);

@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-/// The length of a leaf in bytes, unless the user chooses another.
-pub const DEFAULT: u64 = 64 << 10;
+/// The least length that a user may choose.
+pub const MIN: u64 = 4 << 10;
 /// The greatest length.
 pub const MAX: u64 = 64 << 20;
-/// All lengths that a manifest may have: 4 KiB, rounded down to blocks, and more.
+/// All lengths that a manifest may have: the least one, rounded down to blocks, and more.
 pub const ALL: RangeInclusive<u64> = 4000..=MAX;
 /// A longer file has larger leaves, so that it has at most this many.
 const MAX_LEAVES: u64 = 1 << 19;
@@ -29,6 +29,8 @@ pub fn count(size: u64, bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DEFAULT: u64 = 64 << 10;
 
     #[test]
     fn a_file_has_at_most_2_19_leaves() {

@@ -20,12 +20,19 @@ pub enum NotBelow {
     Parent,
 }
 
-impl fmt::Display for NotBelow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl NotBelow {
+    /// Returns the message.
+    const fn what(self) -> &'static str {
+        match self {
             NotBelow::Absolute => "the path is absolute; expected one below the directory",
             NotBelow::Parent => "the path contains '..'; expected one below the directory",
-        })
+        }
+    }
+}
+
+impl fmt::Display for NotBelow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what())
     }
 }
 
@@ -83,11 +90,11 @@ pub fn check(path: &[u8]) -> Result<(), &'static str> {
         return Err("the path is longer than 4096 bytes");
     }
     if path.starts_with(b"/") {
-        return Err("the path is absolute; expected one below the directory");
+        return Err(NotBelow::Absolute.what());
     }
     for name in path.split(|&byte| byte == b'/') {
         match name {
-            b".." => return Err("the path contains '..'; expected one below the directory"),
+            b".." => return Err(NotBelow::Parent.what()),
             b"" | b"." => return Err("the path contains an empty name or '.'"),
             name if name.contains(&0) => return Err("the path contains a zero byte"),
             _ => {}

@@ -409,7 +409,7 @@ impl Sealer<'_> {
             EntryKind::Link => counts.links += 1,
             _ => counts.special += 1,
         }
-        counts.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        counts.bytes += entry.size();
         self.progress.file();
         if !self.will_fail() {
             self.writer.entry(entry)?;

@@ -15,9 +15,6 @@ use crate::error::failed;
 use crate::key::Key;
 use crate::progress::Watch;
 
-/// The least length of a leaf in bytes, before it is rounded to whole blocks.
-const MIN_LEAF: u64 = 4096;
-
 /// Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an old
 /// one.
 ///
@@ -100,8 +97,9 @@ pub fn seal(
 }
 
 fn leaf(key: &OpenKey, size: u64) -> PyResult<u64> {
-    if !(MIN_LEAF..=leaf_size::MAX).contains(&size) {
-        let line = format!("leaves: expected {MIN_LEAF} to {} bytes, found {size}", leaf_size::MAX);
+    let (min, max) = (leaf_size::MIN, leaf_size::MAX);
+    if !(min..=max).contains(&size) {
+        let line = format!("leaves: expected {min} to {max} bytes, found {size}");
         return Err(PyValueError::new_err(line));
     }
     key.whole_blocks(size).map_err(failed)

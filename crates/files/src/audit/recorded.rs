@@ -106,7 +106,7 @@ impl Source for Recorded {
     }
 
     fn name_and_size(new: &Entry) -> (&[u8], u64) {
-        (&new.path, new.content.as_ref().map_or(0, |content| content.size))
+        (&new.path, new.size())
     }
 
     fn changes(sealed: &Metadata, found: &Metadata) -> Vec<Change> {

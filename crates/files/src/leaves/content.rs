@@ -71,13 +71,10 @@ impl Contents {
         start: &[u8],
     ) -> impl Iterator<Item = Result<Entry, Error>> + use<'a> {
         let places = self.index.from(&self.manifest, &self.leaves, start);
-        let is_below = move |entry: &[u8]| {
-            let rest = entry.strip_prefix(path);
-            path.is_empty() || rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
-        };
+        let is_in = move |entry: &[u8]| entry == path || below(path, entry).is_some();
         let entries = places.map(|place| place.map(|place| place.entry));
         // `a/b` and all below it sort directly after `a`.
-        entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_below(&entry.path)))
+        entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_in(&entry.path)))
     }
 
     /// Returns the entries in a directory, without those in its directories; of the root for an empty
@@ -98,9 +95,7 @@ impl Contents {
                 };
                 skipped += 1;
                 if skipped == MAX_SKIPPED {
-                    let child = &entry.path[..entry.path.len() - name.len() + end];
-                    // No name has a zero byte, so this follows all below the child directly.
-                    start = [child, &[1]].concat();
+                    start = after(&entry.path[..entry.path.len() - name.len() + end]);
                     continue 'seek;
                 }
             }
@@ -145,8 +140,14 @@ impl Contents {
     }
 }
 
+/// Returns a path that sorts after all paths below a directory, and not after the next entry.
+pub fn after(directory: &[u8]) -> Vec<u8> {
+    // No name has a zero byte.
+    [directory, &[1]].concat()
+}
+
 /// Returns the path relative to a directory, if it is in it or below it.
-fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
+pub fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
     match directory {
         [] => Some(path),
         _ => path.strip_prefix(directory)?.strip_prefix(b"/"),
@@ -182,6 +183,11 @@ impl SealedContent {
     /// Returns the length of a leaf in bytes. A file without leaves is one leaf.
     pub fn leaf(&self) -> u64 {
         self.leaves.as_ref().map_or(self.size.max(1), |tags| tags.leaf)
+    }
+
+    /// Returns the start of the leaf with the byte at `offset`.
+    pub fn start_of(&self, offset: u64) -> u64 {
+        offset / self.leaf() * self.leaf()
     }
 
     /// Returns the range of the leaf that begins at `start`.

@@ -58,7 +58,7 @@ impl Index {
             }
             // A line has only one form.
             entry.write(&manifest.header, &mut text);
-            tags += count_of(leaves, &entry);
+            tags += leaves.count_for(entry.size());
             if text.len() >= BLOCK {
                 close(&mut text, &mut first, before);
             }
@@ -107,14 +107,9 @@ impl Block {
                 let line = &line[..line.len() - 1];
                 let entry = Entry::parse(line, &manifest.header).map_err(|_| manifest.changed())?;
                 let place = Place { first, entry };
-                first += count_of(leaves, &place.entry);
+                first += leaves.count_for(place.entry.size());
                 Ok(place)
             })
             .collect()
     }
-}
-
-/// Returns the number of leaf tags of an entry.
-pub(crate) fn count_of(leaves: &Leaves, entry: &Entry) -> u64 {
-    entry.content.as_ref().map_or(0, |content| leaves.count_for(content.size))
 }

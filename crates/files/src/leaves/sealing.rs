@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::folder;
 use crate::leaves::file::{LeafFile, LeafWriter};
-use crate::leaves::index::count_of;
 use crate::leaves::{Leaves, TAG_BYTES};
 use crate::manifest::Manifest;
 use crate::manifest::entry::Entry;
@@ -74,7 +73,7 @@ impl Sealing {
     /// Adds the leaf tags of an entry: `made`, or, if the entry was carried over, those that begin at
     /// number `first` of the earlier manifest.
     pub fn add(&mut self, entry: &Entry, made: &[u8], first: Option<u64>) -> Result<(), Error> {
-        let bytes = count_of(&self.leaves, entry) as usize * TAG_BYTES;
+        let bytes = self.leaves.count_for(entry.size()) as usize * TAG_BYTES;
         if made.len() == bytes {
             return self.writer.add(made);
         }

@@ -71,7 +71,7 @@ impl VerifiedFile {
 
     /// Reads the leaf with the byte at `offset`, and verifies it. On an error `leaf` is empty.
     pub fn read(&self, offset: u64, leaf: &mut Leaf) -> Result<(), Error> {
-        let start = offset / self.content.leaf() * self.content.leaf();
+        let start = self.content.start_of(offset);
         match self.read_from(&self.file, &self.path, start, leaf)? {
             true => Ok(()),
             false => Err(self.content.differs(self.content.range(start))),
@@ -119,7 +119,7 @@ impl VerifiedFile {
             return Ok(0);
         }
         if leaf.from(offset).is_empty() {
-            let range = self.content.range(offset / self.content.leaf() * self.content.leaf());
+            let range = self.content.range(self.content.start_of(offset));
             let bytes = (range.end - range.start) as usize;
             if offset == range.start && out.len() >= bytes {
                 // Nobody else can read `out` before this returns.

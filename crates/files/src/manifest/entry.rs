@@ -104,6 +104,11 @@ impl Entry {
         }
     }
 
+    /// Returns the size in bytes; 0 for an entry that is not a file.
+    pub fn size(&self) -> u64 {
+        self.content.as_ref().map_or(0, |content| content.size)
+    }
+
     /// Appends the entry's line to `out`.
     pub fn write(&self, header: &Header, out: &mut Vec<u8>) {
         let Header { algorithm, options, .. } = header;

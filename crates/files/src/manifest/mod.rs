@@ -248,8 +248,7 @@ impl Sequence {
             self.folders.push(entry.path.len());
         }
         self.entries += 1;
-        let size = entry.content.as_ref().map_or(0, |content| content.size);
-        let bytes = self.bytes.checked_add(size);
+        let bytes = self.bytes.checked_add(entry.size());
         self.bytes = bytes.ok_or("the files have 2^64 bytes or more in all")?;
         self.last.clone_from(&entry.path);
         Ok(entry)

@@ -74,8 +74,7 @@ impl Writer {
             return Err(Error::io(format_args!("{name}: {what}")));
         }
         self.entries += 1;
-        let size = entry.content.as_ref().map_or(0, |content| content.size);
-        self.bytes = self.bytes.checked_add(size).ok_or_else(|| {
+        self.bytes = self.bytes.checked_add(entry.size()).ok_or_else(|| {
             let name = Escaped::bytes(&entry.path);
             Error::io(format_args!("{name}: the files have 2^64 bytes or more in all"))
         })?;

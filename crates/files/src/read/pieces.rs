@@ -90,10 +90,13 @@ impl Work<'_> {
 
     /// Starts a part at `start`, the start of a leaf if the sums of leaves are kept.
     pub fn growing(&self, start: u64) -> Result<Growing<'_>, ReadError> {
-        let part = self.parts.new_part(start, &[])?;
-        let open = self.parts.new_part(start, &[])?;
-        let sums = self.sums.map(|sums| (sums, Writer::default()));
-        Ok(Growing { parts: self.parts, part: Some(part), open, sums })
+        let part = Some(self.parts.new_part(start, &[])?);
+        let leaf = |sums| {
+            let (blocks, saved) = (self.parts.new_part(start, &[])?, Writer::default());
+            Ok::<_, PartError>(OpenLeaf { sums, blocks, saved })
+        };
+        let leaves = self.sums.map(leaf).transpose()?;
+        Ok(Growing { parts: self.parts, part, leaves })
     }
 
     /// Hashes blocks from the end of a part to `end`.
@@ -155,70 +158,89 @@ impl LeafSums {
     }
 }
 
-/// A part that grows, and the sums of the leaves in it if they are kept.
+/// A part that grows.
 pub struct Growing<'a> {
     parts: Parts<'a>,
-    /// All blocks, or all complete leaves. `None` only after an error.
+    /// All blocks; if leaves are kept, those of complete ones. `None` only after an error.
     part: Option<AnyPart>,
-    /// The blocks of the current leaf.
-    open: AnyPart,
-    sums: Option<(&'a LeafSums, Writer)>,
+    leaves: Option<OpenLeaf<'a>>,
+}
+
+/// The leaf that a part grows by, and the sums of the part's complete leaves.
+struct OpenLeaf<'a> {
+    sums: &'a LeafSums,
+    blocks: AnyPart,
+    saved: Writer,
 }
 
 impl Growing<'_> {
     /// Returns the end of all blocks.
     fn end(&self) -> u64 {
-        self.part.as_ref().map_or(0, AnyPart::end).max(self.open.end())
+        let last = self.leaves.as_ref().map(|leaf| &leaf.blocks).or(self.part.as_ref());
+        last.map_or(0, AnyPart::end)
     }
 
     /// Appends whole blocks.
-    fn extend(&mut self, mut blocks: &[u8]) -> Result<(), PartError> {
-        let Some(leaf) = self.sums.as_ref().map(|(sums, _)| sums.leaf) else {
-            let part = self.part.as_mut().ok_or(PartError::ForeignPart)?;
-            return self.parts.extend(part, blocks);
-        };
+    fn extend(&mut self, blocks: &[u8]) -> Result<(), PartError> {
+        match &mut self.leaves {
+            Some(leaf) => leaf.extend(self.parts, &mut self.part, blocks),
+            None => {
+                let part = self.part.as_mut().ok_or(PartError::ForeignPart)?;
+                self.parts.extend(part, blocks)
+            }
+        }
+    }
+
+    /// Closes the last leaf of the file. `end` has the file's last bytes, at least one. Returns
+    /// those after the last leaf's blocks: at least one byte and at most a block.
+    pub fn close_last<'e>(&mut self, end: &'e [u8]) -> Result<&'e [u8], PartError> {
+        let Some(leaf) = &mut self.leaves else { return Ok(end) };
+        let block = self.parts.block();
+        let (blocks, rest) = end.split_at((end.len() - 1) / block * block);
+        leaf.extend(self.parts, &mut self.part, blocks)?;
+        leaf.close(self.parts, &mut self.part)?;
+        Ok(rest)
+    }
+
+    /// Returns the part of all blocks.
+    pub fn finish(self) -> Result<AnyPart, ReadError> {
+        let part = self.part.ok_or(PartError::ForeignPart)?;
+        if let Some(OpenLeaf { sums, blocks, saved }) = self.leaves {
+            debug_assert_eq!(blocks.start(), blocks.end(), "parts end with a leaf");
+            let number = part.start() / sums.leaf;
+            sums.done.lock().expect("no worker panics").insert(number, saved);
+        }
+        Ok(part)
+    }
+}
+
+impl OpenLeaf<'_> {
+    /// Appends whole blocks to the leaf, and complete leaves to `part`.
+    fn extend(
+        &mut self,
+        parts: Parts<'_>,
+        part: &mut Option<AnyPart>,
+        mut blocks: &[u8],
+    ) -> Result<(), PartError> {
         while !blocks.is_empty() {
-            let left = leaf - (self.open.end() - self.open.start());
+            let left = self.sums.leaf - (self.blocks.end() - self.blocks.start());
             let (now, later) = blocks.split_at(left.min(blocks.len() as u64) as usize);
-            self.parts.extend(&mut self.open, now)?;
+            parts.extend(&mut self.blocks, now)?;
             if now.len() as u64 == left {
-                self.close()?;
+                self.close(parts, part)?;
             }
             blocks = later;
         }
         Ok(())
     }
 
-    /// Keeps the sum of the current leaf and starts the next one.
-    fn close(&mut self) -> Result<(), PartError> {
-        let (_, saved) = self.sums.as_mut().expect("only called with leaves");
-        self.parts.save(&self.open, saved).map_err(|_| PartError::ForeignPart)?;
-        let part = self.part.take().ok_or(PartError::ForeignPart)?;
-        self.part = Some(self.parts.join(part, &self.open)?);
-        self.open = self.parts.new_part(self.open.end(), &[])?;
+    /// Keeps the sum of the leaf, appends the leaf to `part`, and starts the next one.
+    fn close(&mut self, parts: Parts<'_>, part: &mut Option<AnyPart>) -> Result<(), PartError> {
+        parts.save(&self.blocks, &mut self.saved).map_err(|_| PartError::ForeignPart)?;
+        let joined = part.take().ok_or(PartError::ForeignPart)?;
+        *part = Some(parts.join(joined, &self.blocks)?);
+        self.blocks = parts.new_part(self.blocks.end(), &[])?;
         Ok(())
-    }
-
-    /// Closes the last leaf of the file. `end` has the file's last bytes, at least one. Returns
-    /// those after the last leaf's blocks: at least one byte and at most a block.
-    pub fn close_last<'e>(&mut self, end: &'e [u8]) -> Result<&'e [u8], PartError> {
-        if self.sums.is_none() {
-            return Ok(end);
-        }
-        let blocks = (end.len() - 1) / self.parts.block() * self.parts.block();
-        self.extend(&end[..blocks])?;
-        self.close()?;
-        Ok(&end[blocks..])
-    }
-
-    /// Returns the part of all blocks.
-    pub fn finish(self) -> Result<AnyPart, ReadError> {
-        let part = self.part.ok_or(PartError::ForeignPart)?;
-        let Some((sums, saved)) = self.sums else { return Ok(part) };
-        let number = part.start() / sums.leaf;
-        sums.done.lock().expect("no worker panics").insert(number, saved);
-        debug_assert_eq!(self.open.start(), self.open.end(), "parts end with a leaf");
-        Ok(part)
     }
 }
 

@@ -40,8 +40,8 @@ impl Sealed {
     /// Returns the bytes of the leaves that have the bytes of a range.
     pub fn cover(&self, range: &Range<u64>) -> Range<u64> {
         let leaf = self.content.leaf();
-        let start = range.start / leaf * leaf;
-        start..range.end.div_ceil(leaf).saturating_mul(leaf).min(self.content.size())
+        self.content.start_of(range.start)
+            ..range.end.div_ceil(leaf).saturating_mul(leaf).min(self.content.size())
     }
 }
 

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta, Result};
 use tagmac_files::dir::EntryKind;
-use tagmac_files::leaves::content::Contents;
+use tagmac_files::leaves::content::{Contents, after, below};
 use tagmac_files::manifest::entry::Entry;
 
 use crate::verified::error::generic;
@@ -64,14 +64,13 @@ pub fn directory(contents: &Contents, path: &[u8]) -> Result<ListResult> {
         for entry in contents.entries_from(path, &from) {
             let entry = entry.map_err(generic)?;
             if let Some((above, count)) = &mut listed
-                && is_below(&entry.path, above)
+                && below(above, &entry.path).is_some()
             {
                 *count += 1;
                 if *count < PAGE {
                     continue;
                 }
-                // After all below the directory: no name has a zero byte.
-                start = Some([&above[..], &[1]].concat());
+                start = Some(after(above));
                 break;
             }
             let Some(meta) = file_below(&entry, path)? else { continue };
@@ -87,10 +86,6 @@ pub fn directory(contents: &Contents, path: &[u8]) -> Result<ListResult> {
         }
     }
     Ok(ListResult { common_prefixes, objects, extensions: Default::default() })
-}
-
-fn is_below(path: &[u8], above: &[u8]) -> bool {
-    path.strip_prefix(above).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
 /// Returns the path in the manifest of a prefix of a listing.
