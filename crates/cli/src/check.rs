@@ -412,7 +412,7 @@ impl Checker<'_> {
         let unverified = counts.verified == 0 && counts.unread == 0;
         self.seen.mismatch |= nothing || unverified;
         if nothing {
-            diagnostic(format_args!("{list}: no properly formatted checksum lines found"));
+            diagnostic(format_args!("{list}: {}", listed::NO_LINES));
             return;
         }
         let warn = |count: u64, one: &str, many: &str| {

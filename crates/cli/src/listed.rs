@@ -8,6 +8,9 @@ use tagmac_any::{Algorithm, AnyMac};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::line::{self, End, Line, Malformed};
 
+/// The message about a list without a line.
+pub const NO_LINES: &str = "no properly formatted checksum lines found";
+
 /// Returns a line without the carriage return of an editor on Windows. One in a name would be
 /// escaped.
 pub fn without_return(bytes: &[u8], end: End) -> &[u8] {

@@ -7,7 +7,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::Leaf;
 
-use crate::args::ReadArgs;
+use crate::args::{ReadArgs, SealedArgs};
 use crate::files_from;
 use crate::mac;
 use crate::names;
@@ -15,10 +15,9 @@ use crate::output;
 
 /// Writes the range to standard output.
 pub fn run(args: &ReadArgs) -> Result<(), Error> {
-    names(&args.manifest, &args.directory)?;
-    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
-    let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
-    let file = tree.file(&path(&args.directory, &args.path)?)?;
+    names(&args.sealed)?;
+    let mut tree = open(&args.sealed)?;
+    let file = tree.file(&path(&args.sealed, &args.path)?)?;
     let size = file.content().size();
     let (start, length) = args.range.unwrap_or((0, u64::MAX));
     if start > size {
@@ -45,15 +44,22 @@ pub fn run(args: &ReadArgs) -> Result<(), Error> {
 }
 
 /// Rejects names with a special meaning.
-pub fn names(manifest: &Path, directory: &Path) -> Result<(), Error> {
+pub fn names(sealed: &SealedArgs) -> Result<(), Error> {
+    let SealedArgs { manifest, directory, .. } = sealed;
     names::output("MANIFEST", manifest)?;
     names::directory(directory)?;
-    [manifest, directory].into_iter().try_for_each(names::file)
+    [manifest, directory].into_iter().try_for_each(|name| names::file(name))
 }
 
-/// Returns the path in the manifest of a file in a directory.
-pub fn path(directory: &Path, path: &Path) -> Result<Vec<u8>, Error> {
+/// Opens the key, the manifest and the directory.
+pub fn open(sealed: &SealedArgs) -> Result<SealedTree, Error> {
+    let (key, raw) = mac::open_with_raw(&sealed.key.options(), false)?;
+    SealedTree::open(&key, &raw, &sealed.manifest, &sealed.directory)
+}
+
+/// Returns the path in the manifest of a file in the directory.
+pub fn path(sealed: &SealedArgs, path: &Path) -> Result<Vec<u8>, Error> {
     let paths = files_from::given(&[path.to_path_buf()]);
-    let paths = files_from::below("PATH", directory, paths)?;
+    let paths = files_from::below("PATH", &sealed.directory, paths)?;
     paths.iter().next().map(<[u8]>::to_vec).ok_or_else(|| Error::usage("PATH: expected a file"))
 }

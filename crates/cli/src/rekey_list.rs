@@ -67,10 +67,7 @@ pub fn run(args: &RekeyArgs, old: &OpenKey, new: &OpenKey) -> Result<Option<Exit
         done => done?,
     }
     if tags == 0 && exit.is_none() {
-        diagnostic(format_args!(
-            "{}: no properly formatted checksum lines found",
-            Escaped::name(list)
-        ));
+        diagnostic(format_args!("{}: {}", Escaped::name(list), listed::NO_LINES));
         exit = Some(Exit::Mismatch);
     }
     if exit.is_some() {

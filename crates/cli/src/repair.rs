@@ -3,12 +3,10 @@
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::leaves::repair::{Damage, repair};
-use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::progress::Total;
 
 use crate::args::RepairArgs;
 use crate::diagnostic::diagnostic;
-use crate::mac;
 use crate::names;
 use crate::progress::Progress;
 use crate::read;
@@ -18,12 +16,11 @@ const SHOWN: usize = 8;
 
 /// Repairs the file.
 pub fn run(args: &RepairArgs) -> Result<(), Error> {
-    read::names(&args.manifest, &args.directory)?;
+    read::names(&args.sealed)?;
     names::output("--from", &args.from)?;
     names::file(&args.from)?;
-    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
-    let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
-    let path = read::path(&args.directory, &args.path)?;
+    let mut tree = read::open(&args.sealed)?;
+    let path = read::path(&args.sealed, &args.path)?;
     let bytes = tree.contents().entry(&path)?.content.map(|content| content.size);
     let progress = Progress::new(args.reading.progress, args.reading.bwlimit);
     let bar = progress.start("repairing", Total { files: None, bytes });

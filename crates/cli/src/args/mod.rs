@@ -18,7 +18,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};
-pub use read::{MountArgs, ReadArgs, RepairArgs};
+pub use read::{MountArgs, ReadArgs, RepairArgs, SealedArgs};
 pub use rekey::RekeyArgs;
 pub use seal::{Action, AuditArgs, FilterArgs, ManifestArgs, NightArgs, SealArgs};
 pub use shared::FilesFromArgs;

@@ -7,23 +7,31 @@ use clap::{Args as Group, ValueHint};
 use super::shared::{KeyArgs, ReadingArgs};
 use crate::number;
 
-/// `tagmac read`
+/// A sealed directory, its manifest and the key.
 #[derive(Group)]
-pub struct ReadArgs {
+pub struct SealedArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Write LENGTH bytes from byte OFFSET on; without LENGTH, all from there
-    ///
-    /// OFFSET and LENGTH are sizes, such as 1MiB:64KiB. The range may reach beyond the end.
-    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = ReadArgs::range)]
-    pub range: Option<(u64, u64)>,
     /// The manifest from 'tagmac seal --leaves'
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
     /// The directory
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
+}
+
+/// `tagmac read`
+#[derive(Group)]
+pub struct ReadArgs {
+    /// Write LENGTH bytes from byte OFFSET on; without LENGTH, all from there
+    ///
+    /// OFFSET and LENGTH are sizes, such as 1MiB:64KiB. The range may reach beyond the end.
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = ReadArgs::range)]
+    pub range: Option<(u64, u64)>,
+    /// The sealed directory.
+    #[command(flatten)]
+    pub sealed: SealedArgs,
     /// The file, in DIR
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub path: PathBuf,
@@ -40,9 +48,6 @@ impl ReadArgs {
 /// `tagmac mount`
 #[derive(Group)]
 pub struct MountArgs {
-    /// The key.
-    #[command(flatten)]
-    pub key: KeyArgs,
     /// Let other users read the files, as the sealed permissions allow
     ///
     /// By default only the user who mounts can see them.
@@ -51,12 +56,9 @@ pub struct MountArgs {
     /// Print no message when the files are mounted
     #[arg(long)]
     pub quiet: bool,
-    /// The manifest from 'tagmac seal --leaves'
-    #[arg(value_name = "MANIFEST")]
-    pub manifest: PathBuf,
-    /// The directory
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub directory: PathBuf,
+    /// The sealed directory.
+    #[command(flatten)]
+    pub sealed: SealedArgs,
     /// The directory at which the files appear
     #[arg(value_name = "MOUNTPOINT", value_hint = ValueHint::DirPath)]
     pub mountpoint: PathBuf,
@@ -65,9 +67,6 @@ pub struct MountArgs {
 /// `tagmac repair`
 #[derive(Group)]
 pub struct RepairArgs {
-    /// The key.
-    #[command(flatten)]
-    pub key: KeyArgs,
     /// Take what is damaged from COPY, another copy of the file
     #[arg(long, value_name = "COPY")]
     pub from: PathBuf,
@@ -77,12 +76,9 @@ pub struct RepairArgs {
     /// Reading.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// The manifest from 'tagmac seal --leaves'
-    #[arg(value_name = "MANIFEST")]
-    pub manifest: PathBuf,
-    /// The directory
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub directory: PathBuf,
+    /// The sealed directory.
+    #[command(flatten)]
+    pub sealed: SealedArgs,
     /// The damaged file, in DIR
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub path: PathBuf,

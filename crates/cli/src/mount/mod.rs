@@ -27,18 +27,16 @@ pub fn run(args: &MountArgs) -> Result<(), Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use tagmac_files::ReadError;
     use tagmac_files::escaped::Escaped;
-    use tagmac_files::leaves::tree::SealedTree;
 
     use crate::diagnostic::diagnostic;
-    use crate::{mac, names, read};
+    use crate::{names, read};
 
     /// The time between two looks at the signals.
     const PAUSE: Duration = Duration::from_millis(100);
 
-    read::names(&args.manifest, &args.directory)?;
+    read::names(&args.sealed)?;
     names::file(&args.mountpoint)?;
-    let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
-    let tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
+    let tree = read::open(&args.sealed)?;
     let mut config = Config::default();
     config.mount_options = vec![
         MountOption::RO,
