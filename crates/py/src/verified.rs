@@ -276,18 +276,21 @@ impl SealedFile {
     fn leaf_at(&self, offset: u64) -> Leaf {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let found = spare.iter().position(|leaf| !leaf.from(offset).is_empty());
-        let most = (SPARE / self.file.content().leaf()).max(1) as usize;
         match found {
             Some(index) => spare.remove(index),
-            None if spare.len() >= most => spare.remove(0),
+            None if spare.len() >= self.most() => spare.remove(0),
             None => Leaf::default(),
         }
     }
 
+    /// The maximum number of kept leaves.
+    fn most(&self) -> usize {
+        (SPARE / self.file.content().leaf()).max(1) as usize
+    }
+
     fn keep(&self, leaf: Leaf) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = (SPARE / self.file.content().leaf()).max(1) as usize;
-        if !leaf.is_empty() && spare.len() < most {
+        if !leaf.is_empty() && spare.len() < self.most() {
             spare.push(leaf);
         }
     }

@@ -51,7 +51,8 @@ if sys.platform != "win32":
         combine,
         seal,
     )
-    from ._verified import VerifiedReader, open_verified
+    from ._reader import VerifiedReader
+    from ._verified import open_verified
 
 __all__ = [
     "BudgetExhausted",

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final
 
 from .._tagmac import Content, InvalidTag
-from .._verified import VerifiedReader
+from .._reader import VerifiedReader
 
 #: The longest request, unless a leaf is longer.
 _REQUEST: Final = 16 << 20

@@ -13,7 +13,7 @@ from fsspec.implementations.chained import ChainedFileSystem
 
 from .._keyref import KeyRef
 from .._tagmac import Key, Manifest, ManifestEntry
-from .._verified import VerifiedReader, opened
+from .._reader import VerifiedReader, opened
 from .stored import Range, Store, StoredFile, StoredReader, bytes_or_raise
 
 
@@ -142,19 +142,22 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def exists(self, path: str, **_options: Any) -> bool:
         """Returns whether the manifest has an entry with this path."""
+        return self._kind(path) is not None
+
+    def _kind(self, path: str) -> str | None:
+        """Returns "directory", "file" or another kind; None if the manifest has no such entry."""
         try:
-            self._entry(path)
+            return str(self.info(path)["type"])
         except FileNotFoundError:
-            return False
-        return True
+            return None
 
     def isdir(self, path: str) -> bool:
         """Returns whether the path is a directory in the manifest."""
-        return self.exists(path) and self.info(path)["type"] == "directory"
+        return self._kind(path) == "directory"
 
     def isfile(self, path: str) -> bool:
         """Returns whether the path is a file in the manifest."""
-        return self.exists(path) and self.info(path)["type"] == "file"
+        return self._kind(path) == "file"
 
     def modified(self, path: str) -> datetime:
         """Returns the sealed modification time. If it was not sealed, that of the manifest."""
