@@ -15,6 +15,7 @@ class Job:
     caveat: str  # what it cannot show
     levels: bool = False  # whether it checks on five levels, and less on CPUs with fewer
     builds: bool = False  # whether it builds everything that it needs
+    weekly: bool = False  # whether `--quick` runs it only by name, because it takes long
     full_only: tuple = ()  # planted bugs that are detected only in full runs
 
     def program(self, repo, target):
@@ -180,6 +181,7 @@ JOBS = [
         "do not count. In a full run 98 % of the regions of the library, crates/files, the command and the C library "
         "must run, in tests or under the failing calls of the job `faults`. A line that runs may still be wrong",
         builds=True,
+        weekly=True,
     ),
     Job(
         "mutation",

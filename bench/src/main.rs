@@ -5,6 +5,7 @@
 //! before it is timed.
 
 mod ceiling;
+mod cliffs;
 mod clock;
 mod counts;
 mod engine;
@@ -84,6 +85,7 @@ fn command() -> Command {
             "Make the documentation's pages, tables and pictures from \
                  bench/record",
         ))
+        .subcommand(cliffs::command())
         .subcommand(counts::command())
 }
 
@@ -101,6 +103,7 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
     let (name, args) = args.subcommand().expect("clap wants one");
     match name {
         "docs" => return report::write_docs(),
+        cliffs::NAME => return cliffs::run(args),
         counts::NAME => return counts::run(args),
         _ => {}
     }

@@ -112,6 +112,8 @@ pub mod save;
 mod sealed;
 mod sequence;
 mod stream;
+#[cfg(feature = "std")]
+mod tables;
 mod tag;
 #[cfg(feature = "threads")]
 pub mod threads;

@@ -9,6 +9,8 @@ use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field};
 use crate::error::{Error, silent};
 use crate::isa::{CipherBlock, Level};
 use crate::mac::deterministic;
+#[cfg(feature = "std")]
+use crate::tables::Tables;
 use crate::wipe::wipe;
 
 /// PMAC under a key.
@@ -33,10 +35,8 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     pub(super) l_inv: C::Block,
     /// gamma_j L for j = 1..=8.
     pub(super) first: [C::Block; NARROW_PATH_BLOCKS],
-    /// Computed when the first message needs them. On the heap, so that a key for short messages is
-    /// small. Not in a `OnceLock`, which keeps old stack contents until it is filled.
     #[cfg(feature = "std")]
-    offsets: once_cell::race::OnceBox<Offsets<C::Block>>,
+    pub(super) offsets: Tables<Offsets<C::Block>>,
     #[cfg(not(feature = "std"))]
     offsets: Offsets<C::Block>,
 }
@@ -90,7 +90,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
             l_inv: l.over_x(),
             first: gray(&[l, twice, four_times, four_times.times_x()]),
             #[cfg(feature = "std")]
-            offsets: once_cell::race::OnceBox::new(),
+            offsets: Tables::new(),
             #[cfg(not(feature = "std"))]
             offsets: Offsets::new(&l),
         }
@@ -111,8 +111,8 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     #[cfg(feature = "std")]
     #[cold]
     #[inline(never)]
-    fn make_offsets(&self) -> &Offsets<C::Block> {
-        self.offsets.get_or_init(|| {
+    pub(super) fn make_offsets(&self) -> &Offsets<C::Block> {
+        self.offsets.get_or_make(|| {
             let mut offsets = Box::new(Offsets::ZERO);
             offsets.make(&self.first[0]);
             offsets

@@ -27,6 +27,8 @@ use crate::plan::Plan;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 pub use key::{Pmac, PmacAes128, PmacAes192, PmacAes256, PmacKey};
+#[cfg(feature = "std")]
+use offsets::ONCE_MAX_BLOCKS;
 use offsets::{NARROW_PATH_BLOCKS, Offsets, PERIOD, PERIOD_LOG};
 
 /// Messages of at least this length in bytes are assumed to come from memory.
@@ -199,6 +201,19 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
+        // Dropped, and so wiped, at the end.
+        #[cfg(feature = "std")]
+        let once;
+        #[cfg(feature = "std")]
+        let offsets = match self.offsets.get() {
+            Some(offsets) => offsets,
+            None if at == 0 && left <= ONCE_MAX_BLOCKS && self.offsets.is_first_use() => {
+                once = Offsets::once(&self.first);
+                &once
+            }
+            None => self.make_offsets(),
+        };
+        #[cfg(not(feature = "std"))]
         let offsets = self.offsets();
         let base = offsets.gamma_l(period << PERIOD_LOG);
         Accumulator::add_to(

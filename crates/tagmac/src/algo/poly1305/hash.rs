@@ -12,6 +12,8 @@ use crate::construction::Hash;
 use crate::error::silent;
 use crate::isa::{Block, Isa, Level, Levels, Words, zero_filled};
 use crate::plan::Plan;
+#[cfg(feature = "std")]
+use crate::tables::Tables;
 
 /// The number of blocks up to which one at a time is faster than the widest vectors, as measured on
 /// Zen 4, if the powers of r are stored.
@@ -72,10 +74,8 @@ pub struct Poly1305Hash {
     pub(super) level: Level,
     /// The powers of r are needed for one message only.
     once: bool,
-    /// Computed when the first message needs them. On the heap, so that a key for short messages is
-    /// small. Not in a `OnceLock`, which keeps old stack contents until it is filled.
     #[cfg(feature = "std")]
-    powers: once_cell::race::OnceBox<Powers>,
+    powers: Tables<Powers>,
 }
 
 impl Drop for Poly1305Hash {
@@ -101,7 +101,7 @@ impl Poly1305Hash {
             level,
             once,
             #[cfg(feature = "std")]
-            powers: once_cell::race::OnceBox::new(),
+            powers: Tables::new(),
         }
     }
 
@@ -145,11 +145,24 @@ impl Poly1305Hash {
         None
     }
 
+    /// Whether the blocks at byte `at` use powers of r that are stored. A key's first long message
+    /// may be its last, and one that starts here may end with these blocks.
+    #[inline(always)]
+    fn keeps_powers(&self, at: u64) -> bool {
+        #[cfg(feature = "std")]
+        return self.powers.get().is_some() || at > 0 || !self.once && !self.powers.is_first_use();
+        #[cfg(not(feature = "std"))]
+        {
+            let _ = at;
+            false
+        }
+    }
+
     #[cfg(feature = "std")]
     #[cold]
     #[inline(never)]
     fn keep(&self, made: &Powers) -> &Powers {
-        self.powers.get_or_init(|| Box::new(made.clone()))
+        self.powers.get_or_make(|| Box::new(made.clone()))
     }
 
     /// Adds blocks by vectors. The powers are computed within the kernel, and stored if `keep`.
@@ -217,10 +230,10 @@ impl Hash for Poly1305Hash {
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, at: u64, blocks: &[u8]) {
         sum.blocks += blocks.len() as u64 / 16;
-        // A message that starts here may end with these blocks.
-        let keep = cfg!(feature = "std") && (!self.once || at > 0);
-        sum.h = if blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(self.once)
-            || !<I::Words as Words>::HAS_VECTOR_MUL
+        let narrow = blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(false)
+            || !<I::Words as Words>::HAS_VECTOR_MUL;
+        let keep = !narrow && self.keeps_powers(at);
+        sum.h = if narrow || !keep && blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(true)
         {
             self.one_by_one(sum.h, blocks)
         } else if <I::Words as Words>::MUL52 {

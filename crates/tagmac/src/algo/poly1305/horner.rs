@@ -244,7 +244,11 @@ pub(super) fn absorb_once<A: Words, R: Radix<A>>(
         factors[2] = R::power(a, square);
         factors[1] = R::power(a, product::<A, R>(a, square, &factors[3]));
         factors[0] = R::power(a, product::<A, R>(a, square, &factors[2]));
+        let far = left.len() >= FAR;
         while left.len() > ROWS * row {
+            if far {
+                fetch_ahead(left, ROWS * row);
+            }
             let (now, after) = left.split_at(ROWS * row);
             h = four_rows::<A, R>(a, h, &factors, now);
             left = after;

@@ -1,0 +1,182 @@
+//! Looks for cliffs: lengths at which one byte more costs far more.
+//!
+//! A table of medians hides them. Each engine is called at every length up to [`EVERY`], and around
+//! [`BEYOND`]. Disturbances only add time, so each length counts with its quickest sample of some
+//! rounds. A step that looks like a cliff is measured again, both lengths in turns.
+
+use std::hint::black_box;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use crate::clock::cycles_per_ns;
+use crate::engine::{Engine, Role};
+use crate::failure::Failure;
+use crate::harness::Harness;
+
+pub const NAME: &str = "cliffs";
+
+/// All lengths up to this one are measured.
+const EVERY: usize = 2048;
+/// Beyond it, the lengths around these: where engines change their way, or a power of two.
+const BEYOND: [usize; 10] = [3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 65536, 131072];
+/// Bytes before and after each of them.
+const AROUND: usize = 2;
+/// One byte more is a cliff if it costs this many times as much, and also this many cycles more.
+const TIMES: f64 = 1.2;
+const CYCLES: f64 = 20.0;
+/// Samples of each length, and of both lengths of a step that looks like a cliff.
+const ROUNDS: usize = 5;
+const AGAIN: usize = 41;
+/// Nanoseconds of a sample.
+const SAMPLE: f64 = 2e4;
+
+/// A way to call an engine on one message, a given number of times.
+type Way = fn(&mut Engine, &[u8], usize);
+
+/// The ways to call, each with the role of its engines.
+const WAYS: [(&str, Role, Way); 5] = [
+    ("key ready", Role::Any, |engine, message, calls| engine.timed.repeat(message, calls)),
+    ("new key", Role::Any, |engine, message, calls| engine.timed.rekey(message, calls)),
+    ("session", Role::Sender, |engine, message, calls| engine.timed.repeat(message, calls)),
+    ("verify", Role::Any, |engine, message, calls| {
+        let tag = engine.timed.tag(message);
+        black_box(engine.timed.verify(message, &tag, calls));
+    }),
+    ("verify, new key", Role::Any, |engine, message, calls| {
+        let tag = engine.timed.tag(message);
+        black_box(engine.timed.verify_raw(message, &tag, calls));
+    }),
+];
+
+/// Returns the subcommand.
+pub fn command() -> Command {
+    let way = Arg::new("way").long("way").value_name("WAY");
+    let way = way.value_parser(WAYS.map(|(name, ..)| name));
+    let below = Arg::new("below").long("below").value_name("BYTES");
+    let below = below.value_parser(value_parser!(usize));
+    let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
+    Command::new(NAME)
+        .about("Look for lengths at which one byte more costs over 1.2 times and 20 cycles more")
+        .arg(way.help("Only this way of calling"))
+        .arg(below.help("Only lengths below this one"))
+        .arg(names.help("Only these levels, and only engines whose names begin with NAME"))
+}
+
+/// Prints each cliff of each engine in each way, on each level.
+pub fn run(args: &ArgMatches) -> Result<(), Failure> {
+    let names: Vec<String> = args.get_many("names").unwrap_or_default().cloned().collect();
+    let only: Option<&String> = args.get_one("way");
+    let below = args.get_one("below").copied().unwrap_or(usize::MAX);
+    let harness = Harness::new(true, &names)?;
+    println!("{}", harness.machine.line());
+    let mut xs: Vec<usize> = (0..=EVERY).collect();
+    xs.extend(BEYOND.iter().flat_map(|x| x - AROUND..=x + AROUND));
+    xs.retain(|x| *x < below);
+    let mut cliffs = 0;
+    for (name, role, way) in WAYS {
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let mut engines = harness.peers(role)?;
+        for level in harness.levels() {
+            engines.extend(harness.on(level, role));
+        }
+        for engine in &mut engines {
+            // Filling a cache of a megabyte for one message has no lengths to compare.
+            let fills = name.ends_with("new key") && engine.key_table > 0;
+            if !fills {
+                cliffs += engine_cliffs(&harness, engine, (name, way), &xs);
+            }
+        }
+    }
+    println!("{cliffs} cliffs");
+    Ok(())
+}
+
+/// Prints the cliffs of an engine in a way, and returns their number.
+fn engine_cliffs(
+    harness: &Harness,
+    engine: &mut Engine,
+    (name, way): (&str, Way),
+    xs: &[usize],
+) -> usize {
+    let xs: Vec<usize> = xs.iter().copied().filter(|x| *x <= engine.longest).collect();
+    let mut best = vec![f64::MAX; xs.len()];
+    for _ in 0..ROUNDS {
+        let clock = cycles_per_ns();
+        for (best, &x) in best.iter_mut().zip(&xs) {
+            *best = best.min(clock * sample(engine, way, harness.message(0, x)));
+        }
+    }
+    let mut cliffs = 0;
+    for at in 1..xs.len() {
+        if xs[at] != xs[at - 1] + 1 || !is_cliff(best[at - 1], best[at]) {
+            continue;
+        }
+        let mut pair = [best[at - 1], best[at]];
+        for _ in 0..AGAIN {
+            let clock = cycles_per_ns();
+            for (best, x) in pair.iter_mut().zip([xs[at - 1], xs[at]]) {
+                *best = best.min(clock * sample(engine, way, harness.message(0, x)));
+            }
+        }
+        if is_cliff(pair[0], pair[1]) {
+            cliffs += 1;
+            let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
+            println!(
+                "{}{level}, {name}: {} bytes {:.0} cycles, {} bytes {:.0}, {:.2} times",
+                engine.name,
+                xs[at - 1],
+                pair[0],
+                xs[at],
+                pair[1],
+                pair[1] / pair[0]
+            );
+        }
+    }
+    cliffs
+}
+
+fn is_cliff(before: f64, after: f64) -> bool {
+    after > TIMES * before && after > before + CYCLES
+}
+
+/// Returns the nanoseconds of a call, from one sample.
+fn sample(engine: &mut Engine, way: Way, message: &[u8]) -> f64 {
+    let mut time = |calls| {
+        let start = std::time::Instant::now();
+        way(engine, message, calls);
+        start.elapsed().as_secs_f64() * 1e9
+    };
+    // The first calls fill caches and tell how many fit.
+    time(2);
+    let once = time(4) / 4.0;
+    let calls = (SAMPLE / once.max(1.0)).clamp(4.0, 1e5) as usize;
+    time(calls) / calls as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cliff_is_a_step_of_a_fifth_and_twenty_cycles() {
+        assert!(is_cliff(100.0, 121.0));
+        assert!(!is_cliff(100.0, 120.0));
+        assert!(!is_cliff(50.0, 69.0));
+    }
+
+    #[test]
+    fn a_planted_cliff_is_found() {
+        let harness = Harness::new(true, &["portable".into(), "PMAC-AES128".into()]);
+        let harness = harness.expect("there is one");
+        let mut engines = harness.best(Role::Any).expect("right tags");
+        let way: Way = |_, message, calls| {
+            // A loop of dependent additions, ten times as long from 24 bytes on.
+            let steps = calls as u64 * if message.len() < 24 { 500 } else { 5000 };
+            black_box((0..steps).fold(0u64, |sum, step| black_box(sum ^ step)));
+        };
+        let xs: Vec<usize> = (16..32).collect();
+        assert_eq!(engine_cliffs(&harness, &mut engines[0], ("planted", way), &xs), 1);
+    }
+}
