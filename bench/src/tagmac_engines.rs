@@ -137,10 +137,11 @@ impl Maker {
         };
         let longest = longest(&make(&KEY));
         let timed = timed(move |key: &Key| {
-            let meter = Metered::new(make(key), budget, Usage::default()).expect("none is used");
-            move |message: &[u8]| meter.tag(message).expect("within limit and budget")
+            let meter = Metered::new(make(key), budget, Usage::default());
+            let mut meter = meter.expect("none is used");
+            move |message: &[u8]| meter.tag_mut(message).expect("within limit and budget")
         });
-        Engine { longest, ..self.engine(name, ceiling, "Metered::tag", timed) }
+        Engine { longest, ..self.engine(name, ceiling, "Metered::tag_mut", timed) }
     }
 
     /// Adds a MAC with nonces. As a sender it counts nonces and a budget.

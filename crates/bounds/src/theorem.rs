@@ -1,7 +1,5 @@
 //! The theorem for each MAC, and the limits of a key for a probability of a forgery.
 
-use core::ops::Div;
-
 use super::umac::Umac1999;
 use super::up::UpperFloat;
 use super::{Bound, BoundError, MAX_UNDER_NONCES, NonceKind};
@@ -299,14 +297,23 @@ impl Theorem {
     /// blocks under K1, or blocks of 16 bytes.
     #[inline]
     pub fn blocks(&self, length: u64) -> u128 {
-        #[inline(never)]
-        fn divided(length: u64, bits: u32, divide: fn(u128, u128) -> u128) -> u128 {
-            divide(8 * length as u128, bits.max(1).into())
+        // A meter asks for each message, so by a division of 64 bits where that is possible.
+        fn divided(length: u64, bits: u32) -> (u128, bool) {
+            let bits = bits.max(1);
+            match length.checked_mul(8) {
+                Some(all) => ((all / u64::from(bits)).into(), all % u64::from(bits) != 0),
+                None => {
+                    let (all, bits) = (8 * u128::from(length), u128::from(bits));
+                    (all / bits, all % bits != 0)
+                }
+            }
         }
         match *self {
-            Theorem::Pmac { n, .. } => divided(length, n, u128::div_ceil).max(1),
-            Theorem::LightMac { n, s, .. } => divided(length, n.saturating_sub(s), u128::div),
-            // Without a division.
+            Theorem::Pmac { n, .. } => {
+                let (whole, has_rest) = divided(length, n);
+                (whole + u128::from(has_rest)).max(1)
+            }
+            Theorem::LightMac { n, s, .. } => divided(length, n.saturating_sub(s)).0,
             Theorem::EliMacAes { .. }
             | Theorem::Umac { .. }
             | Theorem::Umac1999(_)

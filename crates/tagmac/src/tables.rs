@@ -15,7 +15,7 @@ pub(crate) struct Tables<T> {
     asked: Asked,
 }
 
-/// Whether a message needed the tables. Two threads may both see that none did; then both do
+/// True once a message needed the tables. Two threads may both see that none did; then both do
 /// without.
 struct Asked(AtomicBool);
 

@@ -113,6 +113,30 @@ impl Used {
     }
 }
 
+impl Used {
+    /// As [`count`](Used::count), for one message. Writes only what changes: a tag of a short
+    /// message takes as long as writing all counts.
+    #[inline(always)]
+    fn count_message(&mut self, budget: &Budget, length: u64) -> Result<(), MeterError> {
+        let more = budget.message(length);
+        let (messages, blocks) =
+            (more.messages.min(self.reserve.messages), more.blocks.min(self.reserve.blocks));
+        let rest =
+            Usage { messages: more.messages - messages, blocks: more.blocks - blocks, ..more };
+        let left = (
+            self.left.messages.checked_sub(rest.messages),
+            self.left.blocks.checked_sub(rest.blocks),
+        );
+        let (Some(left_messages), Some(left_blocks)) = left else {
+            return Err(budget.exhausted(self.left, rest));
+        };
+        (self.left.messages, self.left.blocks) = (left_messages, left_blocks);
+        self.reserve.messages -= messages;
+        self.reserve.blocks -= blocks;
+        Ok(())
+    }
+}
+
 impl<M> fmt::Debug for Metered<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Metered({})", self.usage())
@@ -222,7 +246,7 @@ impl<M> Metered<M> {
         let length = bytes as u64;
         self.budget.check_length(length)?;
         let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
-        used.count(&self.budget, self.budget.message(length))?;
+        used.count_message(&self.budget, length)?;
         Ok(&mut self.mac)
     }
 
@@ -238,7 +262,7 @@ impl<M> Metered<M> {
     ) -> Result<Tag, MeterError> {
         let length = message.bytes().len() as u64;
         self.budget.check_length(length)?;
-        self.count(self.budget.message(length))?;
+        self.with(|used| used.count_message(&self.budget, length))?;
         // A message that the MAC refuses stays counted.
         Ok(tag(&self.mac, message)?)
     }
@@ -351,6 +375,18 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     /// As [`tag_with`](Metered::tag_with).
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
         self.tag_with(&(), message)
+    }
+
+    /// As [`tag`](Metered::tag), without a lock, for a meter that no other thread uses now: about
+    /// half the time of a short message's tag.
+    ///
+    /// # Errors
+    ///
+    /// As [`tag_with`](Metered::tag_with).
+    #[inline]
+    pub fn tag_mut<'m>(&mut self, message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
+        let message = message.into();
+        Ok(self.count_message(message.bytes().len())?.tag_with(&(), message)?)
     }
 
     /// [`verify_with`](Metered::verify_with) without a nonce.

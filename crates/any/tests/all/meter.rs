@@ -465,3 +465,20 @@ fn a_metered_sequence_counts_messages_and_nonces() {
     let none = MeterError::Mac(tagmac::Error::NoncesUsedUp { bytes: 1 });
     assert_eq!(session.tag_next(b"none").map(|_| ()), Err(none));
 }
+
+#[test]
+fn a_message_counts_the_same_with_a_lock_and_without() {
+    // Before the third message, two messages and two blocks are reserved. The last messages exceed
+    // the budget.
+    let (locked, mut alone) = (pmac_of(5, 9, 0), pmac_of(5, 9, 0));
+    for (at, length) in [0, 32, 48, 16, 33, 1].into_iter().enumerate() {
+        if at == 2 {
+            locked.reserve(2, 0).expect("within the budget");
+            alone.reserve(2, 0).expect("within the budget");
+        }
+        let message = vec![9; length];
+        assert_eq!(alone.tag_mut(&message), locked.tag(&message), "{at}");
+        assert_eq!(alone.usage(), locked.usage(), "{at}");
+    }
+    assert!(locked.tag(b"").is_err() && alone.tag_mut(b"").is_err());
+}

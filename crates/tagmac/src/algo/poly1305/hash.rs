@@ -145,7 +145,7 @@ impl Poly1305Hash {
         None
     }
 
-    /// Whether the blocks at byte `at` use powers of r that are stored. A key's first long message
+    /// Returns true if the blocks at byte `at` use powers of r that are stored. A key's first long message
     /// may be its last, and one that starts here may end with these blocks.
     #[inline(always)]
     fn keeps_powers(&self, at: u64) -> bool {
