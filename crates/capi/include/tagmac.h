@@ -28,7 +28,7 @@
 // uses it.
 //
 // MEMORY. Objects are in your memory. They must begin as zeros, keep no pointers to your memory,
-// and must be freed with their free call, which wipes them. Outputs may overlap inputs. If a size is 0, its pointer
+// and must be freed with their free call. Outputs may overlap inputs. If a size is 0, its pointer
 // is not used and may be NULL. If the library runs out of memory, it ends the process.
 //
 // NONCES. UMAC, UMAC99 and Poly1305-AES need a nonce with each message. Never use one nonce for two

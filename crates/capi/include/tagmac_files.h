@@ -145,7 +145,7 @@ int tagmac_range_free(tagmac_range *range);
 
 // Checks that a partial is intact and was made under the key, and writes its range to `covered`.
 //
-// TAGMAC_MISMATCH if it was changed, TAGMAC_INPUT if it is not a partial or belongs to another key.
+// TAGMAC_MISMATCH if it was changed or is not a partial, TAGMAC_INPUT if it belongs to another key.
 TAGMAC_MUST_USE
 int tagmac_partial_check(tagmac_covered *covered,
                          const tagmac_key *key,
@@ -171,8 +171,8 @@ int tagmac_combine(const tagmac_key *key,
 
 // Opens the manifest of a directory and verifies its seal, which covers all its lines.
 //
-// TAGMAC_MISMATCH if the manifest was changed. TAGMAC_INPUT if it is missing, is not a manifest, or
-// was sealed under another key. An attacker may put back an older manifest: compare
+// TAGMAC_MISMATCH if the manifest was changed or is not one. TAGMAC_INPUT if it is missing or was
+// sealed under another key. An attacker may put back an older manifest: compare
 // tagmac_manifest_sequence() with the last one that you saw.
 TAGMAC_MUST_USE
 int tagmac_manifest_open(tagmac_manifest *manifest,
@@ -190,7 +190,7 @@ int tagmac_manifest_free(tagmac_manifest *manifest);
 // Looks up the file at `path`, relative to the sealed directory.
 //
 // TAGMAC_INPUT if the manifest has no such entry, or if its leaf tags cannot be read. TAGMAC_MISUSE
-// if it is not a file, or if it is longer than 16 MiB and was sealed without leaf tags.
+// if it is not a file, or if it is longer than 64 MiB and was sealed without leaf tags.
 int tagmac_content_init(tagmac_content *content,
                         const tagmac_manifest *manifest,
                         const char *path);

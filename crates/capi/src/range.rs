@@ -171,7 +171,7 @@ impl Stored for Blob<'_> {
 
 /// Checks that a partial is intact and was made under the key, and writes its range to `covered`.
 ///
-/// TAGMAC_MISMATCH if it was changed, TAGMAC_INPUT if it is not a partial or belongs to another key.
+/// TAGMAC_MISMATCH if it was changed or is not a partial, TAGMAC_INPUT if it belongs to another key.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_partial_check(

@@ -80,8 +80,8 @@ fn missing(error: Error) -> Failure {
 
 /// Opens the manifest of a directory and verifies its seal, which covers all its lines.
 ///
-/// TAGMAC_MISMATCH if the manifest was changed. TAGMAC_INPUT if it is missing, is not a manifest, or
-/// was sealed under another key. An attacker may put back an older manifest: compare
+/// TAGMAC_MISMATCH if the manifest was changed or is not one. TAGMAC_INPUT if it is missing or was
+/// sealed under another key. An attacker may put back an older manifest: compare
 /// tagmac_manifest_sequence() with the last one that you saw.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn tagmac_manifest_free(manifest: *mut Manifest) -> c_int 
 /// Looks up the file at `path`, relative to the sealed directory.
 ///
 /// TAGMAC_INPUT if the manifest has no such entry, or if its leaf tags cannot be read. TAGMAC_MISUSE
-/// if it is not a file, or if it is longer than 16 MiB and was sealed without leaf tags.
+/// if it is not a file, or if it is longer than 64 MiB and was sealed without leaf tags.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_content_init(
     content: *mut Content,
