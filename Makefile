@@ -44,6 +44,7 @@ minor := $(basename $(version))
 # Rust makes no shared libraries for musl.
 nettle := $(if $(findstring musl,$(TARGET)),,tagmac-nettle tagmac-nettle4)
 libraries := $(if $(findstring musl,$(TARGET)),,tagmac) $(nettle)
+headers := tagmac.h tagmac_files.h tagmac_hazmat.h tagmac.hpp
 # What Rust's standard library needs of the system, for those who link libtagmac.a. The unwinder is not
 # among it: compilers add the one that goes with -static or without.
 private := -lutil -lrt -lpthread -lm -ldl
@@ -121,7 +122,7 @@ install-lib: lib
 	    cp -P $(out)/lib$$library.so.? $(out)/lib$$library.so $(DESTDIR)$(LIBDIR) || exit 1; \
 	done
 	$(INSTALL) -m 644 $(out)/libtagmac.a $(DESTDIR)$(LIBDIR)
-	$(INSTALL) -m 644 $(capi)/include/tagmac.h $(capi)/include/tagmac_hazmat.h $(DESTDIR)$(INCLUDEDIR)
+	$(INSTALL) -m 644 $(headers:%=$(capi)/include/%) $(DESTDIR)$(INCLUDEDIR)
 	$(call fill,tagmac.pc,$(LIBDIR)/pkgconfig)
 	$(call fill,tagmac-config.cmake,$(LIBDIR)/cmake/tagmac)
 	$(call fill,tagmac-config-version.cmake,$(LIBDIR)/cmake/tagmac)
@@ -151,7 +152,7 @@ uninstall:
 	rm -f $(libraries:%=$(DESTDIR)$(LIBDIR)/lib%.so*) $(DESTDIR)$(LIBDIR)/libtagmac.a
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/tagmac.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/tagmac
-	rm -f $(DESTDIR)$(INCLUDEDIR)/tagmac.h $(DESTDIR)$(INCLUDEDIR)/tagmac_hazmat.h
+	rm -f $(headers:%=$(DESTDIR)$(INCLUDEDIR)/%)
 	rm -f $(DESTDIR)$(BINDIR)/tagmac $(DESTDIR)$(MANDIR)/man1/tagmac.1 $(DESTDIR)$(MANDIR)/man1/tagmac-*.1
 	rm -f $(DESTDIR)$(UNITDIR)/tagmac-audit@.service $(DESTDIR)$(UNITDIR)/tagmac-audit@.timer
 	rm -rf $(DESTDIR)$(DATADIR)/doc/tagmac/examples

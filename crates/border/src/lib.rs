@@ -24,6 +24,8 @@ pub enum FailureKind {
     Input,
     /// A bug in the library: report it.
     Internal,
+    /// The program asked to stop.
+    Stopped,
 }
 
 /// One line that explains why a call failed. Its kind is [`FailureKind::Misuse`] unless

@@ -53,7 +53,7 @@
 #define TAGMAC_OK 0
 
 // The tag does not match: the message, the nonce, the tag or the key differs from the sender's. Do
-// not use the message. Only the verify calls return this.
+// not use the message. Only calls that verify return this.
 #define TAGMAC_MISMATCH -1
 
 // The program made a wrong call: a null pointer, a wrong size, an unknown algorithm, a reused
@@ -65,11 +65,14 @@
 // that a session's last save covers.
 #define TAGMAC_LIMIT -3
 
-// A key file or a saved session is missing, damaged, or belongs to another key.
+// A file, or saved or sealed data, is missing, damaged, or belongs to another key.
 #define TAGMAC_INPUT -4
 
 // A bug in the library. Please report it.
 #define TAGMAC_INTERNAL -5
+
+// Your callback asked the call to stop. It has no result.
+#define TAGMAC_STOPPED -6
 
 // A buffer size that is enough for most lines of tagmac_error_string().
 #define TAGMAC_ERROR_SIZE 256
@@ -110,6 +113,15 @@ typedef struct {
 typedef struct {
     size_t opaque[4];
 } tagmac_key;
+
+// Bytes of yours, in an array of them: a message, or sealed data. If the size is 0, `data` may be
+// NULL.
+typedef struct {
+    // The first byte.
+    const uint8_t *data;
+    // The number of bytes.
+    size_t size;
+} tagmac_bytes;
 
 // A message in pieces, and the messages after it under the same key. Begin with zeros:
 // `tagmac_stream stream = {0};`. Use a stream in one thread at a time; a call from a second thread
@@ -188,23 +200,6 @@ int tagmac_key_init(tagmac_key *key,
                     size_t key_size,
                     size_t tag_bits);
 
-// Makes a key from a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if the file is missing,
-// unreadable or damaged.
-//
-// Named pipes are refused, because opening one could wait forever for its writer. Pipes of the
-// process itself, such as /dev/stdin and /dev/fd/63, are read to the end. Unlike the command, this
-// call does not check who could have written the file. Anyone who can replace the key can make
-// tags that you accept.
-int tagmac_key_load(tagmac_key *key,
-                    const char *path,
-                    size_t tag_bits);
-
-// Makes a key from the text of a key file, like tagmac_key_load().
-int tagmac_key_parse(tagmac_key *key,
-                     const char *file_text,
-                     size_t file_size,
-                     size_t tag_bits);
-
 // Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
 // valid. Does nothing to an empty key.
 int tagmac_key_free(tagmac_key *key);
@@ -276,6 +271,70 @@ size_t tagmac_key_size(void);
 // Returns the alignment of a tagmac_key in bytes.
 size_t tagmac_key_align(void);
 
+// Makes a key from a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if the file is missing,
+// unreadable or damaged.
+//
+// Named pipes are refused, because opening one could wait forever for its writer. Pipes of the
+// process itself, such as /dev/stdin and /dev/fd/63, are read to the end. Unlike the command, this
+// call does not check who could have written the file. Anyone who can replace the key can make
+// tags that you accept.
+int tagmac_key_load(tagmac_key *key,
+                    const char *path,
+                    size_t tag_bits);
+
+// Makes a key from the text of a key file, like tagmac_key_load().
+int tagmac_key_parse(tagmac_key *key,
+                     const char *file_text,
+                     size_t file_size,
+                     size_t tag_bits);
+
+// Makes a new random key for an algorithm, of the recommended length. The bytes are from the
+// system's generator and never leave the library: store the key with tagmac_key_save().
+//
+// TAGMAC_MISUSE if the algorithm is unknown, if it does not support this length of tag, or if
+// `key` is already initialised. TAGMAC_INTERNAL if the system has no random bytes.
+int tagmac_keygen(tagmac_key *key,
+                  const char *algorithm,
+                  size_t tag_bits);
+
+// Writes a key to a new key file, which tagmac_key_load() and the command read. Only the owner may
+// read the file, and it appears complete or not at all.
+//
+// TAGMAC_INPUT if the file exists or cannot be written. The length of tags is not stored: pass it
+// again to tagmac_key_load().
+int tagmac_key_save(const tagmac_key *key,
+                    const char *path);
+
+// Writes the tags of `count` messages, which takes much less time than a call for each if they are
+// short. The tags are one after another in `tags`, and `tags_size` is `count` times
+// tagmac_key_tag_size().
+//
+// Message number i has the nonce at `nonces` + i * `nonce_size`. TAGMAC_MISUSE if two of them are
+// equal. For algorithms without a nonce, pass NULL and 0.
+int tagmac_tag_many(const tagmac_key *key,
+                    uint8_t *tags,
+                    size_t tags_size,
+                    const uint8_t *nonces,
+                    size_t nonce_size,
+                    const tagmac_bytes *messages,
+                    size_t count);
+
+// Checks the tags of `count` messages, each in constant time: 0 if all are right, TAGMAC_MISMATCH
+// if any is wrong. The arguments are those of tagmac_tag_many(); nonces may be equal.
+//
+// `verdicts` has `count` bytes, or is NULL. With 0 and with TAGMAC_MISMATCH, the call writes a 1
+// for each message whose tag is right, and a 0 for each other one. Clear the verdicts before, as
+// any other failure leaves them unchanged.
+TAGMAC_MUST_USE
+int tagmac_verify_many(const tagmac_key *key,
+                       const uint8_t *tags,
+                       size_t tags_size,
+                       const uint8_t *nonces,
+                       size_t nonce_size,
+                       const tagmac_bytes *messages,
+                       size_t count,
+                       uint8_t *verdicts);
+
 // Begins a message. Never use a nonce for two messages under the same key. For algorithms without
 // a nonce, pass NULL and 0. The stream stays valid after the key is freed.
 int tagmac_stream_init(tagmac_stream *stream,
@@ -312,6 +371,42 @@ int tagmac_stream_verify(tagmac_stream *stream,
 int tagmac_stream_next(tagmac_stream *stream,
                        const uint8_t *nonce,
                        size_t nonce_size);
+
+// Copies a stream, so that two messages with the same beginning share its hash. `copy` is an empty
+// stream; it stays valid after `stream` and the key are freed. `stream` does not change, and may be
+// copied by several threads at the same time.
+//
+// If the algorithm needs a nonce, all copies have the same one. So only one of them writes a tag
+// under it: the others return TAGMAC_MISUSE from tagmac_stream_final(), and may verify.
+// TAGMAC_MISUSE if the message has ended.
+int tagmac_stream_copy(tagmac_stream *copy,
+                       const tagmac_stream *stream);
+
+// Writes the state of the message so far, encrypted and authenticated under the key. Any process
+// with the key can continue the message with tagmac_stream_restore(), and so can the other
+// languages of this library. The state may be stored anywhere: without the key it shows only its
+// length.
+//
+// Writes the size of the state to `saved_size`. If `room`, the size of the buffer, is smaller,
+// returns TAGMAC_MISUSE and writes only the size: pass 0 to learn it.
+//
+// If the algorithm needs a nonce, the stream ends here, so that only one message uses the nonce:
+// restore each state only once, which the library cannot check. TAGMAC_MISUSE for CMAC, HMAC and
+// the UMAC of 1999, and if the message has ended.
+int tagmac_stream_save(tagmac_stream *stream,
+                       uint8_t *saved,
+                       size_t room,
+                       size_t *saved_size);
+
+// Continues the message that tagmac_stream_save() wrote, under the same key and tag length.
+//
+// TAGMAC_INPUT if the state was changed, or belongs to another key or algorithm. The nonce of a
+// restored message is not known, so tagmac_stream_next() returns TAGMAC_MISUSE after it if the
+// algorithm needs one.
+int tagmac_stream_restore(tagmac_stream *stream,
+                          const tagmac_key *key,
+                          const uint8_t *saved,
+                          size_t saved_size);
 
 // Wipes a stream, frees its memory, and leaves zeros. Does nothing to an empty stream.
 int tagmac_stream_free(tagmac_stream *stream);

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 use crate::status::{
     TAGMAC_INPUT, TAGMAC_INTERNAL, TAGMAC_LIMIT, TAGMAC_MISMATCH, TAGMAC_MISUSE, TAGMAC_OK,
-    constant, status, value, with_last,
+    TAGMAC_STOPPED, constant, status, value, with_last,
 };
 
 static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -39,6 +39,14 @@ pub fn level() -> Result<Level, Failure> {
     }
 }
 
+/// Finds an algorithm by a name of the registry, or by one that OpenSSL and others use, such as
+/// PMAC-AES-128.
+fn named(name: &str) -> Option<Algorithm> {
+    let found = Algorithm::from_name(name).ok();
+    let is_alias = |alias: &String| alias.eq_ignore_ascii_case(name);
+    found.or_else(|| Algorithm::all().find(|one| one.aliases().iter().any(is_alias)))
+}
+
 /// Looks up an algorithm by its name.
 ///
 /// # Safety
@@ -47,7 +55,7 @@ pub fn level() -> Result<Level, Failure> {
 pub unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     // SAFETY: guaranteed by the caller.
     let name = Quoted(unsafe { text("the algorithm's name", name) }?);
-    let found = (!name.is_too_long()).then(|| Algorithm::from_name(name.0).ok()).flatten();
+    let found = (!name.is_too_long()).then(|| named(name.0)).flatten();
     found.ok_or_else(|| {
         format!("algorithm {name} is unknown: tagmac_algorithm() lists the names").into()
     })
@@ -104,8 +112,9 @@ pub extern "C" fn tagmac_status_string(status: c_int) -> *const c_char {
         TAGMAC_MISMATCH => c"wrong tag",
         TAGMAC_MISUSE => c"wrong call",
         TAGMAC_LIMIT => c"limit reached",
-        TAGMAC_INPUT => c"unusable key file or saved session",
+        TAGMAC_INPUT => c"unusable file or saved data",
         TAGMAC_INTERNAL => c"internal error",
+        TAGMAC_STOPPED => c"stopped on request",
         _ => c"unknown status",
     })
 }
@@ -221,4 +230,31 @@ pub unsafe extern "C" fn tagmac_memzero(memory: *mut c_void, size: usize) -> c_i
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_libraries_are_known() {
+        for (name, found) in [
+            ("PMAC-AES-128", Some("PMAC-AES128")),
+            ("pmac-aes-256", Some("PMAC-AES256")),
+            ("LightMAC-AES-128", Some("LIGHTMAC-AES128-S32")),
+            ("LIGHTMAC-PRESENT-80-S8", Some("LIGHTMAC-PRESENT80-S8")),
+            ("UMAC64", Some("UMAC-64")),
+            ("PMAC-AES--128", None),
+            ("PMAC-AES-129", None),
+            ("PMAC", None),
+        ] {
+            assert_eq!(named(name).map(Algorithm::name), found, "{name}");
+        }
+        for algorithm in Algorithm::all() {
+            assert_eq!(named(algorithm.name()), Some(algorithm));
+            for alias in algorithm.aliases() {
+                assert_eq!(named(&alias), Some(algorithm), "{alias}");
+            }
+        }
+    }
 }

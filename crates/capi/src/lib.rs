@@ -1,12 +1,20 @@
-//! The C ABI of tagmac: `libtagmac`, with `include/tagmac.h` and `include/tagmac_hazmat.h`.
+//! The C ABI of tagmac: `libtagmac`, with the headers in `include/`.
 //!
-//! `tests/header.rs` writes the headers from the doc comments of `status.rs`, `global.rs`,
-//! `key.rs`, `stream.rs`, `session.rs` and `hazmat.rs`, so write those comments for C programmers.
+//! `tests/header.rs` writes `tagmac.h`, `tagmac_files.h` and `tagmac_hazmat.h` from the doc comments
+//! of this crate, so write those comments for C programmers.
 //! Every call goes through the registry of [`tagmac_any`]: a new MAC needs no code here.
 
+#[cfg(unix)]
+mod file;
 mod global;
 mod hazmat;
 mod key;
+mod key_file;
+mod many;
+#[cfg(unix)]
+mod range;
+#[cfg(unix)]
+mod sealed;
 mod session;
 mod slot;
 mod status;

@@ -4,16 +4,17 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
 
 use tagmac::hazmat::PartError;
+use tagmac::save::SaveError;
 use tagmac::{Error, Mismatch};
 use tagmac_any::meter::MeterError;
 use tagmac_any::{GradeError, SessionError};
-use tagmac_border::{Failure, FailureKind, guard};
+use tagmac_border::{Failure, FailureKind, ensure, guard};
 
 /// Success.
 pub const TAGMAC_OK: c_int = 0;
 
 /// The tag does not match: the message, the nonce, the tag or the key differs from the sender's. Do
-/// not use the message. Only the verify calls return this.
+/// not use the message. Only calls that verify return this.
 pub const TAGMAC_MISMATCH: c_int = -1;
 
 /// The program made a wrong call: a null pointer, a wrong size, an unknown algorithm, a reused
@@ -25,11 +26,14 @@ pub const TAGMAC_MISUSE: c_int = -2;
 /// that a session's last save covers.
 pub const TAGMAC_LIMIT: c_int = -3;
 
-/// A key file or a saved session is missing, damaged, or belongs to another key.
+/// A file, or saved or sealed data, is missing, damaged, or belongs to another key.
 pub const TAGMAC_INPUT: c_int = -4;
 
 /// A bug in the library. Please report it.
 pub const TAGMAC_INTERNAL: c_int = -5;
+
+/// Your callback asked the call to stop. It has no result.
+pub const TAGMAC_STOPPED: c_int = -6;
 
 thread_local! {
     static LAST: RefCell<String> = RefCell::default();
@@ -45,6 +49,7 @@ fn run<T>(otherwise: impl FnOnce(c_int) -> T, body: impl FnOnce() -> Result<T, F
             FailureKind::Limit => TAGMAC_LIMIT,
             FailureKind::Input => TAGMAC_INPUT,
             FailureKind::Internal => TAGMAC_INTERNAL,
+            FailureKind::Stopped => TAGMAC_STOPPED,
         };
         // Fails while the thread is being destroyed; then nothing can read the message anyway.
         let _ = LAST.try_with(|last| *last.borrow_mut() = failure.into_line());
@@ -103,6 +108,16 @@ pub fn refused_grade(error: GradeError) -> Failure {
     }
 }
 
+/// The failure for an error of saved or restored state.
+pub fn refused_save(error: SaveError) -> Failure {
+    let kind = match error {
+        SaveError::Mac(error) => return refused(error),
+        SaveError::Seal | SaveError::Saved { .. } | SaveError::NoMemory => FailureKind::Input,
+        _ => FailureKind::Misuse,
+    };
+    Failure::from(error).of(kind).about("saved stream")
+}
+
 /// The failure for an error of a part.
 pub fn refused_part(error: PartError) -> Failure {
     match error {
@@ -119,4 +134,51 @@ pub fn with_last<T>(body: impl Fn(&str) -> T) -> T {
 /// Returns a string that is never freed.
 pub fn constant(text: &'static CStr) -> *const c_char {
     text.as_ptr()
+}
+
+/// A buffer of C for a result whose size C may not know, and the place for the size.
+pub struct Output {
+    what: &'static str,
+    at: *mut u8,
+    room: usize,
+    size: *mut usize,
+}
+
+impl Output {
+    /// Checks the place for the size.
+    ///
+    /// # Safety
+    ///
+    /// `room` bytes are writable at `at`, or `room` is 0; `size` is null or writable.
+    pub unsafe fn new(
+        what: &'static str,
+        at: *mut u8,
+        room: usize,
+        size: *mut usize,
+    ) -> Result<Output, Failure> {
+        ensure(!size.is_null(), format_args!("the size of {what} is a null pointer"))?;
+        ensure(room == 0 || !at.is_null(), format_args!("{what} is a null pointer"))?;
+        Ok(Output { what, at, room, size })
+    }
+
+    /// Checks that `size` bytes fit, and otherwise writes only the size.
+    pub fn fits(self, size: usize) -> Result<Output, Failure> {
+        let Output { what, room, .. } = self;
+        if size <= room {
+            return Ok(Output { room: size, ..self });
+        }
+        // SAFETY: the caller of `new` guaranteed the place, which need not be aligned.
+        unsafe { self.size.write_unaligned(size) };
+        Err(format!("expected a buffer of at least {size} bytes for {what}, found {room}").into())
+    }
+
+    /// Writes the result that [`fits`](Output::fits) and its size.
+    pub fn fill(self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.room, "a result that fits");
+        // SAFETY: the caller of `new` guaranteed the buffer and the place.
+        unsafe {
+            self.at.copy_from_nonoverlapping(bytes.as_ptr(), self.room);
+            self.size.write_unaligned(self.room);
+        }
+    }
 }

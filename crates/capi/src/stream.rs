@@ -1,6 +1,8 @@
 // Messages in pieces.
 
 use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::Error;
 use tagmac_any::AnyStream;
@@ -8,7 +10,7 @@ use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, compare, keyed, tag_length};
 use crate::slot::{Held, free, slot};
-use crate::status::{refused, status};
+use crate::status::{Output, refused, refused_save, status};
 
 /// A message in pieces, and the messages after it under the same key. Begin with zeros:
 /// `tagmac_stream stream = {0};`. Use a stream in one thread at a time; a call from a second thread
@@ -24,9 +26,52 @@ struct Streaming {
     key: Keyed,
     /// The current message; `None` after its end.
     message: Option<AnyStream>,
-    nonce: Vec<u8>,
-    /// A tag was returned under the nonce.
-    tagged: bool,
+    /// Shared with all copies.
+    nonce: Arc<Nonce>,
+}
+
+/// The nonce of a message.
+struct Nonce {
+    /// Empty for algorithms without a nonce; `None` if it is unknown, after a restore.
+    bytes: Option<Vec<u8>>,
+    /// A tag was returned under the nonce, or a saved message may lead to one.
+    used: AtomicBool,
+}
+
+impl Nonce {
+    fn new(bytes: &[u8]) -> Arc<Nonce> {
+        Arc::new(Nonce { bytes: Some(bytes.into()), used: AtomicBool::new(false) })
+    }
+
+    /// Takes the right to tag a message under the nonce, which there is only once.
+    fn take(&self) -> Result<(), Failure> {
+        if self.bytes.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
+        // Relaxed: the flag guards no other memory.
+        ensure(!self.used.swap(true, Ordering::Relaxed), Error::NonceReused)
+    }
+
+    /// Checks that the nonce of a next message differs. A nonce that was only verified may return.
+    fn check_next(&self, next: &[u8]) -> Result<(), Failure> {
+        let Some(bytes) = &self.bytes else {
+            return Err("the nonce of a restored message is unknown: begin the next one with \
+                        tagmac_stream_init()"
+                .into());
+        };
+        if !self.used.load(Ordering::Relaxed) || next.is_empty() {
+            return Ok(());
+        }
+        let (before, found) = (bytes.len(), next.len());
+        ensure(
+            before == found,
+            format_args!(
+                "expected a nonce of {before} bytes like the previous one, found {found}: \
+                 nonces of different lengths can produce the same tags"
+            ),
+        )?;
+        ensure(next != bytes, Error::NonceReused)
+    }
 }
 
 impl Held for Streaming {
@@ -70,8 +115,7 @@ pub unsafe extern "C" fn tagmac_stream_init(
             (stream, keyed(key)?, bytes("the nonce", nonce, nonce_size)?)
         };
         let message = Some(key.mac.stream(nonce).map_err(refused)?);
-        let key = Keyed { mac: key.mac.clone() };
-        stream.put(Streaming { key, message, nonce: nonce.into(), tagged: false })
+        stream.put(Streaming { key: key.clone(), message, nonce: Nonce::new(nonce) })
     })
 }
 
@@ -105,8 +149,9 @@ pub unsafe extern "C" fn tagmac_stream_final(
         with(stream, |stream| {
             // SAFETY: the header requires a buffer of that size.
             let room = unsafe { Room::new("the tag", tag, tag_size, stream.key.tag_bytes()) }?;
+            stream.message()?;
+            stream.nonce.take()?;
             let message = stream.message.take().ok_or_else(ended)?;
-            stream.tagged = true;
             room.fill(message.tag().map_err(refused)?.as_bytes());
             Ok(())
         })
@@ -151,22 +196,98 @@ pub unsafe extern "C" fn tagmac_stream_next(
         let nonce = unsafe { bytes("the nonce", nonce, nonce_size) }?;
         with(stream, |stream| {
             let message = stream.key.mac.stream(nonce).map_err(refused)?;
-            if stream.tagged && !nonce.is_empty() {
-                let (before, found) = (stream.nonce.len(), nonce.len());
-                ensure(
-                    before == found,
-                    format_args!(
-                        "expected a nonce of {before} bytes like the previous one, found {found}: \
-                         nonces of different lengths can produce the same tags"
-                    ),
-                )?;
-                ensure(nonce != stream.nonce, Error::NonceReused)?;
-            }
+            stream.nonce.check_next(nonce)?;
             stream.message = Some(message);
-            stream.nonce = nonce.into();
-            stream.tagged = false;
+            // Copies may still tag a message under the same nonce.
+            if stream.nonce.bytes.as_deref() != Some(nonce) {
+                stream.nonce = Nonce::new(nonce);
+            }
             Ok(())
         })
+    })
+}
+
+/// Copies a stream, so that two messages with the same beginning share its hash. `copy` is an empty
+/// stream; it stays valid after `stream` and the key are freed. `stream` does not change, and may be
+/// copied by several threads at the same time.
+///
+/// If the algorithm needs a nonce, all copies have the same one. So only one of them writes a tag
+/// under it: the others return TAGMAC_MISUSE from tagmac_stream_final(), and may verify.
+/// TAGMAC_MISUSE if the message has ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_stream_copy(copy: *mut Stream, stream: *const Stream) -> c_int {
+    status(|| {
+        // SAFETY: the header requires two streams.
+        let (mut copy, stream) = unsafe {
+            let (copy, stream) =
+                (slot::<Streaming, Stream>(copy)?, slot::<Streaming, Stream>(stream)?);
+            (copy.alone()?, stream.read()?)
+        };
+        copy.vacant()?;
+        let message = stream.message.as_ref().ok_or_else(ended)?.fork();
+        let (key, nonce) = (stream.key.clone(), stream.nonce.clone());
+        copy.put(Streaming { key, message: Some(message), nonce })
+    })
+}
+
+/// Writes the state of the message so far, encrypted and authenticated under the key. Any process
+/// with the key can continue the message with tagmac_stream_restore(), and so can the other
+/// languages of this library. The state may be stored anywhere: without the key it shows only its
+/// length.
+///
+/// Writes the size of the state to `saved_size`. If `room`, the size of the buffer, is smaller,
+/// returns TAGMAC_MISUSE and writes only the size: pass 0 to learn it.
+///
+/// If the algorithm needs a nonce, the stream ends here, so that only one message uses the nonce:
+/// restore each state only once, which the library cannot check. TAGMAC_MISUSE for CMAC, HMAC and
+/// the UMAC of 1999, and if the message has ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_stream_save(
+    stream: *mut Stream,
+    saved: *mut u8,
+    room: usize,
+    saved_size: *mut usize,
+) -> c_int {
+    status(|| {
+        with(stream, |stream| {
+            // SAFETY: the header requires a buffer of that size, and a place for a size.
+            let out = unsafe { Output::new("the saved stream", saved, room, saved_size) }?;
+            let message = stream.message.as_ref().ok_or_else(ended)?;
+            let state = message.save(stream.key.sealer()).map_err(refused_save)?;
+            let out = out.fits(state.len())?;
+            stream.nonce.take()?;
+            if stream.key.mac.algorithm().takes_nonce() {
+                stream.message = None;
+            }
+            out.fill(&state);
+            Ok(())
+        })
+    })
+}
+
+/// Continues the message that tagmac_stream_save() wrote, under the same key and tag length.
+///
+/// TAGMAC_INPUT if the state was changed, or belongs to another key or algorithm. The nonce of a
+/// restored message is not known, so tagmac_stream_next() returns TAGMAC_MISUSE after it if the
+/// algorithm needs one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_stream_restore(
+    stream: *mut Stream,
+    key: *const Key,
+    saved: *const u8,
+    saved_size: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header requires a stream, a key, and memory of that size.
+        let (mut stream, key, saved) = unsafe {
+            let stream = slot::<Streaming, Stream>(stream)?.alone()?;
+            (stream, keyed(key)?, bytes("the saved stream", saved, saved_size)?)
+        };
+        stream.vacant()?;
+        let message = Some(key.mac.restore(key.sealer(), saved).map_err(refused_save)?);
+        let bytes = (!key.mac.algorithm().takes_nonce()).then(Vec::new);
+        let nonce = Arc::new(Nonce { bytes, used: AtomicBool::new(false) });
+        stream.put(Streaming { key: key.clone(), message, nonce })
     })
 }
 

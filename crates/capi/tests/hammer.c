@@ -12,7 +12,9 @@
 enum { THREADS = 8, ROUNDS = 4000 };
 
 static tagmac_key key, unsteady;
-static tagmac_stream stream;
+static tagmac_stream stream, begun;
+/* The copies of `begun` that returned a tag. */
+static atomic_int tagged;
 static tagmac_session session, quiet;
 static tagmac_part right_part;
 /* The number of times that each nonce was returned. */
@@ -47,6 +49,13 @@ static void *work(void *from) {
             CHECK(nonce[0] == 0 && number < THREADS * ROUNDS);
             CHECK(atomic_fetch_add(&seen[number], 1) == 0);
         }
+        /* All copies share a nonce, so one of them has a tag. */
+        tagmac_stream copy = {0};
+        CHECK(tagmac_stream_copy(&copy, &begun) == 0);
+        int final = tagmac_stream_final(&copy, tag, 8);
+        CHECK(final == 0 || final == TAGMAC_MISUSE);
+        atomic_fetch_add(&tagged, final == 0);
+        CHECK(tagmac_stream_free(&copy) == 0);
         int status = 0;
         switch (state >> 29) {
         case 0: status = tagmac_stream_init(&stream, &key, NULL, 0); break;
@@ -78,6 +87,7 @@ int main(void) {
     CHECK(tagmac_session_init(&session, &umac, NULL, 4, 0, 1e-9) == 0);
     CHECK(tagmac_session_init(&quiet, &umac, NULL, 4, 0, 1e-9) == 0);
     CHECK(tagmac_part_init(&right_part, &key, 16, message + 16, 144) == 0);
+    CHECK(tagmac_stream_init(&begun, &umac, bytes, 4) == 0);
     CHECK(tagmac_key_free(&umac) == 0);
     for (size_t i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
@@ -89,7 +99,8 @@ int main(void) {
         free(successes);
     }
     CHECK(all > 0 && all < (size_t)THREADS * ROUNDS);
-    CHECK(seen[0] == 1);
+    CHECK(seen[0] == 1 && tagged == 1);
+    CHECK(tagmac_stream_free(&begun) == 0);
     CHECK(tagmac_stream_free(&stream) == 0 && tagmac_session_free(&session) == 0);
     CHECK(tagmac_session_free(&quiet) == 0 && tagmac_part_free(&right_part) == 0);
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&unsteady) == 0);

@@ -1,5 +1,6 @@
 /* Every call of tagmac.h and tagmac_hazmat.h with right and wrong arguments. smoke_sessions.c has
-   the sessions. The source is valid C99 and C++11. */
+   the sessions, and smoke_many.c new keys, copies and many messages. The source is valid C99 and
+   C++11. */
 
 #include "smoke.h"
 
@@ -8,7 +9,8 @@ uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64];
 /* Each status has its own string, and messages fit into buffers of any size. */
 static void errors(void) {
     const int all[] = {TAGMAC_OK,    TAGMAC_MISMATCH, TAGMAC_MISUSE,
-                       TAGMAC_LIMIT, TAGMAC_INPUT,    TAGMAC_INTERNAL};
+                       TAGMAC_LIMIT, TAGMAC_INPUT,    TAGMAC_INTERNAL,
+                       TAGMAC_STOPPED};
     const size_t count = sizeof all / sizeof *all;
     for (size_t i = 0; i < count; i++) {
         CHECK(strcmp(tagmac_status_string(all[i]), tagmac_status_string(7)) != 0);
@@ -429,12 +431,16 @@ int main(int argc, char **argv) {
     for (; (name = tagmac_algorithm(count)) != NULL; count++) {
         laws(name);
         sessions(name);
+        copies(name);
+        saved_streams(name);
+        many(name);
     }
     arguments();
     misuse();
     misuse_of_sessions();
     grades();
     key_files(argv[1]);
+    new_keys(argv[1]);
     printf("%zu algorithms\n", count);
     return 0;
 }

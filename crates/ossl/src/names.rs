@@ -48,14 +48,6 @@ fn split(algorithm: Algorithm) -> Option<(&'static str, &'static str, &'static s
     algorithm.cipher().map(|cipher| (algorithm.family(), cipher, counter))
 }
 
-/// Inserts a dash before the number of a cipher, as OpenSSL does: `AES-128`, `PRESENT-80`, `RC6`.
-fn dashed(cipher: &str) -> String {
-    match cipher.find(|c: char| c.is_ascii_digit()) {
-        Some(at) if cipher.len() - at > 1 => format!("{}-{}", &cipher[..at], &cipher[at..]),
-        _ => cipher.into(),
-    }
-}
-
 /// Adds the names without LightMAC's usual counter.
 fn without_counter(names: Vec<String>) -> Vec<String> {
     let short = |name: &String| name.strip_suffix(COUNTER).map(str::to_string);
@@ -64,21 +56,7 @@ fn without_counter(names: Vec<String>) -> Vec<String> {
 }
 
 fn names(algorithm: Algorithm) -> Vec<String> {
-    let name = algorithm.name();
-    let mut names = vec![name.to_string()];
-    match split(algorithm) {
-        Some((family, cipher, counter)) => {
-            let other = format!("{family}-{}{counter}", dashed(cipher));
-            names.extend((other != name).then_some(other));
-        }
-        // Other libraries call UMAC-64 UMAC64.
-        None => names.extend(
-            name.split_once('-')
-                .filter(|(_, rest)| rest.bytes().all(|byte| byte.is_ascii_digit()))
-                .map(|(family, bits)| format!("{family}{bits}")),
-        ),
-    }
-    without_counter(names)
+    [vec![algorithm.name().into()], algorithm.aliases()].concat()
 }
 
 fn entries() -> Vec<Entry> {

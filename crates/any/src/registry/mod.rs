@@ -60,6 +60,14 @@ pub(crate) fn max_bytes(limit_bits: u64) -> Option<u64> {
     reachable(limit_bits).map(|bits| bits / 8)
 }
 
+/// Inserts a dash before the number of a cipher, as OpenSSL does: `AES-128`, `PRESENT-80`, `RC6`.
+fn dashed(cipher: &str) -> String {
+    match cipher.find(|c: char| c.is_ascii_digit()) {
+        Some(at) if cipher.len() - at > 1 => format!("{}-{}", &cipher[..at], &cipher[at..]),
+        _ => cipher.into(),
+    }
+}
+
 /// A name that is not in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -123,6 +131,35 @@ impl Algorithm {
             Some(_) => self.0.name.rsplit_once('-').map_or(self.0.name, |(stem, _)| stem),
             None => self.0.name,
         }
+    }
+
+    /// Names of other libraries for this MAC: OpenSSL writes `PMAC-AES-128`, and others `UMAC64`.
+    /// [`from_name`](Algorithm::from_name) does not accept those with other dashes.
+    ///
+    /// ```
+    /// use tagmac_any::Algorithm;
+    /// assert_eq!(Algorithm::from_name("pmac-aes128")?.aliases(), ["PMAC-AES-128"]);
+    /// assert_eq!(Algorithm::from_name("umac-64")?.aliases(), ["UMAC64"]);
+    /// # Ok::<(), tagmac_any::UnknownAlgorithm>(())
+    /// ```
+    pub fn aliases(self) -> Vec<String> {
+        let name = self.name();
+        let other = match self.cipher() {
+            Some(cipher) => {
+                let counter = name.strip_prefix(self.stem()).unwrap_or_default();
+                let other = format!("{}-{}{counter}", self.family(), dashed(cipher));
+                (other != name).then_some(other)
+            }
+            None => name
+                .split_once('-')
+                .filter(|(_, rest)| rest.bytes().all(|byte| byte.is_ascii_digit()))
+                .map(|(family, bits)| format!("{family}{bits}")),
+        };
+        let has_usual_counter = self.counter_bits() == Some(USUAL_COUNTER_BITS);
+        let short = |name: &str| name.rsplit_once('-').map(|(stem, _)| stem.to_string());
+        let names = [Some(name), other.as_deref()].into_iter().flatten();
+        let short: Vec<_> = names.filter(|_| has_usual_counter).filter_map(short).collect();
+        other.into_iter().chain(short).collect()
     }
 
     /// The name of the MAC without cipher and parameters, such as `PMAC` and `UMAC`.
