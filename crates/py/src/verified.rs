@@ -83,13 +83,13 @@ impl Manifest {
     /// The seal. Manifests with equal seals have equal entries.
     #[getter]
     fn seal<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.contents.manifest().seal.as_bytes())
+        PyBytes::new(py, self.contents.seal().as_bytes())
     }
 
     /// The manifest's number in its chain; 0 for a version without chains.
     #[getter]
     fn sequence(&self) -> u64 {
-        self.contents.manifest().header.chain.sequence
+        self.contents.chain().sequence
     }
 
     fn __repr__(&self) -> String {
