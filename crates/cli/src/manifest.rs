@@ -62,7 +62,10 @@ pub fn run(args: &ManifestArgs) -> Result<Option<Exit>, Error> {
 }
 
 /// Returns the place of a manifest of objects, which is a URL or a directory.
-fn place(path: &Path, stores: Option<&Stores>) -> Result<Option<Box<dyn Place + Send + Sync>>, Error> {
+fn place(
+    path: &Path,
+    stores: Option<&Stores>,
+) -> Result<Option<Box<dyn Place + Send + Sync>>, Error> {
     match stores {
         Some(stores) if is_url(path) => stores.place(path).map(Some),
         _ if path.is_dir() => Ok(Some(Box::new(Folder::new(path)))),

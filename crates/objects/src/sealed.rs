@@ -120,14 +120,15 @@ impl SealedObject {
         let leaf = self.content.leaf();
         let step = (REQUEST / leaf).max(1).saturating_mul(leaf);
         let ahead = (AHEAD / step).clamp(1, 4) as usize;
+        let last = self.content.range(self.content.start_of(range.end.saturating_sub(1))).end;
         thread::scope(|scope| {
             let fetch = |start: u64| {
-                let end = start.saturating_add(step).min(self.content.size());
+                let end = start.saturating_add(step).min(last);
                 let get = move || self.bucket.bytes(&self.key, start..end, &self.facts);
                 (start, thread::Builder::new().spawn_scoped(scope, get))
             };
-            let mut starts = (range.start..range.end)
-                .step_by(usize::try_from(step).unwrap_or(usize::MAX));
+            let mut starts =
+                (range.start..range.end).step_by(usize::try_from(step).unwrap_or(usize::MAX));
             let mut requests: VecDeque<_> = starts.by_ref().take(ahead).map(fetch).collect();
             while let Some((mut start, request)) = requests.pop_front() {
                 let none = || Failure::Final("cannot start a thread for requests".into());
@@ -137,9 +138,6 @@ impl SealedObject {
                 for bytes in chunks(&bytes, leaf) {
                     each(start..start + bytes.len() as u64, bytes)?;
                     start += bytes.len() as u64;
-                    if start >= range.end {
-                        break;
-                    }
                 }
             }
             Ok(())
@@ -154,8 +152,6 @@ fn chunks(bytes: &[u8], leaf: u64) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(leaf).chain(empty)
 }
 
-fn joined(
-    request: ScopedJoinHandle<'_, Result<Vec<u8>, Failure>>,
-) -> Result<Vec<u8>, Failure> {
+fn joined(request: ScopedJoinHandle<'_, Result<Vec<u8>, Failure>>) -> Result<Vec<u8>, Failure> {
     request.join().unwrap_or_else(|_| Err(Failure::Final("internal error: a request".into())))
 }

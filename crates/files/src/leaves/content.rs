@@ -135,7 +135,9 @@ impl Contents {
         let is_in = move |entry: &[u8]| entry == path || below(path, entry).is_some();
         let entries = places.map(|place| place.map(|place| place.entry));
         // `a/b` and all below it sort directly after `a`.
-        Box::new(entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_in(&entry.path))))
+        Box::new(
+            entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_in(&entry.path))),
+        )
     }
 
     /// Returns the entries in a directory, without those in its directories; of the root for an empty
@@ -189,7 +191,8 @@ impl Contents {
             return Err(Error::usage(format_args!("{name}: expected a file, found a {kind}")));
         };
         let archived = || {
-            let what = "the object was archived when it was sealed, so the manifest has no tag of it";
+            let what =
+                "the object was archived when it was sealed, so the manifest has no tag of it";
             Error::usage(format_args!("{name}: {what}"))
         };
         let tag = tag.ok_or_else(archived)?;
@@ -270,7 +273,10 @@ struct SealedLeaves {
 /// The leaf tags of one file.
 enum LeafTags {
     /// Those of a file of leaf tags from number `first` on.
-    InFile { file: Arc<LeafFile>, first: u64 },
+    InFile {
+        file: Arc<LeafFile>,
+        first: u64,
+    },
     InMemory(Vec<u8>),
 }
 

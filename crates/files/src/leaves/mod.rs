@@ -57,14 +57,7 @@ impl Leaves {
 
     /// Makes the tags of all leaves of a content with this tag and size. `sums` are those of its leaves
     /// of `leaf` bytes, and `rest` is its end.
-    pub fn tags(
-        &self,
-        tag: &Tag,
-        size: u64,
-        leaf: u64,
-        sums: &[Writer],
-        rest: &[u8],
-    ) -> Vec<u8> {
+    pub fn tags(&self, tag: &Tag, size: u64, leaf: u64, sums: &[Writer], rest: &[u8]) -> Vec<u8> {
         let content = LeafMac::new(self, tag, size, leaf);
         let count = size.div_ceil(leaf);
         // All sums have the same length.

@@ -101,9 +101,8 @@ impl<'a> Earlier<'a> {
     /// Reads a file of leaf tags; `None` if it is missing or damaged.
     fn load(&self, file: &LeafFile) -> Result<Option<Vec<u8>>, Error> {
         match self.manifest.place.read(&file.name, file.bytes()) {
-            Ok(bytes) => Ok(bytes.filter(|bytes| {
-                bytes.len() as u64 == file.bytes() && bytes.starts_with(MAGIC)
-            })),
+            Ok(bytes) => Ok(bytes
+                .filter(|bytes| bytes.len() as u64 == file.bytes() && bytes.starts_with(MAGIC))),
             Err(error) if error.kind() == ErrorKind::Mismatch => Ok(None),
             Err(error) => Err(error),
         }

@@ -16,8 +16,8 @@ use crate::objects::leaf_files::{LeafFileBuilder, LeafLayout};
 use crate::objects::manifest_key::{ManifestFile, ManifestKey};
 use crate::objects::object::Object;
 use crate::objects::place::{Place, exists};
-use crate::objects::root::{Root, RootBuilder, RootHeader};
 use crate::objects::reader::open_shard;
+use crate::objects::root::{Root, RootBuilder, RootHeader};
 use crate::objects::shard::ShardBuilder;
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
 
@@ -131,8 +131,7 @@ impl<'a> Writer<'a> {
         }
         self.shard.push(object)?;
         if let Some(leaves) = &mut self.leaves {
-            let wrong =
-                |why| Error::usage(format_args!("{}: {why}", Escaped::bytes(&object.name)));
+            let wrong = |why| Error::usage(format_args!("{}: {why}", Escaped::bytes(&object.name)));
             leaves.push(object, tags).map_err(wrong)?;
             self.flush_leaves(false)?;
         }
@@ -158,7 +157,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
         self.flush_leaves(true)?;
         let totals = &mut self.totals;
         let next = ShardBuilder::new(self.key, totals.shards + 1);
@@ -230,8 +229,9 @@ fn abandon(key: &ManifestKey, place: &dyn Place, new: &[String]) {
     }
     let named: Result<BTreeSet<String>, Error> = match place.read(ROOT, MAX_ROOT_BYTES) {
         Ok(None) => Ok(BTreeSet::new()),
-        Ok(Some(text)) => Root::open(key, text, ROOT)
-            .and_then(|root| files_of(key, place, &root).collect()),
+        Ok(Some(text)) => {
+            Root::open(key, text, ROOT).and_then(|root| files_of(key, place, &root).collect())
+        }
         Err(error) => Err(error),
     };
     // An unreadable root or shard may name any file, so keep them all.

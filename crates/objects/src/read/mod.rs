@@ -140,9 +140,8 @@ impl<'a> ObjectReader<'a> {
             let open_key = Arc::clone(&self.open_key);
             let stream = LeafStream::new(open_key, leaf, bytes, range.start).map_err(hashing)?;
             let span = Span { start: range.at, end: range.at + range.bytes };
-            let take = |stream: &mut LeafStream<_>, piece: &[u8]| {
-                stream.update(piece).map_err(hashing)
-            };
+            let take =
+                |stream: &mut LeafStream<_>, piece: &[u8]| stream.update(piece).map_err(hashing);
             let stream = self.one_by_one(bucket, key, facts, span, stream, take)?;
             let HashedLeaves { part, rest, sums: own } = stream.close().map_err(hashing)?;
             sums.lock().expect("no thread panics").insert(range.start, own);
@@ -150,8 +149,7 @@ impl<'a> ObjectReader<'a> {
             Ok((part, rest))
         })?;
         let tag = parts.finish(part, &[], &rest)?;
-        let sums: Vec<_> =
-            sums.into_inner().expect("no thread panics").into_values().collect();
+        let sums: Vec<_> = sums.into_inner().expect("no thread panics").into_values().collect();
         let leaf_tags = leaves.tags(&tag, bytes, leaf, &sums, &rest);
         Ok(Tagged { tag, bytes, leaf_tags })
     }
