@@ -62,7 +62,10 @@ pub fn run(args: &ManifestArgs) -> Result<Option<Exit>, Error> {
 }
 
 /// Returns the place of a manifest of objects, which is a URL or a directory.
-fn place(path: &Path, stores: Option<&Stores>) -> Result<Option<Box<dyn Place>>, Error> {
+fn place(
+    path: &Path,
+    stores: Option<&Stores>,
+) -> Result<Option<Box<dyn Place + Send + Sync>>, Error> {
     match stores {
         Some(stores) if is_url(path) => stores.place(path).map(Some),
         _ if path.is_dir() => Ok(Some(Box::new(Folder::new(path)))),
@@ -101,7 +104,7 @@ impl Opened<'_> {
         Ok(match self {
             Opened::Tree(manifest, key) => Box::new(manifest.entries(key)?),
             Opened::Objects(manifest) => {
-                Box::new(manifest.objects().map(|object| object.map(audit::of_object)))
+                Box::new(manifest.objects().map(|object| object.map(Entry::from)))
             }
         })
     }
@@ -229,7 +232,7 @@ fn cat(args: &ManifestArgs, opened: &Opened<'_>) -> Result<Option<Exit>, Error> 
                     continue;
                 }
                 match args.json {
-                    true => out.extend(json::line(&EntryRecord::new(&audit::of_object(object)))),
+                    true => out.extend(json::line(&EntryRecord::new(&object.into()))),
                     false => object.write(manifest.root.version, &mut out),
                 }
                 flush(&mut out, BUFFER)?;

@@ -43,8 +43,8 @@ pub fn object(path: &Path) -> Result<(), Error> {
 pub fn file(path: &Path) -> Result<(), Error> {
     match url::is_url(path.as_os_str().as_bytes()) && is_free(path) {
         true => Err(Error::usage(format_args!(
-            "{}: expected a file, found the URL of an object; 'tag', 'check --raw-tag', 'part', 'seal' \
-             and 'audit' read objects",
+            "{}: expected a file, found the URL of an object; 'tag', 'check --raw-tag', 'part', 'seal', \
+             'audit' and 'read' read objects",
             Escaped::name(path)
         ))),
         false => object(path),

@@ -2,6 +2,7 @@
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::leaves::{Leaves, check_key};
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::objects::{FormatVersion, ManifestKey, ObjectManifest, Start, Totals, Writer};
 use tagmac_files::progress::Total;
@@ -102,7 +103,6 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         (args.filters.exclude_caches, "--exclude-caches"),
         (args.filters.max_depth.is_some(), "--max-depth"),
         (args.checkpoint.is_some(), "--checkpoint"),
-        (args.leaves.is_some(), "--leaves"),
     ];
     if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
         return Err(Error::usage(format_args!(
@@ -116,10 +116,17 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         return Err(Error::usage(LIST_AND_FILTER));
     }
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
+    let leaves = args.leaves.map(|size| {
+        check_key(&key)?;
+        Ok::<_, Error>(Leaves::new(&raw, key.whole_blocks(size)?))
+    });
+    let leaves = leaves.transpose()?;
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let old_place = args.since.as_ref().map(|since| stores.place(since)).transpose()?;
-    let open = |place| ObjectManifest::open(&manifest_key, place);
-    let since = old_place.as_deref().map(open).transpose()?;
+    let since = match &old_place {
+        Some(place) => Some(ObjectManifest::open(&manifest_key, &**place)?),
+        None => None,
+    };
     if let (Some(since), Some(place)) = (&since, &old_place)
         && since.root.version == FormatVersion::V1
     {
@@ -134,6 +141,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         since: since.as_ref().map(|since| (&since.root.header.chain, since.root.seal)),
         listed: names.is_some(),
         filters: &filters,
+        leaves: leaves.as_ref().map(Leaves::size),
     };
     let place = stores.place(&args.output)?;
     let mut writer = Writer::new(&manifest_key, &*place, start)?;
@@ -146,6 +154,7 @@ fn objects(args: &SealArgs, stores: &Stores) -> Result<Option<Exit>, Error> {
         filters: &filters,
         names: names.as_ref(),
         since: since.as_ref(),
+        leaves,
         skip_unreadable: args.skip_unreadable,
     };
     let failed = match stores.seal(&sealing, &mut writer) {

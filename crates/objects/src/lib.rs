@@ -7,6 +7,7 @@
 //! | requests, and the differences between the stores | `requests`, `listing`, `dialect`, `signer`, `connector` |
 //! | ranges of an object, with retries | `range`, `pace`, `retry` |
 //! | manifests in a store | [`Prefix`] |
+//! | an object that a manifest describes, whose bytes are verified before they are released | [`sealed`] |
 //! | an object store whose bytes are verified before they are returned | [`verified`] |
 //! | the tag of an object, a part of it, and the tags of all objects below a prefix | [`read`], [`bucket`] |
 //!
@@ -38,6 +39,7 @@ mod range;
 pub mod read;
 mod requests;
 mod retry;
+pub mod sealed;
 mod signer;
 pub mod verified;
 

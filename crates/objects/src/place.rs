@@ -1,8 +1,10 @@
 //! A manifest of objects that is kept in a store.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::objects::{MAX_ROOT_BYTES, Place, ROOT, exists, replaced, too_long};
+use tagmac_files::objects::{MAX_ROOT_BYTES, Place, ROOT, exists, replaced, too_long, wrong_size};
 use tagmac_files::{Error, ReadError};
 
 use crate::failure::{CHANGED, Failure};
@@ -73,6 +75,34 @@ impl Place for Prefix {
         Ok(self.content(file, max)?.map(|(_, bytes)| bytes))
     }
 
+    fn read_range(
+        &self,
+        file: &str,
+        size: u64,
+        Range { start, end }: Range<u64>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let (bucket, key) = (&self.bucket, self.key(file));
+        let read = async {
+            let facts = persistently(bucket, || bucket.store.facts(&key)).await?;
+            if facts.size != size {
+                return Ok(Err(facts.size));
+            }
+            let mut bytes = range::buffer(end - start)?;
+            let take = |piece: &[u8]| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            };
+            range::read(bucket, &key, Span { start, end }, &facts, take).await?;
+            Ok(Ok(bytes))
+        };
+        match bucket.objects.runtime().block_on(read) {
+            Err(Failure::Missing) => Ok(None),
+            Err(failure) => Err(self.failed(file, failure)),
+            Ok(Err(found)) => Err(wrong_size(&self.shown_file(file), size, found)),
+            Ok(Ok(bytes)) => Ok(Some(bytes)),
+        }
+    }
+
     fn has(&self, file: &str) -> Result<bool, Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let facts = persistently(bucket, || bucket.store.facts(&key));
@@ -83,7 +113,7 @@ impl Place for Prefix {
         }
     }
 
-    fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
+    fn write_file(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         self.put(file, bytes, Over::Anything).map_err(|failure| self.failed(file, failure))
     }
 
@@ -108,7 +138,7 @@ impl Place for Prefix {
         }
     }
 
-    fn remove_shard(&self, file: &str) -> Result<(), Error> {
+    fn remove_file(&self, file: &str) -> Result<(), Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let delete = persistently(bucket, || bucket.store.delete(&key));
         bucket.objects.runtime().block_on(delete).map_err(|failure| self.failed(file, failure))

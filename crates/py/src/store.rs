@@ -108,7 +108,7 @@ impl Store {
     /// Writes a file of the manifest.
     fn write_file(&self, py: Python<'_>, name: &str, data: PyBackedBytes) -> PyResult<()> {
         let data = copied(&data)?;
-        py.detach(|| self.files.write_shard(name, &data)).map_err(failed)
+        py.detach(|| self.files.write_file(name, &data)).map_err(failed)
     }
 
     /// Writes the root: a new one, or over `old`.
@@ -124,7 +124,7 @@ impl Store {
 
     /// Removes a file of the manifest, which may be gone already.
     fn remove_file(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        py.detach(|| self.files.remove_shard(name)).map_err(failed)
+        py.detach(|| self.files.remove_file(name)).map_err(failed)
     }
 }
 

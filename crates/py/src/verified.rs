@@ -14,6 +14,8 @@ use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::manifest::entry::{Entry, word};
+use tagmac_files::url::{self, Url};
+use tagmac_objects::{Limits, Objects, Prefix};
 
 use crate::buffer::{bytes, released};
 use crate::error::failed;
@@ -22,11 +24,13 @@ use crate::key::Key;
 /// The memory for leaves that a file keeps between reads, besides one leaf.
 const SPARE: u64 = 1 << 20;
 
-/// The manifest of a directory, whose files can be read from any place.
+/// The manifest of a directory or of a bucket, whose files can be read from any place.
 ///
 /// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
-/// `WrongKey` if it belongs to another key. Paths are relative to the sealed directory. A path
-/// without an entry raises `FileNotFoundError`.
+/// `WrongKey` if it belongs to another key. The manifest of a bucket is a folder, or a URL that
+/// begins with s3://, gs:// or az://. Paths are relative to the sealed directory or prefix. A path
+/// without an entry raises `FileNotFoundError`. In a bucket, a path with objects below it is a
+/// directory.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Manifest {
     contents: Arc<Contents>,
@@ -38,7 +42,11 @@ impl Manifest {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, Key>) -> PyResult<Manifest> {
         let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
-        let contents = py.detach(|| Contents::open(open_key, &raw_key, &path)).map_err(failed)?;
+        let open = || match url::is_url(path.as_os_str().as_bytes()) {
+            true => Contents::open_bucket(open_key, &raw_key, Box::new(prefix(&path)?)),
+            false => Contents::open(open_key, &raw_key, &path),
+        };
+        let contents = py.detach(open).map_err(failed)?;
         Ok(Manifest { contents: Arc::new(contents), path })
     }
 
@@ -83,18 +91,38 @@ impl Manifest {
     /// The seal. Manifests with equal seals have equal entries.
     #[getter]
     fn seal<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.contents.manifest().seal.as_bytes())
+        PyBytes::new(py, self.contents.seal().as_bytes())
     }
 
     /// The manifest's number in its chain; 0 for a version without chains.
     #[getter]
     fn sequence(&self) -> u64 {
-        self.contents.manifest().header.chain.sequence
+        self.contents.chain().sequence
+    }
+
+    /// The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known.
+    #[getter]
+    fn day(&self) -> Option<String> {
+        self.contents.chain().day.map(|day| day.to_string())
+    }
+
+    /// True if the manifest describes a bucket.
+    #[getter]
+    fn is_bucket(&self) -> bool {
+        self.contents.is_bucket()
     }
 
     fn __repr__(&self) -> String {
         format!("<tagmac.Manifest {:?}>", self.path)
     }
+}
+
+/// Returns the place of the manifest at a URL.
+fn prefix(url: &Path) -> Result<Prefix, Error> {
+    let url = Url::parse(url.as_os_str().as_bytes()).map_err(Error::usage)?;
+    let folder = url.folder();
+    let objects = Objects::new(Limits { requests: 0, objects: 0 })?;
+    Ok(Prefix::new(objects.bucket(&url)?, folder))
 }
 
 /// An entry of a manifest.

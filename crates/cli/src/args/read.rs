@@ -13,10 +13,10 @@ pub struct SealedArgs {
     /// The key.
     #[command(flatten)]
     pub key: KeyArgs,
-    /// The manifest from 'tagmac seal --leaves'
+    /// The manifest from 'tagmac seal --leaves'; for objects, its folder or URL
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
-    /// The directory
+    /// The directory; for 'read', also a URL with objects below it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
@@ -32,7 +32,7 @@ pub struct ReadArgs {
     /// The sealed directory.
     #[command(flatten)]
     pub sealed: SealedArgs,
-    /// The file, in DIR
+    /// The file, in DIR, or the name of the object below the URL
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub path: PathBuf,
 }

@@ -63,8 +63,8 @@ pub struct SealArgs {
     pub checkpoint_every: Option<u64>,
     /// Tag leaves of SIZE bytes, 64KiB by default, for 'tagmac read'
     ///
-    /// Leaf tags are in MANIFEST.N.leaves, where N is the number of the manifest in its chain. SIZE is
-    /// rounded down to a multiple of the algorithm's block.
+    /// Leaf tags are in MANIFEST.N.leaves, where N is the number of the manifest in its chain; those of
+    /// objects are in MANIFEST. SIZE is rounded down to a multiple of the algorithm's block.
     #[arg(long, value_name = "SIZE", value_parser = number::leaf, num_args = 0..=1)]
     #[arg(require_equals = true, default_missing_value = "64KiB")]
     pub leaves: Option<u64>,

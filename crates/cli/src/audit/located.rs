@@ -4,12 +4,8 @@ use serde::Serialize;
 use tagmac_files::Error;
 use tagmac_files::audit::{Change, Status};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::leaves::tree::SealedTree;
-use tagmac_files::open_key::OpenKey;
-use tagmac_files::progress::Progress;
-use tagmac_files::raw_key::RawKey;
+use tagmac_files::leaves::repair::Damage;
 
-use crate::args::AuditArgs;
 use crate::diagnostic::diagnostic;
 use crate::json;
 use crate::output;
@@ -25,6 +21,9 @@ pub struct Located {
     paths: Vec<Vec<u8>>,
     more: u64,
 }
+
+/// Reads a file and returns its damage.
+pub type FindDamage<'a> = Box<dyn FnMut(&[u8]) -> Result<Damage, Error> + 'a>;
 
 /// The JSON object of a damaged file.
 #[derive(Serialize)]
@@ -51,18 +50,17 @@ impl Located {
     }
 
     /// Reads the files again and reports which bytes are damaged.
-    pub fn report(
+    pub fn report<'a>(
         self,
-        args: &AuditArgs,
-        (key, raw): (&OpenKey, &RawKey),
-        progress: &dyn Progress,
+        is_json: bool,
+        damage: impl FnOnce() -> Result<FindDamage<'a>, Error>,
     ) -> Result<(), Error> {
         if self.paths.is_empty() {
             return Ok(());
         }
-        let mut tree = SealedTree::open(key, raw, &args.manifest, &args.directory)?;
+        let mut damage = damage()?;
         for path in &self.paths {
-            if let Err(error) = one(&mut tree, path, args.json, progress) {
+            if let Err(error) = damage(path).and_then(|damage| one(path, &damage, is_json)) {
                 diagnostic(say::line(&error));
             }
         }
@@ -76,16 +74,10 @@ impl Located {
     }
 }
 
-fn one(
-    tree: &mut SealedTree,
-    path: &[u8],
-    is_json: bool,
-    progress: &dyn Progress,
-) -> Result<(), Error> {
-    let damage = tree.damage(path, progress)?;
+fn one(path: &[u8], damage: &Damage, is_json: bool) -> Result<(), Error> {
     if !is_json {
         let name = Escaped::bytes(path);
-        diagnostic(format_args!("{name}: damaged: {}", repair::text(&damage)));
+        diagnostic(format_args!("{name}: damaged: {}", repair::text(damage)));
         return Ok(());
     }
     let (path, path_hex) = json::name(path);

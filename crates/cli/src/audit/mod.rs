@@ -15,6 +15,8 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::leaves::content::Contents;
+use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::night::{Night, Opened};
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
@@ -111,7 +113,11 @@ fn audit(
     };
     let threads = args.reading.num_threads;
     let audited = audit.run(&night.plan, &paths, threads, &bar, put)?;
-    located.report(args, (&key, &raw), &bar)?;
+    located.report(args.json, || {
+        let mut tree = SealedTree::open(&key, &raw, &args.manifest, &args.directory)?;
+        let bar = &bar;
+        Ok(Box::new(move |path: &[u8]| tree.damage(path, bar)))
+    })?;
     drop(bar);
     let proof = night.finish(&audited.tally)?;
     facts.finish(&audited, proof);
@@ -126,9 +132,6 @@ fn audit(
 fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Option<Exit>, Error> {
     let (key, raw) = mac::open_with_raw(&args.key.options(), false)?;
     let manifest_key = ManifestKey::new(&key.mac, &raw);
-    if args.locate {
-        return Err(Error::usage("--locate: manifests of objects have no leaf tags"));
-    }
     stores.check_outside(&args.manifest, &args.directory)?;
     let place = stores.place(&args.manifest)?;
     let manifest = ObjectManifest::open(&manifest_key, &*place)?;
@@ -149,8 +152,12 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress, args.reading.bwlimit).start("auditing", total);
+    let mut located = Located::default();
     let put = &mut |name: &[u8], kind, status: Status<'_>, turn| {
         facts.add(name, &status);
+        if args.locate {
+            located.add(name, &status);
+        }
         report.put(name, kind, status, turn);
     };
     let paths = args.paths.iter().map(|path| path.as_os_str().as_bytes());
@@ -158,6 +165,12 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
     let plan = &night.plan;
     let audit = BucketAudit { manifest: &manifest, progress: &bar, plan, paths: &paths };
     let audited = stores.audit(&key, &audit, &args.directory, put)?;
+    located.report(args.json, || {
+        let contents = Contents::open_bucket(&key, &raw, stores.place(&args.manifest)?)?;
+        let (bar, url) = (&bar, &*args.directory);
+        let damage = move |path: &[u8]| stores.damage(&contents, (url, path), bar);
+        Ok(Box::new(damage))
+    })?;
     drop(bar);
     let proof = night.finish(&audited.tally)?;
     facts.finish(&audited, proof);

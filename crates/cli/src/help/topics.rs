@@ -105,8 +105,8 @@ const OBJECTS: &str = "  tagmac tag -k my.key s3://BUCKET/photo.raw
   tagmac seal -k my.key s3://BUCKET/photos -o MANIFEST
 
 This needs a build with 'cargo build --features objects'. 'tag', 'check',
-'part', 'seal' and 'audit' then accept URLs that begin with s3://, gs:// or
-az://. The text after the bucket is the key of the object, unescaped.
+'part', 'seal', 'audit' and 'read' then accept URLs that begin with s3://, gs://
+or az://. The text after the bucket is the key of the object, unescaped.
 
 Settings and credentials come from the environment, and from the files of the
 AWS tools. The variables are:

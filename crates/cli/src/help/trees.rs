@@ -142,7 +142,8 @@ pub const READ: CommandHelp = CommandHelp {
     examples: "\
 Examples:
   tagmac seal -k my.key --leaves photos -o photos.manifest
-  tagmac read -k my.key photos.manifest photos 2026/a.raw --range 1GiB:4KiB",
+  tagmac read -k my.key photos.manifest photos 2026/a.raw --range 1GiB:4KiB
+  tagmac read -k my.key photos.manifest s3://BUCKET/photos 2026/a.raw",
     details: "\
 'tagmac read' reads only the leaves that contain the range. It writes a leaf to
 standard output after it has verified that these bytes were sealed at this place
@@ -156,7 +157,7 @@ Leaf tags are public and need not be protected. They belong to the content of a
 file: a renamed file keeps them. Algorithms with nonces cannot make them.
 
 The exit status is 1 if a leaf differs or the manifest was altered.",
-    topics: &["keys", "exit-status"],
+    topics: &["keys", "objects", "exit-status"],
 };
 
 pub const MOUNT: CommandHelp = CommandHelp {
@@ -191,7 +192,8 @@ Examples:
 'tagmac repair' verifies each leaf of the file. It replaces a damaged leaf by
 that of COPY, which it verifies too, and then verifies the file again. COPY may
 be damaged elsewhere. If COPY lacks one of the leaves, nothing is written.
-Repeat a run that was interrupted.
+Repeat a run that was interrupted. A bucket's manifest describes a copy of its
+objects in a directory too.
 
 A file that is longer than the sealed one is not repaired. Links to the file see
 the change, because it is mended in place.

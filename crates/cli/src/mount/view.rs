@@ -329,8 +329,8 @@ impl Filesystem for View {
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         let tree = lock(&self.tree);
-        let manifest = tree.contents().manifest();
-        let (blocks, files) = (manifest.bytes.div_ceil(BLOCK), manifest.entries);
+        let (files, bytes) = tree.contents().totals();
+        let blocks = bytes.div_ceil(BLOCK);
         reply.statfs(blocks, 0, 0, files, 0, BLOCK as u32, 255, BLOCK as u32);
     }
 }

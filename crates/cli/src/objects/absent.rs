@@ -1,10 +1,13 @@
 //! Replaces the stores in a build without the feature `objects`.
 
 use std::convert::Infallible;
+use std::ops::Range;
 use std::path::Path;
 
 use tagmac_files::audit::{Audited, BucketAudit, Put};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::leaves::content::Contents;
+use tagmac_files::leaves::repair::Damage;
 use tagmac_files::objects::{Place, Writer};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::PartRange;
@@ -52,7 +55,7 @@ impl Stores {
     }
 
     /// Returns the place of a manifest.
-    pub fn place(&self, _: &Path) -> Result<Box<dyn Place>, Error> {
+    pub fn place(&self, _: &Path) -> Result<Box<dyn Place + Send + Sync>, Error> {
         match self.0 {}
     }
 
@@ -74,6 +77,27 @@ impl Stores {
         _: &Path,
         _: &mut Put<'_>,
     ) -> Result<Audited, Error> {
+        match self.0 {}
+    }
+
+    /// Passes the verified bytes of an object to `each`.
+    pub fn read_sealed(
+        &self,
+        _: &Contents,
+        _: (&Path, &[u8]),
+        _: impl FnOnce(u64) -> Result<Range<u64>, Error>,
+        _: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Returns the damage of an object.
+    pub fn damage(
+        &self,
+        _: &Contents,
+        _: (&Path, &[u8]),
+        _: &dyn Progress,
+    ) -> Result<Damage, Error> {
         match self.0 {}
     }
 

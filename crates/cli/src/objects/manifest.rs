@@ -8,7 +8,8 @@ use tagmac_files::audit::{Audited, BucketAudit, Put};
 use tagmac_files::day::Day;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::filter::Filter;
-use tagmac_files::objects::{self, Earlier, Object, Tagger, Unread, Writer};
+use tagmac_files::leaves::Leaves;
+use tagmac_files::objects::{self, Earlier, Object, OldObject, Tagger, Unread, Writer};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::read::Tagged;
 use tagmac_files::url::{DOT_SEGMENTS, has_dot_segments};
@@ -49,8 +50,11 @@ impl Stores {
         let folder = self.folder(sealing.url)?;
         let (bucket, prefix) = (&folder.bucket, &*folder.prefix);
         let mut filter = Filter::new(sealing.filters).map_err(Error::usage)?;
-        let mut earlier = sealing.since.map(Earlier::new);
-        let sealer = Sealer { bucket, reader: ObjectReader::new(open_key, progress), open_key };
+        let leaves = sealing.leaves.clone();
+        let leaf = leaves.as_ref().map(Leaves::size);
+        let mut earlier = sealing.since.map(|since| Earlier::new(since, leaf));
+        let reader = ObjectReader::new(open_key, progress).with_leaves(leaves);
+        let sealer = Sealer { bucket, reader, open_key };
         let will_fail = AtomicBool::new(false);
         // After a failure, finish the requests that are running and start no others.
         let goes_on = || !will_fail.load(Ordering::Relaxed);
@@ -73,10 +77,10 @@ impl Stores {
         bucket::read_all(bucket, jobs, read, |job: Job, made: Option<Result<_, ReadError>>| {
             progress.file();
             match made {
-                Some(Ok((object, carried))) if goes_on() => {
+                Some(Ok(Made { object, leaf_tags, carried })) if goes_on() => {
                     counts.carried += u64::from(carried && object.tag.is_some());
                     counts.archived += u64::from(object.tag.is_none());
-                    writer.push(&object)
+                    writer.push_with_leaves(&object, &leaf_tags)
                 }
                 Some(Err(error)) => {
                     counts.unreadable += 1;
@@ -131,7 +135,7 @@ struct Job {
     /// The object as it was listed; `None` for one from a list of names.
     listed: Option<Listed>,
     /// The object in an earlier manifest.
-    old: Option<Object>,
+    old: Option<OldObject>,
 }
 
 /// Returns the objects to seal, in order.
@@ -154,6 +158,14 @@ fn jobs<'a>(
     }
 }
 
+/// A sealed object.
+struct Made {
+    object: Object,
+    leaf_tags: Vec<u8>,
+    /// True if it was taken from the earlier manifest.
+    carried: bool,
+}
+
 /// Seals single objects.
 struct Sealer<'a> {
     bucket: &'a Bucket,
@@ -162,35 +174,36 @@ struct Sealer<'a> {
 }
 
 impl Sealer<'_> {
-    /// Returns the sealed object, and whether it was taken from the earlier manifest. `cut` is the
-    /// length of the prefix.
-    fn seal(&self, job: &Job, cut: usize) -> Result<(Object, bool), ReadError> {
+    /// Returns the sealed object. `cut` is the length of the prefix.
+    fn seal(&self, job: &Job, cut: usize) -> Result<Made, ReadError> {
         let Job { key, listed, old } = job;
         let (facts, archived) = match listed {
             Some(Listed { facts, archived, .. }) => (facts.clone(), *archived),
             None => (self.bucket.facts(key)?, false),
         };
         let stamp = facts.stamp().map(|stamp| stamp.as_bytes().to_vec());
-        if let Some(old) = old
-            && old.is_as_sealed(facts.size, stamp.as_deref())
-            && (old.tag.is_some() || archived)
+        if let Some(OldObject { object, leaf_tags: Some(leaf_tags) }) = old
+            && object.is_as_sealed(facts.size, stamp.as_deref())
+            && (object.tag.is_some() || archived)
         {
-            return Ok((old.clone(), true));
+            let (object, leaf_tags) = (object.clone(), leaf_tags.clone());
+            return Ok(Made { object, leaf_tags, carried: true });
         }
         // The day on which reading begins, as midnight may come before it ends.
         let today = Day::today();
         let (name, size) = (key.as_bytes()[cut..].to_vec(), facts.size);
         let nonce = self.open_key.mac.algorithm().random_nonce()?;
-        let object = match self.reader.tag(self.bucket, key, &facts, &nonce) {
-            Ok(Tagged { tag, .. }) => {
-                Object { name, size, nonce, tag: Some(tag), read: Some(today), stamp }
+        let (object, leaf_tags) = match self.reader.tag(self.bucket, key, &facts, &nonce) {
+            Ok(Tagged { tag, leaf_tags, .. }) => {
+                (Object { name, size, nonce, tag: Some(tag), read: Some(today), stamp }, leaf_tags)
             }
             Err(ReadError::Archived(_)) => {
-                Object { name, size, nonce: Vec::new(), tag: None, read: None, stamp }
+                let nonce = Vec::new();
+                (Object { name, size, nonce, tag: None, read: None, stamp }, Vec::new())
             }
             Err(error) => return Err(error),
         };
-        Ok((object, false))
+        Ok(Made { object, leaf_tags, carried: false })
     }
 }
 

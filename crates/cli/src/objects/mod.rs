@@ -11,12 +11,15 @@ mod manifest;
 #[cfg(feature = "objects")]
 mod range;
 #[cfg(feature = "objects")]
+mod sealed;
+#[cfg(feature = "objects")]
 mod stores;
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use tagmac_files::leaves::Leaves;
 use tagmac_files::name_list::NameList;
 use tagmac_files::objects::ObjectManifest;
 use tagmac_files::open_key::OpenKey;
@@ -43,6 +46,8 @@ pub struct ObjectSealing<'a> {
     pub names: Option<&'a NameList>,
     /// An earlier manifest: objects that have its stamps are not read.
     pub since: Option<&'a ObjectManifest<'a>>,
+    /// Makes leaf tags.
+    pub leaves: Option<Leaves>,
     /// Leaves out unreadable objects instead of failing.
     pub skip_unreadable: bool,
 }

@@ -89,7 +89,7 @@ impl Stores {
     }
 
     /// Returns the place of a manifest: a prefix in a store, or a local folder.
-    pub fn place(&self, name: &Path) -> Result<Box<dyn Place>, Error> {
+    pub fn place(&self, name: &Path) -> Result<Box<dyn Place + Send + Sync>, Error> {
         if !is_url(name) {
             return Ok(Box::new(objects::Folder::new(name)));
         }

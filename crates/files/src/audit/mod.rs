@@ -24,7 +24,7 @@ use crate::progress::{Progress, stopped};
 pub use bucket::BucketAudit;
 pub use change::Change;
 pub use plan::{Plan, Put, Tally, Turn};
-pub use recorded::{compare, of_object};
+pub use recorded::compare;
 use renames::{RenameOutcome, Renames};
 pub use renames::{paired, planned};
 use source::{Item, Settled, Source, Sources};

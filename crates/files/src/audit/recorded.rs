@@ -11,10 +11,8 @@ use crate::audit::plan::Tally;
 use crate::audit::scanned::missing;
 use crate::audit::source::{Item, Reading, Source, Sources};
 use crate::audit::{Change, Put, Status, audit};
-use crate::dir::EntryKind;
 use crate::error::Error;
 use crate::manifest::entry::{Content, Entry, word};
-use crate::objects::Object;
 use crate::pool;
 
 /// Compares the entries of a manifest with those of a later one. `order` is their order, and
@@ -37,13 +35,6 @@ pub fn compare(
     });
     let sources = Sources { main: &mut Recorded, others: &mut [Recorded] };
     audit(nonces, items, sources, &(), &mut Tally::default(), put, &mut |_| Ok(()))
-}
-
-/// Returns the entry of an object.
-pub fn of_object(object: Object) -> Entry {
-    let Object { name, size, nonce, tag, read, .. } = object;
-    let content = Some(Content { size, nonce, tag });
-    Entry { path: name, content, read, ..Entry::new(EntryKind::File) }
 }
 
 fn settled(pair: Pair<Entry, Entry>) -> Item<Recorded> {

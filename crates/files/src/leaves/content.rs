@@ -7,24 +7,37 @@ use std::sync::{Arc, OnceLock};
 use tagmac::Tag;
 use tagmac::hazmat::PartError;
 
+use crate::chain::Chain;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::leaf_size;
+use crate::leaves::bucket::{self, SealedBucket};
 use crate::leaves::file::LeafFile;
-use crate::leaves::index::{Index, Place};
+use crate::leaves::index::{Index, Place as IndexPlace};
 use crate::leaves::{LeafMac, Leaves, TAG_BYTES};
 use crate::manifest::entry::{Content, Entry, word};
 use crate::manifest::{Manifest, ManifestError, seal_mac};
+use crate::objects::{Folder, ManifestKey, Place};
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
 /// The number of entries below a directory that are read before a seek skips the rest.
 const MAX_SKIPPED: usize = 1000;
 
-/// A manifest, its index and its leaf tags. The files themselves may be anywhere.
+/// A manifest and its leaf tags. The files or objects themselves may be anywhere.
 pub struct Contents {
     key: OpenKey,
     leaves: Leaves,
+    source: Source,
+}
+
+enum Source {
+    Directory(Directory),
+    Bucket(SealedBucket),
+}
+
+/// The manifest of a directory.
+struct Directory {
     manifest: Manifest,
     index: Index,
     /// The path of the manifest, without links.
@@ -34,56 +47,110 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Opens a manifest and verifies its seal.
+    /// Opens a manifest and verifies its seal: that of a directory, or, if `manifest` is a folder, that
+    /// of a bucket.
     pub fn open(key: &OpenKey, raw: &RawKey, manifest: &Path) -> Result<Contents, Error> {
+        if manifest.is_dir() {
+            return Contents::open_bucket(key, raw, Box::new(Folder::new(manifest)));
+        }
         let place = manifest.to_path_buf();
         let manifest = Manifest::open(manifest, key, seal_mac(raw))?;
         let place = place.canonicalize().map_err(|error| Error::file(&place, error))?;
         let leaves = Leaves::new(raw, manifest.header.options.leaves.unwrap_or(leaf_size::MAX));
         let index = Index::new(&manifest, key, &leaves)?;
-        let tags = OnceLock::new();
-        Ok(Contents { key: key.clone(), leaves, manifest, index, place, tags })
+        let source = Source::Directory(Directory { manifest, index, place, tags: OnceLock::new() });
+        Ok(Contents { key: key.clone(), leaves, source })
     }
 
-    /// Returns the manifest.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+    /// Opens the manifest of a bucket, whose files are at `place`, and verifies the seal of its root.
+    /// The seals of its shards are verified when they are read.
+    pub fn open_bucket(
+        key: &OpenKey,
+        raw: &RawKey,
+        place: Box<dyn Place + Send + Sync>,
+    ) -> Result<Contents, Error> {
+        let bucket = SealedBucket::open(ManifestKey::new(&key.mac, raw), place)?;
+        let leaves = Leaves::new(raw, bucket.root().header.leaves.unwrap_or(leaf_size::MAX));
+        Ok(Contents { key: key.clone(), leaves, source: Source::Bucket(bucket) })
     }
 
-    /// Returns the entry of a path.
+    /// Returns whether the manifest describes a bucket.
+    pub fn is_bucket(&self) -> bool {
+        matches!(self.source, Source::Bucket(_))
+    }
+
+    /// Returns the place in the chain of manifests.
+    pub fn chain(&self) -> &Chain {
+        match &self.source {
+            Source::Directory(directory) => &directory.manifest.header.chain,
+            Source::Bucket(bucket) => &bucket.root().header.chain,
+        }
+    }
+
+    /// Returns the seal.
+    pub fn seal(&self) -> Tag {
+        match &self.source {
+            Source::Directory(directory) => directory.manifest.seal,
+            Source::Bucket(bucket) => bucket.root().seal,
+        }
+    }
+
+    /// Returns the number of entries, and the sum of their sizes in bytes.
+    pub fn totals(&self) -> (u64, u64) {
+        match &self.source {
+            Source::Directory(Directory { manifest, .. }) => (manifest.entries, manifest.bytes),
+            Source::Bucket(bucket) => (bucket.root().entries, bucket.root().bytes),
+        }
+    }
+
+    /// Returns the entry of a path. In a bucket, a path with objects below it is a directory.
     pub fn entry(&self, path: &[u8]) -> Result<Entry, Error> {
-        self.find(path).map(|place| place.entry)
+        match &self.source {
+            Source::Directory(_) => self.find(path).map(|place| place.entry),
+            Source::Bucket(bucket) => bucket.entry(path)?.ok_or_else(|| missing(path)),
+        }
     }
 
-    /// Returns the entries at and below a path, in order; all entries for an empty path.
+    /// Returns the entries at and below a path, in order; all entries for an empty path. In a bucket,
+    /// these are objects only, without empty ones that mark a folder.
     pub fn entries<'a>(
         &'a self,
         path: &'a [u8],
-    ) -> impl Iterator<Item = Result<Entry, Error>> + use<'a> {
+    ) -> Box<dyn Iterator<Item = Result<Entry, Error>> + 'a> {
         self.entries_from(path, path)
     }
 
     /// Returns the entries at and below a path, in order, without those before `start`, which is at
-    /// or below the path, or directly after all below it.
+    /// or below the path, or [`after`](Contents::after) it.
     pub fn entries_from<'a>(
         &'a self,
         path: &'a [u8],
         start: &[u8],
-    ) -> impl Iterator<Item = Result<Entry, Error>> + use<'a> {
-        let places = self.index.from(&self.manifest, &self.leaves, start);
+    ) -> Box<dyn Iterator<Item = Result<Entry, Error>> + 'a> {
+        let Directory { manifest, index, .. } = match &self.source {
+            Source::Directory(directory) => directory,
+            Source::Bucket(bucket) => return Box::new(bucket.entries_from(path, start)),
+        };
+        let places = index.from(manifest, &self.leaves, start);
         let is_in = move |entry: &[u8]| entry == path || below(path, entry).is_some();
         let entries = places.map(|place| place.map(|place| place.entry));
         // `a/b` and all below it sort directly after `a`.
-        entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_in(&entry.path)))
+        Box::new(
+            entries.take_while(move |entry| !matches!(entry, Ok(entry) if !is_in(&entry.path))),
+        )
     }
 
     /// Returns the entries in a directory, without those in its directories; of the root for an empty
-    /// path.
+    /// path. In a bucket, names with empty segments are left out.
     pub fn children(&self, directory: &[u8]) -> Result<Vec<Entry>, Error> {
+        let Directory { manifest, index, .. } = match &self.source {
+            Source::Directory(directory) => directory,
+            Source::Bucket(bucket) => return bucket.children(directory),
+        };
         let (mut children, mut start) = (Vec::new(), directory.to_vec());
         'seek: loop {
             let mut skipped = 0;
-            for place in self.index.from(&self.manifest, &self.leaves, &start) {
+            for place in index.from(manifest, &self.leaves, &start) {
                 let entry = place?.entry;
                 if entry.path == directory {
                     continue;
@@ -95,7 +162,7 @@ impl Contents {
                 };
                 skipped += 1;
                 if skipped == MAX_SKIPPED {
-                    start = after(&entry.path[..entry.path.len() - name.len() + end]);
+                    start = self.after(&entry.path[..entry.path.len() - name.len() + end]);
                     continue 'seek;
                 }
             }
@@ -103,47 +170,78 @@ impl Contents {
         }
     }
 
+    /// Returns a path that sorts after all paths below a directory, and not after the next entry.
+    pub fn after(&self, directory: &[u8]) -> Vec<u8> {
+        match &self.source {
+            // No name has a zero byte.
+            Source::Directory(_) => [directory, &[1]].concat(),
+            Source::Bucket(_) => bucket::after(directory),
+        }
+    }
+
     /// Returns the content of a file. `name` is the name of the file in messages.
     pub fn content(&self, path: &[u8], name: &Path) -> Result<SealedContent, Error> {
-        let Place { entry, first } = self.find(path)?;
+        let (entry, first) = match &self.source {
+            Source::Directory(_) => self.find(path).map(|place| (place.entry, place.first))?,
+            Source::Bucket(_) => (self.entry(path)?, 0),
+        };
         let name = Escaped::name(name).to_string();
         let Some(Content { size, nonce, tag }) = entry.content else {
             let kind = word(entry.kind);
             return Err(Error::usage(format_args!("{name}: expected a file, found a {kind}")));
         };
-        let tag = tag.expect("a manifest has a tag of each file");
+        let archived = || {
+            let what =
+                "the object was archived when it was sealed, so the manifest has no tag of it";
+            Error::usage(format_args!("{name}: {what}"))
+        };
+        let tag = tag.ok_or_else(archived)?;
         let leaves = match self.leaves.size_for(size) {
             None => None,
-            Some(_) if self.manifest.header.options.leaves.is_none() => {
-                return Err(ManifestError::NoLeafTags { file: name }.into());
-            }
             Some(leaf) => {
-                let (file, mac) = (self.tags()?, LeafMac::new(&self.leaves, &tag, size, leaf));
-                Some(LeafTags { mac, file, first, leaf })
+                let tags = match &self.source {
+                    Source::Directory(directory) => directory.leaf_tags(first)?,
+                    Source::Bucket(bucket) => {
+                        bucket.leaf_tags(path, &self.leaves)?.map(LeafTags::InMemory)
+                    }
+                };
+                let none = || ManifestError::NoLeafTags { file: name.clone() };
+                let tags = tags.ok_or_else(none)?;
+                Some(SealedLeaves { mac: LeafMac::new(&self.leaves, &tag, size, leaf), tags, leaf })
             }
         };
         Ok(SealedContent { key: self.key.clone(), name, size, nonce, tag, leaves })
     }
 
-    fn tags(&self) -> Result<Arc<LeafFile>, Error> {
-        if let Some(tags) = self.tags.get() {
-            return Ok(tags.clone());
-        }
-        let opened = LeafFile::open(&self.place, self.manifest.header.chain.sequence)?;
-        Ok(self.tags.get_or_init(|| Arc::new(opened)).clone())
-    }
-
-    fn find(&self, path: &[u8]) -> Result<Place, Error> {
-        let found = self.index.from(&self.manifest, &self.leaves, path).next().transpose()?;
+    fn find(&self, path: &[u8]) -> Result<IndexPlace, Error> {
+        let Source::Directory(Directory { manifest, index, .. }) = &self.source else {
+            return Err(missing(path));
+        };
+        let found = index.from(manifest, &self.leaves, path).next().transpose()?;
         let found = found.filter(|place| place.entry.path == path);
-        found.ok_or_else(|| ManifestError::NoEntry { path: path.to_vec() }.into())
+        found.ok_or_else(|| missing(path))
     }
 }
 
-/// Returns a path that sorts after all paths below a directory, and not after the next entry.
-pub fn after(directory: &[u8]) -> Vec<u8> {
-    // No name has a zero byte.
-    [directory, &[1]].concat()
+impl Directory {
+    /// Returns the leaf tags of a file, from number `first` on; `None` if the manifest has none.
+    fn leaf_tags(&self, first: u64) -> Result<Option<LeafTags>, Error> {
+        if self.manifest.header.options.leaves.is_none() {
+            return Ok(None);
+        }
+        let file = match self.tags.get() {
+            Some(file) => file.clone(),
+            None => {
+                let opened = LeafFile::open(&self.place, self.manifest.header.chain.sequence)?;
+                self.tags.get_or_init(|| Arc::new(opened)).clone()
+            }
+        };
+        Ok(Some(LeafTags::InFile { file, first }))
+    }
+}
+
+fn missing(path: &[u8]) -> Error {
+    ManifestError::NoEntry { path: path.to_vec() }.into()
 }
 
 /// Returns the path relative to a directory, if it is in it or below it.
@@ -161,17 +259,38 @@ pub struct SealedContent {
     size: u64,
     nonce: Vec<u8>,
     tag: Tag,
-    leaves: Option<LeafTags>,
+    leaves: Option<SealedLeaves>,
+}
+
+/// The leaves of one file.
+struct SealedLeaves {
+    mac: LeafMac,
+    tags: LeafTags,
+    /// The length of a leaf in bytes.
+    leaf: u64,
 }
 
 /// The leaf tags of one file.
-struct LeafTags {
-    mac: LeafMac,
-    file: Arc<LeafFile>,
-    /// The number of the file's first tag.
-    first: u64,
-    /// The length of a leaf in bytes.
-    leaf: u64,
+enum LeafTags {
+    /// Those of a file of leaf tags from number `first` on.
+    InFile {
+        file: Arc<LeafFile>,
+        first: u64,
+    },
+    InMemory(Vec<u8>),
+}
+
+impl LeafTags {
+    fn read(&self, number: u64, tag: &mut [u8; TAG_BYTES]) -> Result<(), Error> {
+        match self {
+            LeafTags::InFile { file, first } => file.read(first + number, tag),
+            LeafTags::InMemory(tags) => {
+                let at = number as usize * TAG_BYTES;
+                tag.copy_from_slice(&tags[at..at + TAG_BYTES]);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl SealedContent {
@@ -182,7 +301,15 @@ impl SealedContent {
 
     /// Returns the length of a leaf in bytes. A file without leaves is one leaf.
     pub fn leaf(&self) -> u64 {
-        self.leaves.as_ref().map_or(self.size.max(1), |tags| tags.leaf)
+        self.leaves.as_ref().map_or(self.size.max(1), |leaves| leaves.leaf)
+    }
+
+    /// Returns the bytes of memory that the leaf tags take.
+    pub fn memory(&self) -> usize {
+        match self.leaves.as_ref().map(|leaves| &leaves.tags) {
+            Some(LeafTags::InMemory(tags)) => tags.len(),
+            _ => 0,
+        }
     }
 
     /// Returns the start of the leaf with the byte at `offset`.
@@ -213,16 +340,24 @@ impl SealedContent {
         if end != self.range(start).end {
             return Ok(false);
         }
-        let Some(LeafTags { mac, file, first, leaf }) = &self.leaves else {
+        let Some(SealedLeaves { mac, tags, leaf }) = &self.leaves else {
             return Ok(self.key.mac.verify(&self.nonce, bytes, &self.tag).is_ok());
         };
         let mut tag = [0; TAG_BYTES];
         let number = start / leaf;
-        file.read(first + number, &mut tag)?;
+        tags.read(number, &mut tag)?;
         let tag = Tag::try_from(&tag[..]).expect("16 bytes");
         let parts = self.key.parts()?;
         mac.is_tag_of(parts, number, start, (bytes, end == self.size), &tag)
             .map_err(|error: PartError| Error::io(format_args!("{}: {error}", self.name)))
+    }
+
+    /// Fails if the file has another size than the sealed one.
+    pub fn has_size(&self, found: u64) -> Result<(), Error> {
+        match self.size {
+            expected if expected == found => Ok(()),
+            expected => Err(self.wrong(format_args!("expected {expected} bytes, found {found}"))),
+        }
     }
 
     /// Returns the error for a leaf that is not the sealed one.
@@ -230,7 +365,7 @@ impl SealedContent {
         self.wrong(format_args!("bytes {start} to {end} differ from those sealed"))
     }
 
-    pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
+    fn wrong(&self, what: impl std::fmt::Display) -> Error {
         Error::mismatch(format_args!("{}: {what}", self.name))
     }
 }

@@ -17,7 +17,7 @@ use crate::open;
 use crate::overwrite::Overwrite;
 
 /// The first bytes, as long as a leaf tag.
-const MAGIC: &[u8; TAG_BYTES] = b"tagmac-leaves-1\n";
+pub(crate) const MAGIC: &[u8; TAG_BYTES] = b"tagmac-leaves-1\n";
 const SUFFIX: &[u8] = b".leaves";
 
 /// Returns the path of the leaf tags of the manifest with this path and sequence number.
@@ -99,7 +99,7 @@ impl LeafFile {
     }
 }
 
-fn begins_like_leaves(file: File) -> io::Result<bool> {
+pub(crate) fn begins_like_leaves(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
     Ok(start == MAGIC)

@@ -1,11 +1,13 @@
 //! Leaf tags: each verifies a range of a file without the rest of the file.
 //! `docs/formats/leaf-tags.md` specifies them.
 
+mod bucket;
 pub mod content;
 pub(crate) mod file;
 mod index;
 pub mod repair;
 pub(crate) mod sealing;
+pub mod stream;
 pub mod tree;
 pub mod verified;
 
@@ -14,8 +16,10 @@ use tagmac::hazmat::PartError;
 use tagmac::save::{Purpose, Writer};
 use tagmac_any::{AnyMac, AnyStream, Parts};
 
+use crate::error::Error;
 use crate::leaf_size;
 use crate::manifest::derived_hmac;
+use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
 /// The length of a leaf tag in bytes.
@@ -36,6 +40,11 @@ impl Leaves {
         Leaves { mac: derived_hmac(Purpose::Leaf, 8 * TAG_BYTES, key), size }
     }
 
+    /// Returns the length of leaves in bytes. A long file has longer ones.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Returns the length of a leaf of a file of `bytes` bytes. `None` if the file has no leaves.
     pub fn size_for(&self, bytes: u64) -> Option<u64> {
         leaf_size::of(self.size, bytes)
@@ -48,14 +57,7 @@ impl Leaves {
 
     /// Makes the tags of all leaves of a content with this tag and size. `sums` are those of its leaves
     /// of `leaf` bytes, and `rest` is its end.
-    pub(crate) fn tags(
-        &self,
-        tag: &Tag,
-        size: u64,
-        leaf: u64,
-        sums: &[Writer],
-        rest: &[u8],
-    ) -> Vec<u8> {
+    pub fn tags(&self, tag: &Tag, size: u64, leaf: u64, sums: &[Writer], rest: &[u8]) -> Vec<u8> {
         let content = LeafMac::new(self, tag, size, leaf);
         let count = size.div_ceil(leaf);
         // All sums have the same length.
@@ -69,6 +71,21 @@ impl Leaves {
         }
         tags
     }
+}
+
+/// Returns why a key cannot make leaf tags.
+pub fn check_key(key: &OpenKey) -> Result<(), Error> {
+    let algorithm = key.mac.algorithm();
+    key.parts()?;
+    if algorithm.takes_nonce() {
+        return Err(Error::usage(format_args!(
+            "{algorithm} cannot make leaf tags, as it uses nonces; use PMAC, LightMAC or EliMAC"
+        )));
+    }
+    if key.mac.tag_bits() != algorithm.default_tag_bits() {
+        return Err(Error::usage("leaf tags need tags of full length"));
+    }
+    Ok(())
 }
 
 /// The MAC of the leaves of one content.

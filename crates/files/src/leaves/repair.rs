@@ -32,7 +32,8 @@ impl Damage {
         self.leaves == 0 && self.size.is_none()
     }
 
-    fn add(&mut self, range: Range<u64>) {
+    /// Adds a damaged leaf, which follows all previous ones.
+    pub fn add(&mut self, range: Range<u64>) {
         self.leaves += 1;
         match self.ranges.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,

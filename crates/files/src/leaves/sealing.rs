@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::folder;
 use crate::leaves::file::{LeafFile, LeafWriter};
-use crate::leaves::{Leaves, TAG_BYTES};
+use crate::leaves::{Leaves, TAG_BYTES, check_key};
 use crate::manifest::Manifest;
 use crate::manifest::entry::Entry;
 use crate::open_key::OpenKey;
@@ -32,17 +32,8 @@ impl Sealing {
         leaf_file: PathBuf,
         since: Option<(&Manifest, &Path)>,
     ) -> Result<Sealing, Error> {
-        let algorithm = key.mac.algorithm();
-        let parts = key.parts()?;
-        if algorithm.takes_nonce() {
-            return Err(Error::usage(format_args!(
-                "{algorithm} cannot make leaf tags, as it uses nonces; use PMAC, LightMAC or EliMAC"
-            )));
-        }
-        if key.mac.tag_bits() != algorithm.default_tag_bits() {
-            return Err(Error::usage("leaf tags need tags of full length"));
-        }
-        debug_assert_eq!(size % parts.block() as u64, 0, "leaves consist of blocks");
+        check_key(key)?;
+        debug_assert_eq!(key.whole_blocks(size).ok(), Some(size), "leaves consist of blocks");
         let folder = folder::parent(&leaf_file).canonicalize();
         let inside = folder.and_then(|folder| Ok(folder.starts_with(directory.canonicalize()?)));
         if inside.map_err(|error| Error::file(directory, ReadError::from(error)))? {

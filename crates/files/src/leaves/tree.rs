@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::dir::DirTree;
 use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::leaves::content::Contents;
 use crate::leaves::verified::VerifiedFile;
 use crate::open_key::OpenKey;
@@ -50,6 +51,11 @@ impl SealedTree {
     /// Opens a file that may have another size than the sealed one.
     pub(crate) fn damaged(&mut self, path: &[u8]) -> Result<VerifiedFile, Error> {
         let name = below(&self.root, path);
+        // An object may have such a name.
+        if path.split(|&byte| byte == b'/').any(|part| matches!(part, b"" | b"." | b"..")) {
+            let name = Escaped::bytes(path);
+            return Err(Error::usage(format_args!("{name}: no file can have this name")));
+        }
         let content = self.contents.content(path, &name)?;
         let (file, _) = self.tree.file(path).map_err(|error| Error::file(&name, error))?;
         Ok(VerifiedFile::new(content, file, name))

@@ -51,12 +51,7 @@ impl VerifiedFile {
     /// Fails if the file has another size than the sealed one.
     pub(crate) fn has_its_size(&self) -> Result<(), Error> {
         let found = self.file.metadata().map_err(|error| Error::file(&self.path, error))?.len();
-        match self.content.size() {
-            expected if expected == found => Ok(()),
-            expected => {
-                Err(self.content.wrong(format_args!("expected {expected} bytes, found {found}")))
-            }
-        }
+        self.content.has_size(found)
     }
 
     /// Returns the file.

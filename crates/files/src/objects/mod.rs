@@ -7,6 +7,7 @@
 //! [`BucketAudit`](crate::audit::BucketAudit) compares a listing of the objects with it.
 
 mod earlier;
+mod leaf_files;
 pub(crate) mod line;
 mod manifest_key;
 mod object;
@@ -18,11 +19,14 @@ mod shard;
 mod tagger;
 mod writer;
 
-pub use earlier::Earlier;
+pub use earlier::{Earlier, OldObject};
+pub use leaf_files::LeafFileNames;
+pub(crate) use leaf_files::LeafLayout;
 pub use line::{MAX_NAME, check_name};
 pub use manifest_key::{FormatVersion, ManifestKey};
 pub use object::{MAX_STAMP, Object};
-pub use place::{Folder, Place, exists, replaced, too_long};
+pub use place::{Folder, Place, exists, replaced, too_long, wrong_size};
+pub(crate) use reader::open_shard;
 pub use reader::{ObjectManifest, Objects};
 pub use record::ShardRecord;
 pub use root::{Root, RootBuilder, RootHeader};

@@ -6,6 +6,8 @@ use tagmac::Tag;
 
 use crate::column::push_hex;
 use crate::day::Day;
+use crate::dir::EntryKind;
+use crate::manifest::entry::{Content, Entry};
 use crate::manifest::name::{escape, unescape};
 use crate::objects::line::{Columns, check_name};
 use crate::objects::manifest_key::{FormatVersion, ManifestKey};
@@ -28,6 +30,14 @@ pub struct Object {
     pub read: Option<Day>,
     /// The store's name for this content: a strong ETag, or else a version ID.
     pub stamp: Option<Vec<u8>>,
+}
+
+impl From<Object> for Entry {
+    fn from(object: Object) -> Entry {
+        let Object { name, size, nonce, tag, read, .. } = object;
+        let content = Some(Content { size, nonce, tag });
+        Entry { path: name, content, read, ..Entry::new(EntryKind::File) }
+    }
 }
 
 impl Object {

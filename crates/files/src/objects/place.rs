@@ -1,11 +1,14 @@
 //! Storage of a manifest's files.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
+use crate::leaves::file::begins_like_leaves;
 use crate::memory;
 use crate::new_file;
 use crate::objects::manifest_key::ManifestFile;
@@ -13,6 +16,9 @@ use crate::objects::{MAX_ROOT_BYTES, ROOT};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+
+/// The start of the name of a file of leaf tags.
+pub const LEAVES: &str = "leaves-";
 
 /// Storage of a manifest's files, such as a directory or the objects below a prefix.
 pub trait Place {
@@ -26,15 +32,25 @@ pub trait Place {
     /// Returns whether a file exists.
     fn has(&self, file: &str) -> Result<bool, Error>;
 
-    /// Writes a shard's file atomically. An existing file of that name has the same content.
-    fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error>;
+    /// Reads a range of a file; `None` if it does not exist. Fails if it does not have `size` bytes; see
+    /// [`wrong_size`].
+    fn read_range(
+        &self,
+        file: &str,
+        size: u64,
+        range: Range<u64>,
+    ) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Writes a shard or a file of leaf tags atomically. An existing file of that name has the same
+    /// content.
+    fn write_file(&self, file: &str, bytes: &[u8]) -> Result<(), Error>;
 
     /// Writes the root atomically, replacing `old`. Fails if another root exists; see [`exists`]
     /// and [`replaced`].
     fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error>;
 
-    /// Removes a shard's file that no root names any more. It may be gone already.
-    fn remove_shard(&self, file: &str) -> Result<(), Error>;
+    /// Removes a shard or a file of leaf tags that no root names any more. It may be gone already.
+    fn remove_file(&self, file: &str) -> Result<(), Error>;
 
     /// Returns a file's name in messages.
     fn shown_file(&self, file: &str) -> String {
@@ -45,6 +61,11 @@ pub trait Place {
 /// The error for a file that is too long.
 pub fn too_long(shown: &str, max: u64) -> Error {
     Error::mismatch(format_args!("{shown}: longer than {max} bytes"))
+}
+
+/// The error for a file of another size.
+pub fn wrong_size(shown: &str, expected: u64, found: u64) -> Error {
+    Error::mismatch(format_args!("{shown}: expected {expected} bytes, found {found}"))
 }
 
 /// The error for a manifest that exists and must not be replaced.
@@ -83,6 +104,15 @@ impl Folder {
             _ => new_file::write(&self.path.join(file), 0o666, over, bytes),
         }
     }
+
+    /// Opens a file; `None` if it does not exist.
+    fn open(&self, file: &str) -> Result<Option<(File, Metadata)>, Error> {
+        match open::regular(&self.path.join(file)) {
+            Err(ReadError::Missing(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(format_args!("{}: {error}", self.shown_file(file)))),
+            Ok(opened) => Ok(Some(opened)),
+        }
+    }
 }
 
 impl Place for Folder {
@@ -91,15 +121,7 @@ impl Place for Folder {
     }
 
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error> {
-        let (opened, facts) = match open::regular(&self.path.join(file)) {
-            Err(ReadError::Missing(error)) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(None);
-            }
-            Err(error) => {
-                return Err(Error::io(format_args!("{}: {error}", self.shown_file(file))));
-            }
-            Ok(opened) => opened,
-        };
+        let Some((opened, facts)) = self.open(file)? else { return Ok(None) };
         if facts.len() > max {
             return Err(too_long(&self.shown_file(file), max));
         }
@@ -114,12 +136,37 @@ impl Place for Folder {
         Ok(Some(bytes))
     }
 
+    fn read_range(
+        &self,
+        file: &str,
+        size: u64,
+        range: Range<u64>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let Some((opened, facts)) = self.open(file)? else { return Ok(None) };
+        if facts.len() != size {
+            return Err(wrong_size(&self.shown_file(file), size, facts.len()));
+        }
+        let room = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let mut bytes = memory::reserved(room).map_err(|error| self.failed(file, &error))?;
+        bytes.resize(room, 0);
+        match opened.read_exact_at(&mut bytes, range.start) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(wrong_size(&self.shown_file(file), size, facts.len().min(range.end - 1)))
+            }
+            read => read.map(|()| Some(bytes)).map_err(|error| self.failed(file, &error)),
+        }
+    }
+
     fn has(&self, file: &str) -> Result<bool, Error> {
         self.path.join(file).try_exists().map_err(|error| self.failed(file, &error))
     }
 
-    fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
-        self.write(file, Overwrite::Kind("a manifest's shard", is_shard), bytes)
+    fn write_file(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
+        let over = match file.starts_with(LEAVES) {
+            true => Overwrite::Kind("a file of leaf tags", begins_like_leaves),
+            false => Overwrite::Kind("a manifest's shard", is_shard),
+        };
+        self.write(file, over, bytes)
     }
 
     fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error> {
@@ -134,7 +181,7 @@ impl Place for Folder {
         self.write(ROOT, Overwrite::Kind("a manifest's root", is_root), bytes)
     }
 
-    fn remove_shard(&self, file: &str) -> Result<(), Error> {
+    fn remove_file(&self, file: &str) -> Result<(), Error> {
         match fs::remove_file(self.path.join(file)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(file, &error)),
             _ => Ok(()),

@@ -14,7 +14,7 @@ pub struct ObjectManifest<'a> {
     /// The root.
     pub root: Root,
     key: &'a ManifestKey,
-    place: &'a dyn Place,
+    pub(crate) place: &'a dyn Place,
 }
 
 impl<'a> ObjectManifest<'a> {
@@ -33,14 +33,8 @@ impl<'a> ObjectManifest<'a> {
     }
 
     /// Opens and verifies a shard of this manifest.
-    pub fn shard(&self, record: &ShardRecord) -> Result<Shard<'a>, Error> {
-        let file = record.file_name();
-        let shown = self.place.shown_file(&file);
-        let text = self
-            .place
-            .read(&file, record.length)?
-            .ok_or_else(|| Error::mismatch(format_args!("{shown}: the shard is missing")))?;
-        Shard::open(self.key, self.root.version, record, text, &shown)
+    pub fn shard(&self, record: &ShardRecord) -> Result<Shard, Error> {
+        open_shard(self.key, self.place, &self.root, record)
     }
 
     /// Returns all objects, in order. They come from verified shards only. Ends after an error.
@@ -58,6 +52,21 @@ impl<'a> ObjectManifest<'a> {
     }
 }
 
+/// Opens and verifies a shard that a root describes.
+pub fn open_shard(
+    key: &ManifestKey,
+    place: &dyn Place,
+    root: &Root,
+    record: &ShardRecord,
+) -> Result<Shard, Error> {
+    let file = record.file_name();
+    let shown = place.shown_file(&file);
+    let text = place
+        .read(&file, record.length)?
+        .ok_or_else(|| Error::mismatch(format_args!("{shown}: the shard is missing")))?;
+    Shard::open(key, root.version, record, text, &shown)
+}
+
 /// Returns whether a shard may have a name at or below `path`. All such names are between the path
 /// and the path with a byte that follows the slash.
 fn may_have(record: &ShardRecord, path: &[u8]) -> bool {
@@ -68,7 +77,7 @@ fn may_have(record: &ShardRecord, path: &[u8]) -> bool {
 pub struct Objects<'a> {
     manifest: &'a ObjectManifest<'a>,
     records: Box<dyn Iterator<Item = ShardRecord> + Send + 'a>,
-    shard: Option<ShardObjects<'a>>,
+    shard: Option<ShardObjects>,
 }
 
 impl Iterator for Objects<'_> {

@@ -27,12 +27,13 @@ pub struct RootHeader {
     pub chain: Chain,
     /// The patterns of the objects left out.
     pub filters: Patterns,
+    /// The length of leaves in bytes, if the objects have leaf tags.
+    pub leaves: Option<u64>,
 }
 
 impl RootHeader {
     fn write(&self) -> Vec<u8> {
-        let options = ManifestOptions { listed: self.listed, ..ManifestOptions::default() };
-        let mut text = format!("{OPTIONS}{options}\n");
+        let mut text = format!("{OPTIONS}{}\n", options(self.listed, self.leaves));
         self.chain.write(&mut text);
         write_filters(&self.filters, text.into_bytes())
     }
@@ -41,20 +42,24 @@ impl RootHeader {
     fn parse(lines: &mut Lines<'_>) -> Result<RootHeader, String> {
         let text = lines.rest();
         let line = |lines: &mut Lines<'_>, label| lines.labelled(label).map(<[u8]>::to_vec);
-        let options = String::from_utf8(line(lines, OPTIONS)?).unwrap_or_default();
-        let options = ManifestOptions::parse(&options).filter(|options| {
-            *options == ManifestOptions { listed: options.listed, ..ManifestOptions::default() }
-        });
-        let options = options.ok_or("expected 'options: none' or 'options: listed'")?;
+        let found = String::from_utf8(line(lines, OPTIONS)?).unwrap_or_default();
+        let found = ManifestOptions::parse(&found)
+            .filter(|found| *found == options(found.listed, found.leaves));
+        let ManifestOptions { listed, leaves, .. } =
+            found.ok_or("expected the options 'none', 'listed' or 'leaves=' and a number")?;
         let chain = Chain::parse(|label| line(lines, label), String::from)?;
         let filters = read_filters(|label| line(lines, label), String::from)?;
-        let header = RootHeader { listed: options.listed, chain, filters };
+        let header = RootHeader { listed, chain, filters, leaves };
         let length = text.len() - lines.rest().len();
         if header.write() != text[..length] {
             return Err("expected a chain and filters in canonical form".into());
         }
         Ok(header)
     }
+}
+
+fn options(listed: bool, leaves: Option<u64>) -> ManifestOptions {
+    ManifestOptions { listed, leaves, ..ManifestOptions::default() }
 }
 
 /// Totals of the shards so far. Checks that each shard follows the previous ones.

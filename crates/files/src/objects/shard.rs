@@ -84,23 +84,23 @@ impl<'a> ShardBuilder<'a> {
 }
 
 /// A shard with a verified seal.
-pub struct Shard<'a> {
-    key: &'a ManifestKey,
+pub struct Shard {
+    key: ManifestKey,
     version: FormatVersion,
     text: Vec<u8>,
     entries: u64,
 }
 
-impl<'a> Shard<'a> {
+impl Shard {
     /// Opens the shard's file that a root of this version describes by `record`. `shown` is its name
     /// in messages. Nothing in it is used unless it is exactly the file that the root names.
     pub fn open(
-        key: &'a ManifestKey,
+        key: &ManifestKey,
         version: FormatVersion,
         record: &ShardRecord,
         text: Vec<u8>,
         shown: &str,
-    ) -> Result<Shard<'a>, Error> {
+    ) -> Result<Shard, Error> {
         let (expected, found) = (record.length, text.len() as u64);
         if expected != found {
             return Err(Error::mismatch(format_args!(
@@ -120,36 +120,61 @@ impl<'a> Shard<'a> {
         if let Some(why) = wrong(&text[..body]) {
             return Err(Error::mismatch(format_args!("{shown}: {why}")));
         }
-        Ok(Shard { key, version, text, entries: record.entries })
+        Ok(Shard { key: key.clone(), version, text, entries: record.entries })
+    }
+
+    /// Returns the length of the file in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Returns the offsets of the objects' lines, in order.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = usize> {
+        let mut lines = Lines::new(&self.text);
+        lines.nth(HEAD_LINES - 1);
+        let bytes = self.text.len();
+        (0..self.entries).map(move |_| {
+            let at = bytes - lines.rest().len();
+            lines.next();
+            at
+        })
+    }
+
+    /// Returns the object whose line is at an offset.
+    pub(crate) fn object_at(&self, at: usize) -> Object {
+        let line = Lines::new(&self.text[at..]).next().expect("all lines were read before");
+        Object::parse(line, &self.key, self.version).expect("all lines were parsed before")
     }
 
     /// Returns the objects, in order.
-    pub fn into_objects(self) -> ShardObjects<'a> {
-        let Shard { key, version, text, entries } = self;
-        let mut head = Lines::new(&text);
-        head.nth(HEAD_LINES - 1);
-        let at = text.len() - head.rest().len();
-        ShardObjects { key, version, text, at, left: entries }
+    pub fn objects(&self) -> impl Iterator<Item = Object> {
+        self.offsets().map(|at| self.object_at(at))
+    }
+
+    /// Returns the objects, in order.
+    pub fn into_objects(self) -> ShardObjects {
+        let at = self.offsets().next().unwrap_or_default();
+        let left = self.entries;
+        ShardObjects { shard: self, at, left }
     }
 }
 
 /// The objects of a shard, in order. Each is parsed when it is reached.
-pub struct ShardObjects<'a> {
-    key: &'a ManifestKey,
-    version: FormatVersion,
-    text: Vec<u8>,
+pub struct ShardObjects {
+    shard: Shard,
     at: usize,
     left: u64,
 }
 
-impl Iterator for ShardObjects<'_> {
+impl Iterator for ShardObjects {
     type Item = Object;
 
     fn next(&mut self) -> Option<Object> {
         self.left = self.left.checked_sub(1)?;
-        let line = Lines::new(&self.text[self.at..]).next().expect("all lines were read before");
+        let object = self.shard.object_at(self.at);
+        let line = Lines::new(&self.shard.text[self.at..]).next().unwrap_or_default();
         self.at += line.len() + 1;
-        Some(Object::parse(line, self.key, self.version).expect("all lines were parsed before"))
+        Some(object)
     }
 }
 

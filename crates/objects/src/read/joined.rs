@@ -9,7 +9,7 @@ use tagmac_any::{AnyPart, Parts};
 use crate::failure::Failure;
 
 /// The bytes after a part. They are as secret as the key, because the tag is finished with them.
-type Tail = Zeroizing<Vec<u8>>;
+pub type Tail = Zeroizing<Vec<u8>>;
 
 /// The parts received. Contiguous parts from the start are joined; the others wait for the gap to
 /// close.

@@ -7,13 +7,15 @@
 mod joined;
 mod ordered;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use tagmac::save::Zeroizing;
 use tagmac_any::{AnyPart, AnyStream};
+use tagmac_files::leaves::Leaves;
+use tagmac_files::leaves::stream::{HashedLeaves, LeafStream};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::partial::PartStream;
 use tagmac_files::progress::Progress;
@@ -24,7 +26,7 @@ use crate::failure::{Failure, joined};
 use crate::object::{ObjectVersion, Span};
 use crate::objects::Bucket;
 use crate::range;
-use joined::Joined;
+use joined::{Joined, Tail};
 
 /// The approximate size of a requested range in bytes.
 pub const RANGE: u64 = 8 << 20;
@@ -41,6 +43,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct ObjectReader<'a> {
     open_key: Arc<OpenKey>,
     progress: &'a dyn Progress,
+    leaves: Option<Leaves>,
 }
 
 /// A range of a message, and its position in an object.
@@ -57,11 +60,17 @@ pub struct MessageRange {
 impl<'a> ObjectReader<'a> {
     /// Makes a reader that reports every byte to `progress`.
     pub fn new(open_key: &OpenKey, progress: &'a dyn Progress) -> ObjectReader<'a> {
-        ObjectReader { open_key: Arc::new(open_key.clone()), progress }
+        ObjectReader { open_key: Arc::new(open_key.clone()), progress, leaves: None }
     }
 
-    /// Returns the tag of the content of an object that `facts` identifies. `nonce` is empty for
-    /// deterministic MACs.
+    /// Makes leaf tags of all objects that are longer than a leaf. The key must be able to; see
+    /// [`check_key`](tagmac_files::leaves::check_key).
+    pub fn with_leaves(self, leaves: Option<Leaves>) -> ObjectReader<'a> {
+        ObjectReader { leaves, ..self }
+    }
+
+    /// Returns the tag of the content of an object that `facts` identifies, and its leaf tags, if it
+    /// has some and they are wanted. `nonce` is empty for deterministic MACs.
     pub fn tag(
         &self,
         bucket: &Bucket,
@@ -71,6 +80,10 @@ impl<'a> ObjectReader<'a> {
     ) -> Result<Tagged, ReadError> {
         self.check_length(facts.size)?;
         let bytes = facts.size;
+        let leaves = self.leaves.as_ref().and_then(|all| Some((all, all.size_for(bytes)?)));
+        if let Some(leaves) = leaves {
+            return self.tag_leaves(bucket, key, facts, leaves);
+        }
         let tag = match self.open_key.mac.parts() {
             Some(parts) => {
                 let range = MessageRange { start: 0, at: 0, bytes };
@@ -103,14 +116,58 @@ impl<'a> ObjectReader<'a> {
         key: &str,
         facts: &ObjectVersion,
         range: MessageRange,
-    ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), ReadError> {
+    ) -> Result<(AnyPart, Tail), ReadError> {
+        let parts = self.open_key.mac.parts().expect("the caller checked for parts");
+        let step = RANGE / parts.block() as u64 * parts.block() as u64;
+        self.ranges(bucket, facts, range, step, |range| {
+            self.one(bucket, key, facts, range)?.close().map_err(hashing)
+        })
+    }
+
+    /// Returns the tag of the content of an object that `facts` identifies, and its leaf tags.
+    fn tag_leaves(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &ObjectVersion,
+        (leaves, leaf): (&Leaves, u64),
+    ) -> Result<Tagged, ReadError> {
+        let parts = self.open_key.mac.parts().expect("leaves have parts");
+        let (bytes, sums) = (facts.size, Mutex::new(BTreeMap::new()));
+        let range = MessageRange { start: 0, at: 0, bytes };
+        let step = (RANGE / leaf).max(1) * leaf;
+        let (part, rest) = self.ranges(bucket, facts, range, step, |range| {
+            let open_key = Arc::clone(&self.open_key);
+            let stream = LeafStream::new(open_key, leaf, bytes, range.start).map_err(hashing)?;
+            let span = Span { start: range.at, end: range.at + range.bytes };
+            let take =
+                |stream: &mut LeafStream<_>, piece: &[u8]| stream.update(piece).map_err(hashing);
+            let stream = self.one_by_one(bucket, key, facts, span, stream, take)?;
+            let HashedLeaves { part, rest, sums: own } = stream.close().map_err(hashing)?;
+            sums.lock().expect("no thread panics").insert(range.start, own);
+            let part = part.ok_or_else(|| Failure::Final("internal error: no leaf".into()))?;
+            Ok((part, rest))
+        })?;
+        let tag = parts.finish(part, &[], &rest)?;
+        let sums: Vec<_> = sums.into_inner().expect("no thread panics").into_values().collect();
+        let leaf_tags = leaves.tags(&tag, bytes, leaf, &sums, &rest);
+        Ok(Tagged { tag, bytes, leaf_tags })
+    }
+
+    /// Divides a range into ranges of `step` bytes, hashes them with `hash`, and joins their parts.
+    fn ranges(
+        &self,
+        bucket: &Bucket,
+        facts: &ObjectVersion,
+        range: MessageRange,
+        step: u64,
+        hash: impl Fn(MessageRange) -> Result<(AnyPart, Tail), Failure> + Sync,
+    ) -> Result<(AnyPart, Tail), ReadError> {
         let parts = self.open_key.mac.parts().expect("the caller checked for parts");
         self.check_length(range.start.saturating_add(range.bytes))?;
-        let step = RANGE / parts.block() as u64 * parts.block() as u64;
         let count = range.bytes.div_ceil(step).max(1);
         if count == 1 {
-            let whole = self.one(bucket, key, facts, range)?;
-            return Ok(whole.close().map_err(hashing)?);
+            return Ok(hash(range)?);
         }
         if !facts.is_bound() {
             return Err(unbound().into());
@@ -132,9 +189,7 @@ impl<'a> ObjectReader<'a> {
                 if index >= count {
                     return;
                 }
-                let read = self.one(bucket, key, facts, piece(index));
-                let closed = read.and_then(|read| read.close().map_err(hashing));
-                if joined.put(parts, closed, index + 1 == count).is_err() {
+                if joined.put(parts, hash(piece(index)), index + 1 == count).is_err() {
                     next.store(count, Ordering::Relaxed);
                 }
             }
@@ -299,6 +354,7 @@ mod tests {
     use async_trait::async_trait;
     use object_store::client::{HttpClient, HttpError, HttpRequest, HttpResponse, HttpService};
     use tagmac::isa::Level;
+    use tagmac::save::Zeroizing;
     use tagmac_any::Algorithm;
     use tagmac_files::raw_key::RawKey;
     use tagmac_files::url::Url;

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta, Result};
 use tagmac_files::dir::EntryKind;
-use tagmac_files::leaves::content::{Contents, after, below};
+use tagmac_files::leaves::content::{Contents, below};
 use tagmac_files::manifest::entry::Entry;
 
 use crate::verified::error::generic;
@@ -70,7 +70,7 @@ pub fn directory(contents: &Contents, path: &[u8]) -> Result<ListResult> {
                 if *count < PAGE {
                     continue;
                 }
-                start = Some(after(above));
+                start = Some(contents.after(above));
                 break;
             }
             let Some(meta) = file_below(&entry, path)? else { continue };

@@ -39,8 +39,10 @@ use fetch::{Fetcher, Leaves, Sealed};
 use lru::Lru;
 use threads::blocking;
 
-/// The number of files whose tags are kept.
+/// The number of files whose tags are kept; fewer if they have many leaf tags.
 const OPENED: usize = 256;
+/// The bytes of leaf tags that weigh as much as a file.
+const TAGS: usize = 64 << 10;
 
 /// Limits on the memory of a [`VerifiedStore`], for all its readers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +60,8 @@ impl Default for MemoryLimits {
     }
 }
 
-/// The files of a sealed tree in an object store. Every byte that it returns was sealed at that place
-/// of that file.
+/// The files of a sealed tree, or the objects of a sealed bucket, in an object store. Every byte that
+/// it returns was sealed at that place of that file.
 ///
 /// The manifest describes the files below a prefix of the store: its file `PATH` is the object
 /// `PREFIX/PATH`, and the `VerifiedStore` calls it `PATH`.
@@ -70,7 +72,8 @@ impl Default for MemoryLimits {
 /// - **Listings and `head`** come from the manifest, without a request. A path that the manifest does
 ///   not have is [`Error::NotFound`], even if the store has such an object. So is an object that the
 ///   store lacks, when it is read. Links and directories are not objects. A listing fails if a name
-///   cannot be the name of an object, for example because it has a line feed.
+///   cannot be the name of an object, for example because it has a line feed. Empty objects whose names
+///   end in a slash mark folders, and are not listed.
 /// - **Conditions** depend on the manifest only. The ETag consists of the size and the tag. Versions
 ///   are not supported.
 /// - **Writes** are [`Error::NotSupported`].
@@ -205,9 +208,11 @@ impl Shared {
         let content = self.contents.content(path.as_ref().as_bytes(), name);
         let content = content.map_err(|error| lookup(&path, error))?;
         let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let weight = 1 + content.memory() / TAGS;
+        let sealed = Arc::new(Sealed { number, meta, content });
         let mut opened = self.opened();
-        opened.add(path.clone(), Arc::new(Sealed { number, meta, content }), 1);
-        Ok(opened.get(&path).expect("just added"))
+        opened.add(path.clone(), sealed.clone(), weight);
+        Ok(opened.get(&path).unwrap_or(sealed))
     }
 }
 

@@ -126,11 +126,13 @@ _lock = Lock()
 
 def opened(manifest: str | os.PathLike[str], key: Key | KeyRef) -> Manifest:
     """Opens a manifest, or returns one that this process has opened already, unless the file was
-    replaced since.
+    replaced since. One at a URL is always opened again.
     """
     key = key.resolve() if isinstance(key, KeyRef) else key
+    if "://" in (url := os.fspath(manifest)):
+        return Manifest(url, key)
     path = os.path.abspath(manifest)
-    found = os.stat(path)
+    found = os.stat(os.path.join(path, "root") if os.path.isdir(path) else path)
     stamp = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     which = (path, key, *stamp)
     with _lock:

@@ -22,8 +22,9 @@ def open_verified(
     """Opens a file of a sealed directory. Every byte is verified before it is returned.
 
     `path` is a path, or a URL of fsspec, which must be installed then; `options` are the URL's
-    storage options. `manifest` is the path of a manifest from `seal` with `leaves`. `root` is the
-    path or URL of the sealed directory, by default the folder that the file is in.
+    storage options. `manifest` is the path of a manifest from `seal` with `leaves`, or the folder or
+    URL of a bucket's manifest from `tagmac seal --leaves`. `root` is the path or URL of the sealed
+    directory, by default the folder that the file is in.
 
     Raises `FileNotFoundError` if the manifest has no such file, `WrongKey` if the manifest belongs
     to another key, and `InvalidTag` if the manifest or the file is not the sealed one.

@@ -2,6 +2,7 @@
 
 mod audits;
 mod hostile;
+mod leaves;
 mod page;
 mod places;
 mod versions;
@@ -49,7 +50,7 @@ fn header() -> RootHeader {
     let first = Tag::try_from(&[1; 32][..]).unwrap();
     let chain = Chain::start(Day::parse(b"2026-11-27").unwrap());
     let chain = chain.next(first, Day::parse(b"2026-11-28").unwrap());
-    RootHeader { listed: false, chain, filters: vec![b"*.tmp".into(), b"!a\tb".into()] }
+    RootHeader { chain, filters: vec![b"*.tmp".into(), b"!a\tb".into()], ..RootHeader::default() }
 }
 
 fn shard(key: &ManifestKey, number: u64, objects: &[Object]) -> (Vec<u8>, ShardRecord) {

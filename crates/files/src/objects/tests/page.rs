@@ -63,7 +63,8 @@ fn write_example(mac: &AnyMac, key: &ManifestKey, place: &Path) -> Vec<Object> {
         let mut shard = ShardBuilder::new(key, 0);
         objects.iter().for_each(|object| shard.push(object).unwrap());
         let (shard, record) = shard.seal().unwrap();
-        let header = RootHeader { listed: false, chain, filters: vec![b"*.tmp".into()] };
+        let header =
+            RootHeader { listed: false, chain, filters: vec![b"*.tmp".into()], leaves: None };
         let mut root = RootBuilder::new(key, &header);
         root.push(&record).unwrap();
         (root.seal(), record.file_name(), shard)

@@ -192,7 +192,7 @@ fn what_another_seal_removed_is_missed_before_the_root_is_written() {
     let shard = files(folder.path()).into_iter().find(|file| !before.contains(file)).unwrap();
     fs::remove_file(folder.path().join(&shard)).unwrap();
     let error = writer.finish().unwrap_err().to_string();
-    let expected = ": the shard was removed: another seal ran meanwhile";
+    let expected = ": the file was removed: another seal ran meanwhile";
     assert!(error.ends_with(&format!("/{shard}{expected}")), "{error}");
     assert_eq!(files(folder.path()), before);
 }

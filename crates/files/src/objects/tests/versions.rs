@@ -109,8 +109,16 @@ fn sealed_headers_have_one_form() {
     assert_eq!(changed("", "").unwrap().header, header());
     let listed = changed("options: none", "options: listed").unwrap().header;
     assert!(listed.listed);
+    let leaves = changed("options: none", "options: listed leaves=65536").unwrap().header;
+    assert_eq!((leaves.listed, leaves.leaves), (true, Some(65_536)));
     for (from, to, why) in [
-        ("options: none", "options: mode", "line 5: expected 'options: none' or 'options: listed'"),
+        (
+            "options: none",
+            "options: mode",
+            "line 5: expected the options 'none', 'listed' or 'leaves='",
+        ),
+        ("options: none", "options: leaves=64 mode", "line 5: expected the options"),
+        ("options: none", "options: leaves=64", "line 5: expected the options"),
         ("sequence: 2 ", "sequence: 02 ", "line 6: expected a number from 1 and a day as"),
         ("2026-11-28", "2026-02-30", "line 6: expected a number from 1 and a day as"),
         ("sequence: 2 ", "sequence: 3 ", "the links do not lead to the first manifest"),
@@ -198,8 +206,8 @@ fn an_earlier_manifest_follows_a_listing() {
     objects.iter().for_each(|object| writer.push(object).unwrap());
     writer.finish().unwrap();
     let manifest = ObjectManifest::open(&key, &place).unwrap();
-    let mut earlier = Earlier::new(&manifest);
-    let mut found = |name: &[u8]| earlier.find(name).unwrap();
+    let mut earlier = Earlier::new(&manifest, None);
+    let mut found = |name: &[u8]| earlier.find(name).unwrap().map(|old| old.object);
     assert_eq!(found(b"a"), None);
     assert_eq!(found(b"b").as_ref(), Some(&objects[0]));
     assert_eq!(found(b"c"), None);
@@ -215,6 +223,6 @@ fn an_earlier_manifest_follows_a_listing() {
     let mut text = fs::read(&shard).unwrap();
     text[200] ^= 1;
     fs::write(shard, text).unwrap();
-    let why = Earlier::new(&manifest).find(b"b").unwrap_err().to_string();
+    let why = Earlier::new(&manifest, None).find(b"b").map(drop).unwrap_err().to_string();
     assert!(why.contains("the seal does not match"), "{why}");
 }

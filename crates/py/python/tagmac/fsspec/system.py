@@ -18,9 +18,9 @@ from .stored import Range, Store, StoredFile, StoredReader, bytes_or_raise
 
 
 class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
-    """A sealed directory in any store. It is read-only.
+    """A sealed directory or bucket in any store. It is read-only.
 
-    `manifest` is the path of the manifest, and `key` the key or a reference; with a `KeyRef` the
+    `manifest` is the path of the manifest, or the URL of a bucket's, and `key` the key or a reference; with a `KeyRef` the
     file system can be pickled. `root` is the sealed directory: a path in the file system `fs`, or a
     URL. In a chain such as `tagmac::s3://photos/x.parquet` the next URL gives the file system, and
     `root` is by default the folder of its file. `cache_bytes` limits the memory for verified
@@ -52,7 +52,6 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self.fs, self.root = _target(fs, root, fo, target_protocol, dict(target_options or {}))
         self._prefix = self.root if self.root.endswith("/") else f"{self.root}/"
         self.manifest: Manifest = opened(manifest, key)
-        self._sealed_at = os.stat(manifest).st_mtime
         self._store = Store(self.fs, cache_bytes)
 
     def __dask_tokenize__(self) -> tuple[str, bytes]:
@@ -113,7 +112,8 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **options: Any,
     ) -> Any:
         """Lists all files below a path, from the manifest."""
-        if maxdepth is not None:
+        # A bucket's manifest has no entries of directories.
+        if maxdepth is not None or (withdirs and self.manifest.is_bucket):
             return super().find(path, maxdepth, withdirs, detail, **options)
         try:
             entry = self._entry(path)
@@ -160,8 +160,11 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return self._kind(path) == "file"
 
     def modified(self, path: str) -> datetime:
-        """Returns the sealed modification time. If it was not sealed, that of the manifest."""
-        return datetime.fromtimestamp(self.info(path).get("mtime", self._sealed_at), UTC)
+        """Returns the sealed modification time. If it was not sealed, the day of the manifest."""
+        mtime = self.info(path).get("mtime")
+        if mtime is None:
+            return datetime.fromisoformat(self.manifest.day or "1970-01-01").replace(tzinfo=UTC)
+        return datetime.fromtimestamp(mtime, UTC)
 
     def checksum(self, path: str) -> str:
         """Returns the tag of a file, which differs if the content does."""
