@@ -12,7 +12,7 @@ use crate::escaped::Escaped;
 use crate::leaf_size;
 use crate::leaves::file::LeafFile;
 use crate::leaves::index::{Index, Place};
-use crate::leaves::{LeafMac, Leaves, TAG_BYTES};
+use crate::leaves::{LeafMac, Leaves};
 use crate::manifest::entry::{Content, Entry, word};
 use crate::manifest::{Manifest, ManifestError, seal_mac};
 use crate::open_key::OpenKey;
@@ -107,10 +107,10 @@ impl Contents {
     pub fn content(&self, path: &[u8], name: &Path) -> Result<SealedContent, Error> {
         let Place { entry, first } = self.find(path)?;
         let name = Escaped::name(name).to_string();
-        let Some(Content { size, nonce, tag }) = entry.content else {
-            let kind = word(entry.kind);
-            return Err(Error::usage(format_args!("{name}: expected a file, found a {kind}")));
+        let Some(Content { size, nonce, tag }) = &entry.content else {
+            return Err(ManifestError::NoFile { file: name, kind: word(entry.kind) }.into());
         };
+        let (size, nonce) = (*size, nonce.clone());
         let tag = tag.expect("a manifest has a tag of each file");
         let leaves = match self.leaves.size_for(size) {
             None => None,
@@ -122,7 +122,7 @@ impl Contents {
                 Some(LeafTags { mac, file, first, leaf })
             }
         };
-        Ok(SealedContent { key: self.key.clone(), name, size, nonce, tag, leaves })
+        Ok(SealedContent { key: self.key.clone(), name, entry, size, nonce, tag, leaves })
     }
 
     fn tags(&self) -> Result<Arc<LeafFile>, Error> {
@@ -158,6 +158,7 @@ pub fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
 pub struct SealedContent {
     key: OpenKey,
     name: String,
+    entry: Entry,
     size: u64,
     nonce: Vec<u8>,
     tag: Tag,
@@ -175,6 +176,11 @@ struct LeafTags {
 }
 
 impl SealedContent {
+    /// Returns the file's entry.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
@@ -216,13 +222,16 @@ impl SealedContent {
         let Some(LeafTags { mac, file, first, leaf }) = &self.leaves else {
             return Ok(self.key.mac.verify(&self.nonce, bytes, &self.tag).is_ok());
         };
-        let mut tag = [0; TAG_BYTES];
         let number = start / leaf;
-        file.read(first + number, &mut tag)?;
-        let tag = Tag::try_from(&tag[..]).expect("16 bytes");
+        let tag = Tag::try_from(&file.tag(first + number)?[..]).expect("16 bytes");
         let parts = self.key.parts()?;
-        mac.is_tag_of(parts, number, start, (bytes, end == self.size), &tag)
-            .map_err(|error: PartError| Error::io(format_args!("{}: {error}", self.name)))
+        let is_sealed = mac
+            .is_tag_of(parts, number, start, (bytes, end == self.size), &tag)
+            .map_err(|error: PartError| Error::io(format_args!("{}: {error}", self.name)))?;
+        if !is_sealed {
+            file.forget(first + number);
+        }
+        Ok(is_sealed)
     }
 
     /// Returns the error for a leaf that is not the sealed one.
