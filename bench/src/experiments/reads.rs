@@ -1,5 +1,12 @@
 //! Times verified reads of ranges of a file next to reads that verify nothing, and next to Bao, which
-//! verifies ranges without a key. The file is in the page cache. All run on one thread.
+//! verifies ranges without a key. The file is in the page cache. All run on one thread. The figures are
+//! processor time, so other programs on the machine do not count.
+
+#[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(not(target_os = "linux"))]
+#[path = "reads/not_mounted.rs"]
+mod mounted;
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -7,6 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
 use tagmac_files::leaves::tree::SealedTree;
@@ -14,7 +22,7 @@ use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::raw_key::RawKey;
-use tagmac_files::read::FileReader;
+use tagmac_files::read::{FileReader, Span};
 use tagmac_files::seal::{SealOptions, Sealing};
 use zeroize::Zeroizing;
 
@@ -22,6 +30,7 @@ use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
+use mounted::Mounted;
 
 pub const NAME: &str = "reads";
 pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
@@ -37,8 +46,26 @@ struct Contender<'a> {
     library: &'static str,
     /// Bytes per read.
     bytes: usize,
+    /// The mount that it reads through.
+    mounted: Option<&'a Mounted>,
     /// Makes all reads of a round, and returns their number.
     run: Box<dyn FnMut(u64) -> Result<usize, Failure> + 'a>,
+}
+
+impl Contender<'_> {
+    /// Returns the nanoseconds of processor time per read in a round, with those of the program that
+    /// serves a mount.
+    fn time(&mut self, round: u64) -> Result<f64, Failure> {
+        if let Some(mounted) = self.mounted {
+            mounted.forget()?;
+        }
+        let served =
+            |mounted: Option<&Mounted>| mounted.map_or(Ok(Duration::ZERO), Mounted::served);
+        let (served_before, start) = (served(self.mounted)?, ProcessTime::now());
+        let reads = (self.run)(round)?;
+        let time = start.elapsed() + (served(self.mounted)? - served_before);
+        Ok(1e9 * time.as_secs_f64() / reads as f64)
+    }
 }
 
 /// Runs the experiment. Its files are in the directory for temporary files.
@@ -46,9 +73,10 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes per read", "nanoseconds per read");
     record.missing.clear();
     let folder = tempfile::tempdir()?;
-    let size = if harness.quick { 16 << 20 } else { 256 << 20 };
-    let tree = folder.path().join("tree");
+    let size = if harness.quick { 4 * PIECE } else { 256 << 20 };
+    let [tree, part] = ["tree", "part"].map(|name| folder.path().join(name));
     fs::create_dir(&tree)?;
+    fs::create_dir(&part)?;
     let mut state = 1u64;
     let bytes: Vec<u8> = (0..size)
         .map(|_| {
@@ -58,6 +86,8 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         .collect();
     let path = tree.join("file");
     fs::write(&path, &bytes)?;
+    let sealed = size / 4;
+    fs::write(part.join("file"), &bytes[..sealed])?;
     let algorithm = Algorithm::default();
     let raw = RawKey::new(algorithm, Zeroizing::new(vec![7; 16]))?;
     let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best())?;
@@ -71,17 +101,21 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let (outboard, hash) = bao::encode::outboard(&bytes);
     drop(bytes);
     let file = File::open(&path)?;
+    let facts = file.metadata()?;
+    let through = Mounted::pass_through(&path, place("through"))?;
+    let verified = Mounted::verified(&tree, place("verified"))?;
     let mut contenders = vec![
         in_order("tagmac read, leaves of 64 KiB", size, &large),
         Contender {
             case: IN_ORDER,
             name: "tagmac check",
             library: "tagmac",
-            bytes: size,
-            run: Box::new(|_| {
-                let file = File::open(&path)?;
-                let mut reader = FileReader::new(&key.mac, 1, &());
-                reader.tag_open(&file, &file.metadata()?, &[])?;
+            bytes: PIECE,
+            mounted: None,
+            run: Box::new(|round| {
+                let start = piece(round, size);
+                let span = Span { start, at: start, bytes: PIECE as u64 };
+                FileReader::new(&key.mac, 1, &()).part(&file, &facts, span, false)?;
                 Ok(1)
             }),
         },
@@ -89,10 +123,12 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             case: IN_ORDER,
             name: "pread of 64 KiB",
             library: "",
-            bytes: size,
-            run: Box::new(|_| {
+            bytes: PIECE,
+            mounted: None,
+            run: Box::new(|round| {
                 let mut buffer = vec![0; 64 << 10];
-                for at in (0..size as u64).step_by(64 << 10) {
+                let start = piece(round, size);
+                for at in (start..start + PIECE as u64).step_by(64 << 10) {
                     file.read_exact_at(&mut buffer, at)?;
                     std::hint::black_box(&buffer);
                 }
@@ -109,6 +145,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         name: "Bao",
         library: BAO,
         bytes: 4 << 10,
+        mounted: None,
         run: Box::new(|seed| {
             let mut decoder =
                 bao::decode::Decoder::new_outboard(&file, Cursor::new(&outboard), &hash);
@@ -128,27 +165,35 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             case: "sealed",
             name,
             library: "tagmac",
-            bytes: size,
+            bytes: sealed,
+            mounted: None,
             run: Box::new({
-                let (key, raw, tree, place) = (&key, &raw, &tree, place("again"));
+                let (key, raw, tree, place) = (&key, &raw, &part, place("again"));
                 move |_| seal(key, raw, leaf, tree, &place).map(|()| 1)
             }),
         });
     }
+    for (mounted, name, library) in [
+        (&through, "a mount that verifies nothing", "fuser"),
+        (&verified, "tagmac mount", "tagmac"),
+    ] {
+        let mounted = mounted.iter();
+        contenders.extend(mounted.flat_map(|one| through_mount(one, name, library, size)));
+    }
     harness.begin(NAME, 1, budget);
-    let rounds = if harness.quick { 5 } else { 25 };
+    let rounds = if harness.quick { 5 } else { 100 };
     let (start, limit) = (Instant::now(), harness.effort().limit);
     let mut samples = vec![Vec::new(); contenders.len()];
     for round in 0..=rounds {
         if round > MIN_ROUNDS && start.elapsed() >= limit {
             break;
         }
-        for (one, samples) in contenders.iter_mut().zip(&mut samples) {
-            let start = Instant::now();
-            let reads = (one.run)(round as u64)?;
-            let seconds = start.elapsed().as_secs_f64();
+        for turn in 0..contenders.len() {
+            // Rotate the order, so that no contender always follows the same one.
+            let at = (turn + round) % contenders.len();
+            let nanos = contenders[at].time(round as u64)?;
             if round > 0 {
-                samples.push(1e9 * seconds / reads as f64);
+                samples[at].push(nanos);
             }
         }
     }
@@ -172,8 +217,18 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
 const IN_ORDER: &str = "in order";
 const LARGE: &str = "64 KiB at random places";
 const SMALL: &str = "4 KiB at random places";
+const MOUNT_IN_ORDER: &str = "in order, mounted";
+const MOUNT_LARGE: &str = "64 KiB at random places, mounted";
 /// Reads per round at random places.
 const READS: usize = 2000;
+const MOUNT_READS: usize = 500;
+/// Bytes per round in order. The caches of the processor do not have the piece of the next round.
+const PIECE: usize = 16 << 20;
+
+/// Returns the start of the piece that a round reads.
+fn piece(round: u64, size: usize) -> u64 {
+    round % (size / PIECE) as u64 * PIECE as u64
+}
 
 /// Seals the tree on one thread.
 fn seal(
@@ -190,15 +245,16 @@ fn seal(
 }
 
 fn in_order<'a>(name: &'static str, size: usize, file: &'a VerifiedFile) -> Contender<'a> {
-    let run = Box::new(move |_| {
-        let (mut leaf, mut at) = (Leaf::default(), 0);
-        while at < size as u64 {
+    let run = Box::new(move |round| {
+        let (mut leaf, mut at) = (Leaf::default(), piece(round, size));
+        let end = at + PIECE as u64;
+        while at < end {
             file.read(at, &mut leaf)?;
             at += std::hint::black_box(leaf.from(at)).len() as u64;
         }
         Ok(1)
     });
-    Contender { case: IN_ORDER, name, library: "tagmac", bytes: size, run }
+    Contender { case: IN_ORDER, name, library: "tagmac", bytes: PIECE, mounted: None, run }
 }
 
 fn random<'a>(
@@ -216,7 +272,7 @@ fn random<'a>(
         }
         Ok(READS)
     });
-    Contender { case, name, library: "tagmac", bytes, run }
+    Contender { case, name, library: "tagmac", bytes, mounted: None, run }
 }
 
 fn pread<'a>(case: &'static str, bytes: usize, size: usize, file: &'a File) -> Contender<'a> {
@@ -228,7 +284,36 @@ fn pread<'a>(case: &'static str, bytes: usize, size: usize, file: &'a File) -> C
         }
         Ok(READS)
     });
-    Contender { case, name: "pread", library: "", bytes, run }
+    Contender { case, name: "pread", library: "", bytes, mounted: None, run }
+}
+
+/// Reads through a mount.
+fn through_mount<'a>(
+    mounted: &'a Mounted,
+    name: &'static str,
+    library: &'static str,
+    size: usize,
+) -> [Contender<'a>; 2] {
+    let in_order = Box::new(move |round| {
+        let mut buffer = vec![0; 128 << 10];
+        let start = piece(round, size);
+        for at in (start..start + PIECE as u64).step_by(buffer.len()) {
+            mounted.read(&mut buffer, at)?;
+        }
+        Ok(1)
+    });
+    let random = Box::new(move |seed| {
+        let mut buffer = vec![0; 64 << 10];
+        for at in offsets(seed, buffer.len(), size).take(MOUNT_READS) {
+            mounted.read(&mut buffer, at)?;
+        }
+        Ok(MOUNT_READS)
+    });
+    let mounted = Some(mounted);
+    [
+        Contender { case: MOUNT_IN_ORDER, name, library, bytes: PIECE, mounted, run: in_order },
+        Contender { case: MOUNT_LARGE, name, library, bytes: 64 << 10, mounted, run: random },
+    ]
 }
 
 /// Returns the offsets of a round, multiples of `bytes`.

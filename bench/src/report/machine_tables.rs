@@ -360,65 +360,73 @@ impl<'a> Machine<'a> {
     }
 
     fn command(&self) -> String {
-        let Some(record) = self.record("cli") else { return NOT_RECORDED.into() };
-        let columns = ["files", "each", "seconds", "quartiles", "GB/s", "version"];
-        let mut rows = vec![head("command", columns.map(Into::into))];
-        for series in &record.series {
-            let (Some(case), Some(point)) = (&series.case, series.points.first()) else { continue };
-            let figure = point.figure();
+        let columns = ["command", "files", "each", "seconds", "quartiles", "GB/s", "version"];
+        self.cases("cli", columns, |series, case, x, figure| {
             let files: f64 =
                 case.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(1.0);
-            rows.push(vec![
+            [
                 series.name.clone(),
-                case.clone(),
-                bytes(point.0 as f64),
+                case.into(),
+                bytes(x as f64),
                 flagged(number(figure.median), figure),
-                format!("{} to {}", number(figure.low), number(figure.high)),
-                number(files * point.0 as f64 / figure.median / 1e9),
+                quartiles(figure, 1.0),
+                number(files * x as f64 / figure.median / 1e9),
                 series.library.split(" (Library").next().unwrap_or_default().into(),
-            ]);
-        }
-        table(&rows)
+            ]
+        })
     }
 
     fn reads(&self) -> String {
-        let Some(record) = self.record("reads") else { return NOT_RECORDED.into() };
-        let columns = ["by", "bytes per read", "µs per read", "quartiles", "GB/s"];
-        let mut rows = vec![head("a file is read", columns.map(Into::into))];
-        for series in &record.series {
-            let (Some(case), Some(point)) = (&series.case, series.points.first()) else { continue };
-            let figure = point.figure();
-            let micros = |nanos: f64| number(nanos / 1e3);
-            rows.push(vec![
-                case.clone(),
+        const MICROS: f64 = 1e-3;
+        let columns =
+            ["a file is read", "by", "bytes per read", "µs per read", "quartiles", "GB/s"];
+        self.cases("reads", columns, |series, case, x, figure| {
+            [
+                case.into(),
                 series.name.clone(),
-                bytes(point.0 as f64),
-                flagged(micros(figure.median), figure),
-                format!("{} to {}", micros(figure.low), micros(figure.high)),
-                number(point.0 as f64 / figure.median),
-            ]);
-        }
-        table(&rows)
+                bytes(x as f64),
+                flagged(number(MICROS * figure.median), figure),
+                quartiles(figure, MICROS),
+                number(x as f64 / figure.median),
+            ]
+        })
     }
 
     fn tree(&self) -> String {
-        let Some(record) = self.record("tree") else { return NOT_RECORDED.into() };
-        let columns = ["command", "files", "seconds", "quartiles", "version"];
-        let mut rows = vec![head("each file is", columns.map(Into::into))];
-        for series in &record.series {
-            let (Some(case), Some(point)) = (&series.case, series.points.first()) else { continue };
-            let figure = point.figure();
-            rows.push(vec![
-                case.clone(),
+        let columns = ["each file is", "command", "files", "seconds", "quartiles", "version"];
+        self.cases("tree", columns, |series, case, x, figure| {
+            [
+                case.into(),
                 series.name.clone(),
-                point.0.to_string(),
+                x.to_string(),
                 flagged(number(figure.median), figure),
-                format!("{} to {}", number(figure.low), number(figure.high)),
+                quartiles(figure, 1.0),
                 series.library.clone(),
-            ]);
+            ]
+        })
+    }
+
+    /// Returns a table of the series of a record that have a case, by the first figure of each.
+    fn cases<const COLUMNS: usize>(
+        &self,
+        record: &str,
+        columns: [&str; COLUMNS],
+        row: impl Fn(&Series, &str, u64, Figure) -> [String; COLUMNS],
+    ) -> String {
+        let Some(record) = self.record(record) else { return NOT_RECORDED.into() };
+        let mut rows = vec![columns.map(Into::into).to_vec()];
+        for series in &record.series {
+            if let (Some(case), Some(point)) = (&series.case, series.points.first()) {
+                rows.push(row(series, case, point.0, point.figure()).to_vec());
+            }
         }
         table(&rows)
     }
+}
+
+/// Returns the quartiles of a figure, in a unit of which one has `scale`.
+fn quartiles(figure: Figure, scale: f64) -> String {
+    format!("{} to {}", number(scale * figure.low), number(scale * figure.high))
 }
 
 /// Returns all values of x in a record.

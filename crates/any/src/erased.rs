@@ -56,6 +56,12 @@ pub(crate) trait DynStream: Send + Sync {
         Err(SaveError::NoSavedState)
     }
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
+    /// Returns the tag of the message followed by `end`.
+    fn tag_with_end(&self, end: &[u8]) -> Result<Tag, Error> {
+        let mut stream = self.fork();
+        stream.update(end);
+        stream.tag()
+    }
 }
 
 /// Tags messages one after the other.
@@ -89,8 +95,12 @@ pub(crate) trait DynParts: Send + Sync {
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError>;
     fn extend(&self, part: &mut ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError>;
+    /// Appends `right` to `left`, and replaces it by the empty part at its end.
+    fn append(&self, left: &mut ErasedPart, right: &mut ErasedPart) -> Result<(), PartError>;
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
     fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError>;
     fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError>;
+    /// Saves the part of these blocks.
+    fn save_new(&self, start: u64, blocks: &[u8], out: &mut Writer) -> Result<(), PartError>;
     fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError>;
 }

@@ -70,6 +70,16 @@ impl Parts<'_> {
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }
 
+    /// Hashes whole blocks as [`new_part`](Parts::new_part), and appends the part to `out`, as
+    /// [`save`](Parts::save) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`new_part`](Parts::new_part). Then `out` is unchanged.
+    pub fn save_new(self, start: u64, blocks: &[u8], out: &mut Writer) -> Result<(), PartError> {
+        self.mac.save_new(start, blocks, out)
+    }
+
     /// Appends whole blocks to a part.
     ///
     /// # Errors
@@ -97,6 +107,21 @@ impl Parts<'_> {
         }
         let part = self.mac.join(left.part, &right.part)?;
         Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
+    }
+
+    /// Appends `right` to `left`, if it is adjacent. Then `right` is the empty part at its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`join`](Parts::join). Then both parts are unchanged.
+    pub fn append(self, left: &mut AnyPart, right: &mut AnyPart) -> Result<(), PartError> {
+        if left.id != self.id || right.id != self.id {
+            return Err(PartError::ForeignPart);
+        }
+        self.mac.append(&mut left.part, &mut right.part)?;
+        left.end = right.end;
+        right.start = right.end;
+        Ok(())
     }
 
     /// Checks in constant time that a part is the hash of these blocks.

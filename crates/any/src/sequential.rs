@@ -193,6 +193,10 @@ impl DynStream for HmacSha256 {
         Box::new(self.clone())
     }
 
+    fn tag_with_end(&self, end: &[u8]) -> Result<Tag, Error> {
+        Ok(self.tag_of(end))
+    }
+
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
         // The state is wiped in place. Moving it out of its box would leave a copy there.
         Ok(self.truncate(self.state.clone()))

@@ -43,6 +43,16 @@ impl AnyStream {
         AnyStream { id: self.id, inner: self.inner.fork() }
     }
 
+    /// Returns the tag of the message followed by `end`, without a change of the stream. With
+    /// a nonce, the rules of [`fork`](AnyStream::fork) apply.
+    ///
+    /// # Errors
+    ///
+    /// As [`tag`](AnyStream::tag).
+    pub fn tag_with_end(&self, end: &[u8]) -> Result<Tag, Error> {
+        self.inner.tag_with_end(end)
+    }
+
     /// Checks the message's tag in constant time.
     ///
     /// # Errors

@@ -130,6 +130,15 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynParts for M {
         Ok(left)
     }
 
+    fn append(&self, left: &mut ErasedPart, right: &mut ErasedPart) -> Result<(), PartError> {
+        let left = left.downcast_mut::<Part<M::Hash>>().ok_or(PartError::ForeignPart)?;
+        let right = right.downcast_mut::<Part<M::Hash>>().ok_or(PartError::ForeignPart)?;
+        let next = Part::new(self.hash(), right.end(), &[])?;
+        internals::append_part(left, self.hash(), right)?;
+        *right = next;
+        Ok(())
+    }
+
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError> {
         part.downcast_ref::<Part<M::Hash>>()
             .ok_or(PartError::ForeignPart)?
@@ -144,6 +153,11 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynParts for M {
     fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError> {
         let part = part.downcast_ref::<Part<M::Hash>>().ok_or(SaveError::ForeignPart)?;
         internals::save_part(part, out)
+    }
+
+    fn save_new(&self, start: u64, blocks: &[u8], out: &mut Writer) -> Result<(), PartError> {
+        let part = Part::new(self.hash(), start, blocks)?;
+        internals::save_part(&part, out).map_err(|_| PartError::ForeignPart)
     }
 
     fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError> {

@@ -18,6 +18,7 @@
 
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
@@ -29,6 +30,18 @@ use rustix::path::Arg;
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     before("read")?;
     file.read_exact_at(bytes, at)
+}
+
+/// Reads into memory without bytes by one call. Returns the bytes, or `None` if the call did not fill
+/// the memory.
+pub fn read_new_at<'m>(
+    file: &File,
+    memory: &'m mut [MaybeUninit<u8>],
+    at: u64,
+) -> io::Result<Option<&'m mut [u8]>> {
+    before("read")?;
+    let (bytes, rest) = rustix::io::pread(file, memory, at)?;
+    Ok(rest.is_empty().then_some(bytes))
 }
 
 /// Writes all of `bytes`.

@@ -13,6 +13,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import tagmac
 from tagmac.fsspec import VerifiedFileSystem
+from tagmac.fsspec.stored import LocalFile
 
 LEAF = 4096
 SIZES = {"a": 300_000, "b": 300_000, "d/c": 50_000, "d/e/f": 1, "empty": 0, "large": 3_000_000}
@@ -128,8 +129,9 @@ def test_names_and_sizes_come_from_the_manifest(fs, store, tree, contents):
     assert fs.modified(f"{root}/d/e/f").timestamp() == pytest.approx(when, abs=1e-5)
 
 
-def test_every_range(fs, tree, contents):
-    some = random.Random(1)
+@pytest.mark.parametrize("kind", [Store, LocalFileSystem])
+def test_every_range(kind, sealed, tree, contents):
+    fs, some = VerifiedFileSystem(kind(), **sealed), random.Random(1)
     for name, data in contents.items():
         path, size = f"{tree}/{name}", len(data)
         assert fs.cat_file(path) == data
@@ -332,6 +334,36 @@ def test_a_store_whose_answers_change_after_they_are_verified(fs, store, tree, c
         data[:] = bytes(len(data))
     assert found == [contents["a"], contents["b"][5:70_000]]
     assert fs.cat_file(f"{tree}/b", 5, 70_000) == contents["b"][5:70_000]
+
+
+def test_files_of_this_machine_are_read_without_the_store(sealed, tree, contents, tmp_path):
+    fs = VerifiedFileSystem(LocalFileSystem(), **sealed)
+    a, b, c = (f"{tree}/{name}" for name in ("a", "b", "d/c"))
+    file = fs.open(a)
+    assert isinstance(fs._file(a), LocalFile)
+    data = bytearray(contents["a"])
+    data[5 * LEAF] ^= 1
+    (tree / "a").write_bytes(data)
+    for at, count in ((5 * LEAF, 1), (0, 10 * LEAF)):
+        with pytest.raises(tagmac.InvalidTag):
+            file.read_at(at, count)
+    assert file.read_at(0, 5 * LEAF) == contents["a"][: 5 * LEAF]
+    found = fs.cat_ranges([a, a, f"{tree}/none", b], [0, 5 * LEAF, 0, 1], [9, 6 * LEAF, 9, 5])
+    assert [found[0], found[3]] == [contents["a"][:9], contents["b"][1:5]]
+    assert [type(error) for error in found[1:3]] == [tagmac.InvalidTag, FileNotFoundError]
+    # Other files are read through the store: of another size, below a link, ...
+    (tree / "b").write_bytes(contents["b"][:100_000])
+    assert fs.cat_file(b, 0, 50_000) == contents["b"][:50_000]
+    with pytest.raises(tagmac.InvalidTag):
+        fs.cat_file(b)
+    (tree / "d").rename(tmp_path / "other")
+    (tree / "d").symlink_to(tmp_path / "other")
+    assert fs.cat_file(c) == contents["d/c"]
+    # ... or one that is not there.
+    (tree / "large").unlink()
+    with pytest.raises(OSError, match="the store does not have this sealed file") as raised:
+        fs.cat_file(f"{tree}/large")
+    assert raised.value.errno == errno.EIO
 
 
 def test_a_manifest_that_changes(sealed, tree, tmp_path):

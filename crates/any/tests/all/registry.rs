@@ -3,6 +3,7 @@
 use tagmac::batch::BatchError;
 use tagmac::hazmat::PartError;
 use tagmac::isa::Level;
+use tagmac::save::Writer;
 use tagmac::{Error, Mismatch, Nonce as _, Tag};
 use tagmac_any::bounds::umac::{Prf1999, Umac1999};
 use tagmac_any::bounds::{BoundError, NonceKind, Theorem};
@@ -88,6 +89,11 @@ fn one_tag_whatever_the_way() {
                 }
                 assert!(stream.fork().verify(&expected).is_ok(), "forked, {at}");
                 assert!(stream.tag() == Ok(expected), "streamed, {at}");
+                let (begin, end) = message.split_at(below(message.len()));
+                let mut stream = mac.stream(&nonce).expect("a nonce");
+                stream.update(begin);
+                assert!(stream.tag_with_end(end) == Ok(expected), "with an end, {at}");
+                assert!(stream.tag_with_end(end) == Ok(expected), "unchanged, {at}");
                 let Some(parts) = mac.parts() else { continue };
                 // If the last block is distinct, leave at least one byte for the finish.
                 let blocks = message.len().saturating_sub(1) / block;
@@ -95,6 +101,19 @@ fn one_tag_whatever_the_way() {
                 let (a, b) = (block * a.min(b), block * a.max(b));
                 let part = |from: usize, to: usize| parts.new_part(from as u64, &message[from..to]);
                 let (left, right) = (part(0, a).expect("whole"), part(a, b).expect("whole"));
+                let (mut both, mut next) = (part(0, a).expect("whole"), part(a, b).expect("whole"));
+                let mut saved = [Writer::default(), Writer::default()];
+                parts.save(&next, &mut saved[0]).expect("its own");
+                parts.save_new(a as u64, &message[a..b], &mut saved[1]).expect("whole");
+                assert_eq!(saved[0].as_bytes(), saved[1].as_bytes(), "saved, {at}");
+                parts.append(&mut both, &mut next).expect("neighbours");
+                assert_eq!((both.end(), next.start(), next.end()), (b as u64, b as u64, b as u64));
+                if a > 0 {
+                    let gap = parts.append(&mut part(0, a).expect("whole"), &mut both);
+                    assert!(gap.is_err(), "a gap, {at}");
+                }
+                let tag = parts.finish(both, &nonce, &message[b..]);
+                assert!(tag == Ok(expected), "appended, {at}");
                 let both = parts.join(left, &right).expect("neighbours");
                 assert!(parts.finish(both, &nonce, &message[b..]) == Ok(expected), "parts, {at}");
             }

@@ -35,6 +35,8 @@ pub struct View {
     nodes: Mutex<Nodes>,
     files: Handles<OpenFile>,
     folders: Handles<Vec<Entry>>,
+    /// Memory for the bytes of a read, for each thread at most once.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 /// A file that a program reads, and the last leaf that was verified.
@@ -83,7 +85,8 @@ impl View {
     /// A view of a tree.
     pub fn new(tree: SealedTree) -> View {
         let (tree, nodes) = (Mutex::new(tree), Mutex::new(Nodes::new()));
-        View { tree, nodes, files: Handles::new(), folders: Handles::new() }
+        let (files, folders, buffers) = (Handles::new(), Handles::new(), Mutex::default());
+        View { tree, nodes, files, folders, buffers }
     }
 
     fn path(&self, number: INodeNo) -> Result<Vec<u8>, Errno> {
@@ -141,17 +144,18 @@ fn child(parent: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 impl OpenFile {
-    fn read(&self, offset: u64, bytes: usize) -> Result<Vec<u8>, Error> {
+    /// Reads up to `bytes` bytes into `out`. After an error its bytes are not verified.
+    fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         // Another read of the same file may hold the last leaf.
         let (mut held, mut own) = (self.leaf.try_lock(), Leaf::default());
         let leaf = held.as_deref_mut().unwrap_or(&mut own);
         let left = self.file.content().size().saturating_sub(offset);
-        let mut out = vec![0; bytes.min(left.try_into().unwrap_or(usize::MAX))];
+        out.resize(bytes.min(left.try_into().unwrap_or(usize::MAX)), 0);
         let mut done = 0;
         while done < out.len() {
             done += self.file.read_at(&mut out[done..], offset + done as u64, leaf)?;
         }
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -254,12 +258,15 @@ impl Filesystem for View {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let read =
-            |file: Arc<OpenFile>| file.read(offset, bytes as usize).map_err(|error| number(&error));
+        let mut out = lock(&self.buffers).pop().unwrap_or_default();
+        let read = |file: Arc<OpenFile>| {
+            file.read(offset, bytes as usize, &mut out).map_err(|error| number(&error))
+        };
         match self.files.get(handle).and_then(read) {
-            Ok(bytes) => reply.data(&bytes),
+            Ok(()) => reply.data(&out),
             Err(error) => reply.error(error),
         }
+        lock(&self.buffers).push(out);
     }
 
     fn release(

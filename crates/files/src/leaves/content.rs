@@ -186,10 +186,10 @@ impl Contents {
             Source::Bucket(_) => (self.entry(path)?, 0),
         };
         let name = Escaped::name(name).to_string();
-        let Some(Content { size, nonce, tag }) = entry.content else {
-            let kind = word(entry.kind);
-            return Err(Error::usage(format_args!("{name}: expected a file, found a {kind}")));
+        let Some(Content { size, nonce, tag }) = &entry.content else {
+            return Err(ManifestError::NoFile { file: name, kind: word(entry.kind) }.into());
         };
+        let (size, nonce) = (*size, nonce.clone());
         let archived = || {
             let what =
                 "the object was archived when it was sealed, so the manifest has no tag of it";
@@ -210,7 +210,7 @@ impl Contents {
                 Some(SealedLeaves { mac: LeafMac::new(&self.leaves, &tag, size, leaf), tags, leaf })
             }
         };
-        Ok(SealedContent { key: self.key.clone(), name, size, nonce, tag, leaves })
+        Ok(SealedContent { key: self.key.clone(), name, entry, size, nonce, tag, leaves })
     }
 
     fn find(&self, path: &[u8]) -> Result<IndexPlace, Error> {
@@ -256,6 +256,7 @@ pub fn below<'a>(directory: &[u8], path: &'a [u8]) -> Option<&'a [u8]> {
 pub struct SealedContent {
     key: OpenKey,
     name: String,
+    entry: Entry,
     size: u64,
     nonce: Vec<u8>,
     tag: Tag,
@@ -281,19 +282,27 @@ enum LeafTags {
 }
 
 impl LeafTags {
-    fn read(&self, number: u64, tag: &mut [u8; TAG_BYTES]) -> Result<(), Error> {
+    fn tag(&self, number: u64) -> Result<[u8; TAG_BYTES], Error> {
         match self {
-            LeafTags::InFile { file, first } => file.read(first + number, tag),
-            LeafTags::InMemory(tags) => {
-                let at = number as usize * TAG_BYTES;
-                tag.copy_from_slice(&tags[at..at + TAG_BYTES]);
-                Ok(())
-            }
+            LeafTags::InFile { file, first } => file.tag(first + number),
+            LeafTags::InMemory(tags) => Ok(tags.as_chunks().0[number as usize]),
+        }
+    }
+
+    /// See [`LeafFile::forget`].
+    fn forget(&self, number: u64) {
+        if let LeafTags::InFile { file, first } = self {
+            file.forget(first + number);
         }
     }
 }
 
 impl SealedContent {
+    /// Returns the file's entry.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
@@ -343,13 +352,16 @@ impl SealedContent {
         let Some(SealedLeaves { mac, tags, leaf }) = &self.leaves else {
             return Ok(self.key.mac.verify(&self.nonce, bytes, &self.tag).is_ok());
         };
-        let mut tag = [0; TAG_BYTES];
         let number = start / leaf;
-        tags.read(number, &mut tag)?;
-        let tag = Tag::try_from(&tag[..]).expect("16 bytes");
+        let tag = Tag::try_from(&tags.tag(number)?[..]).expect("16 bytes");
         let parts = self.key.parts()?;
-        mac.is_tag_of(parts, number, start, (bytes, end == self.size), &tag)
-            .map_err(|error: PartError| Error::io(format_args!("{}: {error}", self.name)))
+        let is_sealed = mac
+            .is_tag_of(parts, number, start, (bytes, end == self.size), &tag)
+            .map_err(|error: PartError| Error::io(format_args!("{}: {error}", self.name)))?;
+        if !is_sealed {
+            tags.forget(number);
+        }
+        Ok(is_sealed)
     }
 
     /// Fails if the file has another size than the sealed one.

@@ -64,10 +64,11 @@ impl Leaves {
         let bytes = sums.iter().map(|sums| sums.as_bytes().len()).sum::<usize>() / count as usize;
         let sums = sums.iter().flat_map(|sums| sums.as_bytes().chunks_exact(bytes));
         let mut tags = Vec::with_capacity(count as usize * TAG_BYTES);
+        let mut text = Writer::with_capacity(HEAD);
         for (number, sum) in (0..count).zip(sums) {
             let rest = if number == count - 1 { rest } else { &[] };
-            let tag = content.stream(number, sum, rest).tag().expect("HMAC has no limit");
-            tags.extend_from_slice(tag.as_bytes());
+            text.clear().number(number).bytes(sum).length_prefixed(rest);
+            tags.extend_from_slice(content.tag(&text).as_bytes());
         }
         tags
     }
@@ -106,13 +107,9 @@ impl LeafMac {
         LeafMac { stream }
     }
 
-    /// Returns the whole text of a leaf's tag.
-    fn stream(&self, number: u64, sum: &[u8], rest: &[u8]) -> AnyStream {
-        let mut text = Writer::with_capacity(HEAD);
-        text.number(number).bytes(sum).length_prefixed(rest);
-        let mut stream = self.stream.fork();
-        stream.update(text.as_bytes());
-        stream
+    /// Returns the tag of a leaf, whose text ends with `text`.
+    fn tag(&self, text: &Writer) -> Tag {
+        self.stream.tag_with_end(text.as_bytes()).expect("HMAC has no limit")
     }
 
     /// Returns whether `tag` is the tag of a leaf with these bytes, in constant time. The leaf begins
@@ -127,9 +124,9 @@ impl LeafMac {
     ) -> Result<bool, PartError> {
         let block = parts.block();
         let cut = if is_last { (bytes.len() - 1) / block * block } else { bytes.len() };
-        let part = parts.new_part(start, &bytes[..cut])?;
-        let mut sum = Writer::with_capacity(HEAD);
-        parts.save(&part, &mut sum).map_err(|_| PartError::ForeignPart)?;
-        Ok(self.stream(number, sum.as_bytes(), &bytes[cut..]).verify(tag).is_ok())
+        let mut text = Writer::with_capacity(HEAD);
+        parts.save_new(start, &bytes[..cut], text.number(number))?;
+        text.length_prefixed(&bytes[cut..]);
+        Ok(self.tag(&text) == *tag)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::mem;
+use std::mem::{self, MaybeUninit};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -110,22 +111,17 @@ impl VerifiedFile {
     /// Reads up to `out.len()` bytes at an offset. Returns their number: 0 at the end only. Reads the
     /// file only if `leaf` does not have them. On an error `out` has no byte of the leaf.
     pub fn read_at(&self, out: &mut [u8], offset: u64, leaf: &mut Leaf) -> Result<usize, Error> {
-        if out.is_empty() || offset >= self.content.size() {
-            return Ok(0);
-        }
+        let Some(range) = self.range_at(offset).filter(|_| !out.is_empty()) else { return Ok(0) };
         if leaf.from(offset).is_empty() {
-            let range = self.content.range(self.content.start_of(offset));
-            let bytes = (range.end - range.start) as usize;
-            if offset == range.start && out.len() >= bytes {
+            if let Some(out) = whole(out, offset, &range) {
                 // Nobody else can read `out` before this returns.
-                let out = &mut out[..bytes];
                 let read = self.fill(&self.file, &self.path, range.start, out);
                 if !matches!(read, Ok(true)) {
                     out.fill(0);
                     read?;
                     return Err(self.content.differs(range));
                 }
-                return Ok(bytes);
+                return Ok(out.len());
             }
             self.read(offset, leaf)?;
         }
@@ -134,4 +130,45 @@ impl VerifiedFile {
         out[..count].copy_from_slice(&bytes[..count]);
         Ok(count)
     }
+
+    /// Reads as [`read_at`](VerifiedFile::read_at), into memory that has no bytes yet.
+    pub fn read_new_at(
+        &self,
+        out: &mut [MaybeUninit<u8>],
+        offset: u64,
+        leaf: &mut Leaf,
+    ) -> Result<usize, Error> {
+        let Some(range) = self.range_at(offset).filter(|_| !out.is_empty()) else { return Ok(0) };
+        if leaf.from(offset).is_empty() {
+            if let Some(out) = whole(out, offset, &range) {
+                let read = faults::read_new_at(&self.file, out, offset);
+                if let Some(bytes) = read.map_err(|error| Error::file(&self.path, error))? {
+                    let is_sealed = self.content.is_sealed(offset, bytes);
+                    if !matches!(is_sealed, Ok(true)) {
+                        bytes.fill(0);
+                        is_sealed?;
+                        return Err(self.content.differs(range));
+                    }
+                    return Ok(bytes.len());
+                }
+            }
+            self.read(offset, leaf)?;
+        }
+        let bytes = leaf.from(offset);
+        for (to, from) in out.iter_mut().zip(bytes) {
+            to.write(*from);
+        }
+        Ok(bytes.len().min(out.len()))
+    }
+
+    /// Returns the range of the leaf with the byte at an offset.
+    fn range_at(&self, offset: u64) -> Option<Range<u64>> {
+        let content = &self.content;
+        (offset < content.size()).then(|| content.range(content.start_of(offset)))
+    }
+}
+
+/// Returns the start of `out`, as long as a leaf, if a read at `offset` wants the whole leaf.
+fn whole<'o, T>(out: &'o mut [T], offset: u64, leaf: &Range<u64>) -> Option<&'o mut [T]> {
+    out.get_mut(..(leaf.end - leaf.start) as usize).filter(|_| offset == leaf.start)
 }

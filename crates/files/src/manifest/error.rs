@@ -39,6 +39,13 @@ pub enum ManifestError {
         /// The path.
         path: Vec<u8>,
     },
+    /// An entry is not a file.
+    NoFile {
+        /// The entry's name in messages.
+        file: String,
+        /// Its kind, as manifests name it.
+        kind: &'static str,
+    },
     /// A file is too long to be verified as a whole, and the manifest has no leaf tags.
     NoLeafTags {
         /// The file's name in messages.
@@ -73,6 +80,7 @@ impl ManifestError {
         match self {
             ManifestError::NoFileName { .. }
             | ManifestError::NoEntry { .. }
+            | ManifestError::NoFile { .. }
             | ManifestError::NoLeafTags { .. }
             | ManifestError::TagBits { .. } => ErrorKind::Usage,
             ManifestError::Unsealed { .. }
@@ -111,6 +119,9 @@ impl fmt::Display for ManifestError {
             }
             ManifestError::NoEntry { path } => {
                 write!(f, "{}: the manifest has no entry with this path", Escaped::bytes(path))
+            }
+            ManifestError::NoFile { file, kind } => {
+                write!(f, "{file}: expected a file, found a {kind}")
             }
             ManifestError::NoLeafTags { file } => {
                 write!(f, "{file}: the manifest has no leaf tags, which a file of this size needs")

@@ -90,7 +90,7 @@ impl Work<'_> {
 
     /// Starts a part at `start`, the start of a leaf if the sums of leaves are kept.
     pub fn growing(&self, start: u64) -> Result<Growing<'_>, ReadError> {
-        let part = Some(self.parts.new_part(start, &[])?);
+        let part = self.parts.new_part(start, &[])?;
         let leaf = |sums| {
             let (blocks, saved) = (self.parts.new_part(start, &[])?, Writer::default());
             Ok::<_, PartError>(OpenLeaf { sums, blocks, saved })
@@ -161,8 +161,8 @@ impl LeafSums {
 /// A part that grows.
 pub struct Growing<'a> {
     parts: Parts<'a>,
-    /// All blocks; if leaves are kept, those of complete ones. `None` only after an error.
-    part: Option<AnyPart>,
+    /// All blocks; if leaves are kept, those of complete ones.
+    part: AnyPart,
     leaves: Option<OpenLeaf<'a>>,
 }
 
@@ -176,18 +176,14 @@ struct OpenLeaf<'a> {
 impl Growing<'_> {
     /// Returns the end of all blocks.
     fn end(&self) -> u64 {
-        let last = self.leaves.as_ref().map(|leaf| &leaf.blocks).or(self.part.as_ref());
-        last.map_or(0, AnyPart::end)
+        self.leaves.as_ref().map_or(&self.part, |leaf| &leaf.blocks).end()
     }
 
     /// Appends whole blocks.
     fn extend(&mut self, blocks: &[u8]) -> Result<(), PartError> {
         match &mut self.leaves {
             Some(leaf) => leaf.extend(self.parts, &mut self.part, blocks),
-            None => {
-                let part = self.part.as_mut().ok_or(PartError::ForeignPart)?;
-                self.parts.extend(part, blocks)
-            }
+            None => self.parts.extend(&mut self.part, blocks),
         }
     }
 
@@ -204,7 +200,7 @@ impl Growing<'_> {
 
     /// Returns the part of all blocks.
     pub fn finish(self) -> Result<AnyPart, ReadError> {
-        let part = self.part.ok_or(PartError::ForeignPart)?;
+        let part = self.part;
         if let Some(OpenLeaf { sums, blocks, saved }) = self.leaves {
             debug_assert_eq!(blocks.start(), blocks.end(), "parts end with a leaf");
             let number = part.start() / sums.leaf;
@@ -219,7 +215,7 @@ impl OpenLeaf<'_> {
     fn extend(
         &mut self,
         parts: Parts<'_>,
-        part: &mut Option<AnyPart>,
+        part: &mut AnyPart,
         mut blocks: &[u8],
     ) -> Result<(), PartError> {
         while !blocks.is_empty() {
@@ -235,12 +231,9 @@ impl OpenLeaf<'_> {
     }
 
     /// Keeps the sum of the leaf, appends the leaf to `part`, and starts the next one.
-    fn close(&mut self, parts: Parts<'_>, part: &mut Option<AnyPart>) -> Result<(), PartError> {
+    fn close(&mut self, parts: Parts<'_>, part: &mut AnyPart) -> Result<(), PartError> {
         parts.save(&self.blocks, &mut self.saved).map_err(|_| PartError::ForeignPart)?;
-        let joined = part.take().ok_or(PartError::ForeignPart)?;
-        *part = Some(parts.join(joined, &self.blocks)?);
-        self.blocks = parts.new_part(self.blocks.end(), &[])?;
-        Ok(())
+        parts.append(part, &mut self.blocks)
     }
 }
 

@@ -94,7 +94,7 @@ pub fn missing(path: &Path) -> Error {
 pub fn lookup(path: &Path, error: tagmac_files::Error) -> Error {
     match &error {
         tagmac_files::Error::Manifest(manifest) => match **manifest {
-            ManifestError::NoEntry { .. } => missing(path),
+            ManifestError::NoEntry { .. } | ManifestError::NoFile { .. } => missing(path),
             _ => generic(error),
         },
         _ => generic(error),

@@ -203,10 +203,10 @@ impl Shared {
     }
 
     fn open(&self, path: Path) -> Result<Arc<Sealed>> {
-        let meta = self.meta(&path)?;
         let name = std::path::Path::new(path.as_ref());
         let content = self.contents.content(path.as_ref().as_bytes(), name);
         let content = content.map_err(|error| lookup(&path, error))?;
+        let meta = meta::of(content.entry(), path.clone()).ok_or_else(|| missing(&path))?;
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let weight = 1 + content.memory() / TAGS;
         let sealed = Arc::new(Sealed { number, meta, content });

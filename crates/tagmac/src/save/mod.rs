@@ -70,6 +70,12 @@ impl Writer {
         self.number(bytes.len() as u64).bytes(bytes)
     }
 
+    /// Removes all bytes, and keeps the memory. They are wiped on drop, unless others replace them.
+    pub fn clear(&mut self) -> &mut Self {
+        self.0.clear();
+        self
+    }
+
     /// Returns all bytes so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

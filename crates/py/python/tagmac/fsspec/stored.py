@@ -9,7 +9,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, Final
 
-from .._tagmac import Content, InvalidTag
+from .._tagmac import Content, InvalidTag, SealedFile
 from .._reader import VerifiedReader
 
 #: The longest request, unless a leaf is longer.
@@ -123,6 +123,19 @@ class Store:
                 self.cache.put(file, leaf, data[leaf - start : leaf - start + size])
 
 
+class LocalFile:
+    """A sealed file of this machine, which is read without its store."""
+
+    def __init__(self, path: str, file: SealedFile) -> None:
+        self.path, self.size = path, file.size
+        self.read_at = file.read_at
+
+    def read(self, start: int | None, end: int | None) -> bytes:
+        """Returns the bytes of a range. Negative numbers count from the end."""
+        first, last = bounds(self.size, start, end)
+        return self.read_at(first, last - first)
+
+
 class StoredFile:
     """A sealed file in a store."""
 
@@ -134,15 +147,14 @@ class StoredFile:
         end = min(offset + length, self.size)
         return bytes_or_raise(self.store.read([(self, min(offset, end), end)])[0])
 
+    def read(self, start: int | None, end: int | None) -> bytes:
+        """Returns the bytes of a range. Negative numbers count from the end."""
+        return bytes_or_raise(self.store.read([(self, *bounds(self.size, start, end))])[0])
+
     def leaves(self, start: int, end: int) -> range:
         """Returns the first byte of each leaf that a range has bytes of."""
         leaf = self.content.leaf_size
         return range(start - start % leaf, end, leaf) if start < end else range(0)
-
-    def bounds(self, start: int | None, end: int | None) -> tuple[int, int]:
-        """Returns the bounds of a range as numbers within the file."""
-        first, last, _ = slice(start, end).indices(self.size)
-        return first, max(first, last)
 
     def piece(self, leaf: int, start: int, data: bytes) -> _Piece | Exception:
         """Verifies one leaf of the data from `start` on."""
@@ -154,12 +166,24 @@ class StoredFile:
         return leaf, part
 
 
-class StoredReader(VerifiedReader):
+class FileReader(VerifiedReader):
+    """A sealed file of a file system, open for reading."""
+
+    def __init__(self, fs: Any, file: StoredFile | LocalFile, block_size: int) -> None:
+        super().__init__(file, file.path)
+        self.path, self.fs, self.blocksize = file.path, fs, block_size
+
+    def info(self) -> dict[str, Any]:
+        """Returns the entry, as the file system does."""
+        info: dict[str, Any] = self.fs.info(self.path)
+        return info
+
+
+class StoredReader(FileReader):
     """A sealed file in a store, open for reading. Small sequential reads read ahead."""
 
     def __init__(self, fs: Any, file: StoredFile, block_size: int) -> None:
-        super().__init__(file, file.path)
-        self.path, self.fs, self.blocksize = file.path, fs, block_size
+        super().__init__(fs, file, block_size)
         self._file = file
         #: The end of the last read, and the number of bytes that were read sequentially up to it.
         self._end = self._run = 0
@@ -171,11 +195,6 @@ class StoredReader(VerifiedReader):
         ahead = min(self._run, self.blocksize, self._file.store.cache.limit // 4)
         wanted = [(self._file, start, end)]
         return bytes_or_raise(self._file.store.read(wanted, ahead if length < _SMALL else 0)[0])
-
-    def info(self) -> dict[str, Any]:
-        """Returns the entry, as the file system does."""
-        info: dict[str, Any] = self.fs.info(self.path)
-        return info
 
 
 class _Cache:
@@ -250,6 +269,12 @@ def _assembled(
         parts.append(data if last - first == len(data) else memoryview(data)[first:last])
         at = start + last
     return parts[0] if len(parts) == 1 and type(parts[0]) is bytes else b"".join(parts)
+
+
+def bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
+    """Returns the bounds of a range as numbers within a file of `size` bytes."""
+    first, last, _ = slice(start, end).indices(size)
+    return first, max(first, last)
 
 
 def bytes_or_raise(found: bytes | Exception) -> bytes:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NoReturn
 
 import fsspec
 from fsspec.implementations.chained import ChainedFileSystem
+from fsspec.implementations.local import LocalFileSystem
 
 from .._keyref import KeyRef
-from .._tagmac import Key, Manifest, ManifestEntry
+from .._tagmac import InvalidTag, Key, Manifest, ManifestEntry, SealedFile
 from .._reader import VerifiedReader, opened
-from .stored import Range, Store, StoredFile, StoredReader, bytes_or_raise
+from .stored import (
+    FileReader,
+    LocalFile,
+    Range,
+    Store,
+    StoredFile,
+    StoredReader,
+    bounds,
+    bytes_or_raise,
+)
 
 
 class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
@@ -53,6 +64,8 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self._prefix = self.root if self.root.endswith("/") else f"{self.root}/"
         self.manifest: Manifest = opened(manifest, key)
         self._store = Store(self.fs, cache_bytes)
+        # Not those derived from it, which may read elsewhere.
+        self._is_local = type(self.fs) is LocalFileSystem
 
     def __dask_tokenize__(self) -> tuple[str, bytes]:
         return self._fs_token, self.manifest.seal
@@ -177,14 +190,24 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     # Reads
 
-    def _file(self, path: str) -> StoredFile:
-        entry = self._entry(path)
-        if entry is None or entry.kind == "dir":
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        if entry.kind != "file":
-            raise OSError(errno.EINVAL, f"expected a file, found a {entry.kind}", path)
-        stored = self._prefix + entry.path
-        return StoredFile(self._store, stored, entry.path, self.manifest.content(entry.path))
+    def _file(self, path: str) -> StoredFile | LocalFile:
+        relative = self._relative(path)
+        stored = self._prefix + relative
+        if self._is_local:
+            # The store reports errors, and reads what this cannot, such as files below links.
+            with suppress(OSError, ValueError, InvalidTag):
+                return LocalFile(stored, SealedFile(self.manifest, self.root, relative))
+        try:
+            content = self.manifest.content(relative)
+        except (FileNotFoundError, ValueError):
+            entry = self._entry(path)
+            if entry is None or entry.kind == "dir":
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None
+            if entry.kind != "file":
+                what = f"expected a file, found a {entry.kind}"
+                raise OSError(errno.EINVAL, what, path) from None
+            raise
+        return StoredFile(self._store, stored, relative, content)
 
     def _open(
         self,
@@ -196,15 +219,16 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if mode != "rb":
             self._refuse()
         ahead = block_size if isinstance(block_size, int) else self.blocksize
-        return StoredReader(self, self._file(path), ahead)
+        file = self._file(path)
+        if isinstance(file, LocalFile):
+            return FileReader(self, file, ahead)
+        return StoredReader(self, file, ahead)
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_options: Any
     ) -> bytes:
         """Returns the verified bytes of a range. Negative numbers count from the end."""
-        file = self._file(path)
-        [found] = self._store.read([(file, *file.bounds(start, end))])
-        return bytes_or_raise(found)
+        return self._file(path).read(start, end)
 
     def cat_ranges(
         self,
@@ -227,13 +251,16 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if len(starts) != len(paths) or len(ends) != len(paths):
             raise ValueError("paths, starts and ends: expected equal lengths")
         found: list[bytes | Exception] = []
-        files: dict[str, StoredFile] = {}
+        files: dict[str, StoredFile | LocalFile] = {}
         ranges: dict[int, Range] = {}
         for number, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
             found.append(b"")
             try:
                 file = files[path] = files.get(path) or self._file(path)
-                ranges[number] = (file, *file.bounds(start, end))
+                if isinstance(file, LocalFile):
+                    found[number] = file.read(start, end)
+                else:
+                    ranges[number] = (file, *bounds(file.size, start, end))
             except Exception as error:
                 found[number] = error
         for number, each in zip(ranges, self._store.read(list(ranges.values())), strict=True):
