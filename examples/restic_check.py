@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Checks a restic repository with Poly1305-AES from tagmac.
 
-    restic_check.py --repo DIRECTORY --password-file FILE
+    restic_check.py [--repo DIRECTORY] [--password-file FILE]
     restic_check.py --demo
+
+Without the options, the variables RESTIC_REPOSITORY, and RESTIC_PASSWORD or RESTIC_PASSWORD_FILE, have
+them, as for restic.
 
 restic encrypts with AES-256 in counter mode and authenticates with Poly1305-AES. Each file except the
 packs, each blob in a pack and the header of each pack is IV || ciphertext || MAC. The MAC is that of
@@ -29,9 +32,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+try:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-import tagmac
+    import tagmac
+except ModuleNotFoundError as missing:
+    name = (missing.name or "").partition(".")[0]
+    sys.exit(f"restic_check.py: the Python package {name} is missing: install it with pip")
 
 IV = 16
 MAC = 16
@@ -139,17 +146,18 @@ def check(repo: Path, keys: Keys) -> tuple[Counter[str], list[str]]:
 def demo() -> None:
     """Creates a repository and checks it unchanged and with one changed byte."""
     with tempfile.TemporaryDirectory() as name:
-        repo, files, password = Path(name, "repo"), Path(name, "files"), Path(name, "password")
-        password.write_text("correct horse battery staple\n")
+        repo, files, secret = Path(name, "repo"), Path(name, "files"), Path(name, "password")
+        secret.write_text("correct horse battery staple\n")
         files.mkdir()
         for i in range(8):
             (files / f"{i}.bin").write_bytes(os.urandom(700_000))
             (files / f"{i}.txt").write_text(f"{i} bottles of beer\n" * 10_000)
         environment = os.environ | {"RESTIC_REPOSITORY": str(repo)}
         for arguments in (["init"], ["backup", str(files)]):
-            command = ["restic", "--quiet", "--no-cache", "--password-file", password, *arguments]
+            command = ["restic", "--quiet", "--no-cache", "--password-file", secret, *arguments]
             subprocess.run(command, env=environment, check=True)
-        keys = unlock(repo, password.read_text().rstrip("\n").encode())
+        keys = unlock(repo, password(secret) or b"")
+        check_entries(repo, secret)
 
         count, wrong = check(repo, keys)
         print("a fresh repository:", ", ".join(f"{n} {kind}" for kind, n in count.items()))
@@ -171,6 +179,43 @@ def demo() -> None:
         assert check(repo, keys)[1] == []
 
 
+def check_entries(repo: Path, secret: Path) -> None:
+    """Checks the ways to name the repository and the password, and the messages without them."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RESTIC_")}
+    named = {"RESTIC_REPOSITORY": str(repo)}
+    right, wrong = secret.read_text().strip(), "wrong"
+
+    def run(variables: dict[str, str], *more: str | Path) -> tuple[int, str]:
+        command = [sys.executable, __file__, *more]
+        ran = subprocess.run(command, env=clean | variables, capture_output=True, text=True)
+        return ran.returncode, ran.stdout + ran.stderr.splitlines()[-1] if ran.stderr else ran.stdout
+
+    for variables, *more in (
+        ({}, "--repo", repo, "--password-file", secret),
+        (named, "--password-file", secret),
+        (named | {"RESTIC_PASSWORD": right},),
+        (named | {"RESTIC_PASSWORD_FILE": str(secret)},),
+        (named | {"RESTIC_PASSWORD": wrong}, "--password-file", secret),
+    ):
+        status, said = run(variables, *more)
+        assert status == 0 and said.startswith("checked "), said
+    for status, text, variables, *more in (
+        (1, "the password opens no key", named | {"RESTIC_PASSWORD": wrong}),
+        (1, "No such file", named, "--password-file", secret.with_name("none")),
+        (1, "expected a repository in a local directory", {"RESTIC_PASSWORD": right}, "--repo", "s3:x"),
+        (2, "expected --repo or RESTIC_REPOSITORY", {"RESTIC_PASSWORD": right}),
+        (2, "RESTIC_PASSWORD_FILE or RESTIC_PASSWORD", named),
+    ):
+        found, said = run(variables, *more)
+        assert found == status and text in said and "Traceback" not in said, said
+    # A package that cannot be imported, as if it were missing.
+    hidden = secret.with_name("hidden")
+    hidden.mkdir()
+    (hidden / "cryptography.py").touch()
+    status, said = run({"PYTHONPATH": str(hidden)}, "--help")
+    assert status == 1 and said.startswith("restic_check.py: the Python package cryptography"), said
+
+
 def flip(path: Path, place: int) -> None:
     """Changes one bit of a byte, in place."""
     path.chmod(0o600)
@@ -181,19 +226,38 @@ def flip(path: Path, place: int) -> None:
         file.write(bytes([byte ^ 1]))
 
 
+def password(file: Path | None) -> bytes | None:
+    """Returns the password: from the option or the variables, in restic's order."""
+    named = file or os.environ.get("RESTIC_PASSWORD_FILE")
+    if named:
+        return Path(named).read_text().rstrip("\r\n").encode()
+    given = os.environ.get("RESTIC_PASSWORD")
+    return given.encode() if given else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--repo", metavar="DIRECTORY", type=Path)
+    parser.add_argument(
+        "--repo", metavar="DIRECTORY", type=Path, default=os.environ.get("RESTIC_REPOSITORY")
+    )
     parser.add_argument("--password-file", metavar="FILE", type=Path)
     parser.add_argument("--demo", action="store_true", help="make a repository and check that")
     args = parser.parse_args()
     if args.demo:
         return demo()
-    if not args.repo or not args.password_file:
-        parser.error("expected --repo and --password-file, or --demo")
-    keys = unlock(args.repo, args.password_file.read_text().rstrip("\n").encode())
+    if not args.repo:
+        parser.error("expected --repo or RESTIC_REPOSITORY, or --demo")
+    try:
+        secret = password(args.password_file)
+    except OSError as error:
+        sys.exit(f"restic_check.py: {error}")
+    if secret is None:
+        parser.error("expected --password-file, RESTIC_PASSWORD_FILE or RESTIC_PASSWORD")
+    if not args.repo.is_dir():
+        sys.exit(f"restic_check.py: {args.repo}: expected a repository in a local directory")
+    keys = unlock(args.repo, secret)
     count, wrong = check(args.repo, keys)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print("checked", ", ".join(f"{n} {kind}" for kind, n in count.items()))

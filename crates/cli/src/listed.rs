@@ -49,10 +49,39 @@ pub fn check_algorithm(mac: &AnyMac, line: &Line<'_>) -> Result<(), String> {
     match line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(expected)) {
         None => Ok(()),
         Some(found) => {
+            let no_key = if is_unkeyed(found) { ", which uses no key" } else { "" };
             let found = Escaped::text(found.as_bytes());
-            Err(format!("expected algorithm {expected}, found {found}"))
+            Err(format!("expected algorithm {expected}, found {found}{no_key}"))
         }
     }
+}
+
+/// Returns whether a name in a list is that of a hash without a key, such as `SHA256`.
+fn is_unkeyed(name: &str) -> bool {
+    const FAMILIES: [&str; 7] = ["MD", "SHA", "BLAKE", "SM3", "RMD", "RIPEMD", "CRC"];
+    let family = |family: &&str| {
+        name.get(..family.len()).is_some_and(|start| start.eq_ignore_ascii_case(family))
+    };
+    FAMILIES.iter().any(|one| family(one))
+}
+
+/// Returns the start of a message about a line `HEX  NAME` whose hex has another length than tags of
+/// this MAC, and that of a hash without a key.
+fn unkeyed_line(mac: &AnyMac, line: &Line<'_>) -> String {
+    let found = line.tag.len();
+    let tool = match found {
+        _ if line.algorithm.is_some() || found == mac.tag_bits().div_ceil(8) => {
+            return String::new();
+        }
+        16 => "md5sum",
+        20 => "sha1sum",
+        28 => "sha224sum",
+        32 => "sha256sum",
+        48 => "sha384sum",
+        64 => "sha512sum or b2sum",
+        _ => return String::new(),
+    };
+    format!("this looks like a line of {tool}, which uses no key: ")
 }
 
 /// Rejects a line with a nonce of the wrong length. The error names the expected form.
@@ -66,7 +95,8 @@ pub fn check_nonce(mac: &AnyMac, line: &Line<'_>) -> Result<(), String> {
         (min, max) => {
             let bytes = if min == max { max.to_string() } else { format!("{min} to {max}") };
             let form = format_args!("{algorithm}{}NONCE (NAME) = HEX", line::NONCE);
-            format!("expected '{form}', with a nonce of {bytes} bytes")
+            let unkeyed = unkeyed_line(mac, line);
+            format!("{unkeyed}expected '{form}', with a nonce of {bytes} bytes")
         }
     })
 }
@@ -76,7 +106,10 @@ pub fn tag(mac: &AnyMac, line: &Line<'_>) -> Result<Tag, String> {
     let (bits, found) = (mac.tag_bits(), line.tag.len());
     let expected = bits.div_ceil(8);
     if found != expected {
-        return Err(format!("expected a tag of {expected} bytes ({bits} bits), found {found}"));
+        let unkeyed = unkeyed_line(mac, line);
+        return Err(format!(
+            "{unkeyed}expected a tag of {expected} bytes ({bits} bits), found {found}"
+        ));
     }
     Tag::new(&line.tag, bits).map_err(|_| format!("the tag has bits set after its {bits} bits"))
 }

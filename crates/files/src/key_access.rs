@@ -10,6 +10,7 @@ use std::path::{self, Component, Path, PathBuf};
 use crate::diagnostic::diagnostic;
 use crate::error_kind::io_reason;
 use crate::escaped::Escaped;
+use crate::mounted_secret::is_mounted_secret;
 
 /// Maximum number of links followed to a key file, as in Linux.
 const MAX_LINKS: u32 = 40;
@@ -95,10 +96,14 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// Warns about a key file that others can read.
+/// Warns about a key file that others can read, except secrets that root mounted: the process cannot
+/// change their mode.
 pub fn warn_of_readers(path: &Path, file: &Metadata) {
     let (mode, own) = (file.mode(), rustix::process::geteuid().as_raw());
-    if file.is_file() && others_can_read(mode, file.gid(), own) {
+    if file.is_file()
+        && others_can_read(mode, file.gid(), own)
+        && !is_mounted_secret(path, file.uid(), 0)
+    {
         let name = Escaped::name(path);
         diagnostic(format_args!(
             "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
@@ -315,6 +320,30 @@ mod tests {
             "warning: key file /: expected mode 0600, found {mode:04o}: others can read the key"
         );
         assert!(!crate::diagnostic::tests::heard(&what));
+    }
+
+    #[test]
+    fn a_secret_of_kubernetes_is_not_remarked_on() {
+        // Links of another user than root are in `mounted_secret.rs`.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        crate::diagnostic::tests::listen();
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("..2026")).unwrap();
+        fs::write(at("..2026/key"), "").unwrap();
+        fs::set_permissions(at("..2026/key"), Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink("..2026", at("..data")).unwrap();
+        std::os::unix::fs::symlink("..data/key", at("key")).unwrap();
+        for (name, remark) in [("key", false), ("..2026/key", true)] {
+            warn_of_readers(&at(name), &fs::metadata(at(name)).unwrap());
+            let what = format!(
+                "warning: key file {}: expected mode 0600, found 0644: others can read the key",
+                at(name).display()
+            );
+            assert_eq!(crate::diagnostic::tests::heard(&what), remark, "{name}");
+        }
     }
 
     /// Sets the mode of a file and checks it.

@@ -55,6 +55,7 @@ pub mod line_reader;
 mod listing;
 pub mod manifest;
 pub mod memory;
+mod mounted_secret;
 pub mod name_list;
 pub mod new_file;
 pub mod night;

@@ -234,7 +234,7 @@ pub struct Difference {
     /// The path relative to the directory.
     #[pyo3(get)]
     path: OsString,
-    /// "file", "directory", "link" or another kind.
+    /// "file", "dir", "link", "pipe", "socket", "chardev" or "blockdev".
     #[pyo3(get)]
     kind: &'static str,
     /// "changed", "new", "missing", "renamed" or "unreadable".

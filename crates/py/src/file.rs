@@ -15,7 +15,7 @@ use tagmac::Tag;
 use tagmac_any::AnyMac;
 
 use crate::error::refused;
-use crate::key::mac_of;
+use crate::key::{Key, mac_of};
 use crate::nonce::nonce_of;
 use crate::progress::Watch;
 
@@ -32,8 +32,9 @@ const STEP: usize = 128 << 10;
 /// `total` is None if the size is unknown. An exception that it raises stops the work and is passed
 /// on.
 ///
-/// Raises `OSError` if the file cannot be read or changes meanwhile, `TypeError` if it is open in
-/// text mode, and `NonceRequired` if the MAC needs a nonce and none is given.
+/// Raises `OSError` if the file cannot be read or changes meanwhile, and `TypeError` if it is open in
+/// text mode or comes after the key. Raises `NonceRequired` if the MAC needs a nonce and none is
+/// given.
 #[pyfunction]
 #[pyo3(signature = (file, key, alg=None, *, nonce=None, tag_bits=None, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
@@ -47,6 +48,13 @@ pub fn file_digest<'py>(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes_first = file.is_instance_of::<PyBytes>();
+    if file.is_instance_of::<Key>()
+        || bytes_first && (key.is_instance_of::<PyString>() || is_path(key)?)
+    {
+        let line = "the file comes before the key: file_digest(file, key)";
+        return Err(PyTypeError::new_err(line));
+    }
     let mac = mac_of(key, alg, tag_bits)?;
     let nonce = nonce_of(mac.algorithm(), nonce)?;
     mac.algorithm().check_nonce(nonce.len()).map_err(refused)?;
@@ -54,12 +62,17 @@ pub fn file_digest<'py>(
     let has = |name: &Bound<'py, PyString>| file.hasattr(name);
     let tag = if has(intern!(py, "readinto"))? {
         job.stream(file)
-    } else if has(intern!(py, "read"))? && !has(intern!(py, "__fspath__"))? {
+    } else if has(intern!(py, "read"))? && !is_path(file)? {
         return Err(no_binary_file(file, has(intern!(py, "encoding"))?));
     } else {
         job.open(file)
     };
     Ok(PyBytes::new(py, tag?.as_bytes()))
+}
+
+/// Returns whether an object is an `os.PathLike`.
+fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.hasattr(intern!(object.py(), "__fspath__"))
 }
 
 #[cold]

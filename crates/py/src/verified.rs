@@ -141,7 +141,7 @@ impl ManifestEntry {
         OsStr::from_bytes(&self.0.path)
     }
 
-    /// "file", "dir", "link" or another kind.
+    /// "file", "dir", "link", "pipe", "socket", "chardev" or "blockdev".
     #[getter]
     fn kind(&self) -> &'static str {
         word(self.0.kind)

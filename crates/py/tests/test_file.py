@@ -232,3 +232,14 @@ def test_ctrl_c(tmp_path, what):
         assert process.communicate()[0] == "stopped\n"
         if writer is not None:
             os.close(writer)
+
+
+def test_swapped_arguments_are_named(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"x")
+    for swapped in ((KEY, path), (KEY, str(path)), (bytes(16), path), (bytes(16), str(path))):
+        with pytest.raises(TypeError, match=r"^the file comes before the key: file_digest\(file, "):
+            tagmac.file_digest(*swapped)
+    # Two paths are not swapped: the second one is wrong.
+    with pytest.raises(TypeError, match="^expected bytes, found str"):
+        tagmac.file_digest(path, str(path))

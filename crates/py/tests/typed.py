@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import tagmac
+from tagmac.types import Algorithm, Kind, Status
 
 key = tagmac.Key(bytes(16), "PMAC-AES128", tag_bits=64)
 assert_type(key.tag(b"message"), bytes)
@@ -21,6 +22,8 @@ assert_type(tagmac.new(key, alg="UMAC-64", nonce=b"1").copy(), tagmac.Mac)
 assert_type(tagmac.new(bytes(16), b"message", "CMAC-AES128").key_size, int)
 assert_type(key == tagmac.Key(bytes(16)), bool)
 assert_type(key.key_size, int)
+assert_type(key.name, Algorithm)
+assert_type(tagmac.algorithms_available[0], Algorithm)
 assert_type(tagmac.umac64.new(bytes(16), b"message", nonce=b"1").digest(), bytes)
 assert_type(tagmac.umac64.digest_size, int)
 assert_type(tagmac.tag_many(key, [b"one", bytearray(b"two")]), bytes)
@@ -61,6 +64,7 @@ with tagmac.open_verified(Path("a"), where, manifest="manifest", root=Path()) as
     assert_type(verified.read_at(0, 5), bytes)
     assert_type(io.TextIOWrapper(verified).read(), str)
 assert_type([(one.path, one.was, one.changes) for one in report.differences][0][0], str)
+assert_type([(one.kind, one.status) for one in report.differences], list[tuple[Kind, Status]])
 tree = tagmac.Tree.create(Path("data"), key, leaf=4096)
 assert_type(tree.patch(0, b"bytes", expect=b"tag"), tuple[bytes, bytes])
 try:
@@ -70,6 +74,7 @@ except tagmac.InvalidTag as error:
     assert_type(error.indices, tuple[int, ...])
 
 # Code that they must refuse: without an error here, mypy reports the comment as unused.
+tagmac.Key.from_file("k", format="pem")  # type: ignore[arg-type]
 tagmac.new("key")  # type: ignore[arg-type]
 tagmac.Key(key)  # type: ignore[arg-type]
 tagmac.Session(bytes(16))  # type: ignore[arg-type]

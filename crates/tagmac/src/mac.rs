@@ -11,7 +11,7 @@ use crate::tag::Tag;
 /// A MAC under a key.
 ///
 /// Deterministic MACs have `Nonce = ()`; their types also have `tag`, `verify` and `stream` without
-/// a nonce.
+/// a nonce. For the other types the compiler then suggests the methods below.
 pub trait Mac: Construction {
     /// Returns the length of the tags in bits.
     #[inline]
@@ -29,6 +29,7 @@ pub trait Mac: Construction {
     ///
     /// [`Error::TooLong`] if the message is over the limit of the MAC's definition,
     /// [`Error::PartialByte`] if it ends within a byte and the MAC accepts only whole bytes.
+    #[doc(alias = "tag")]
     #[inline]
     fn tag_with<'m>(
         &self,
@@ -60,6 +61,7 @@ pub trait Mac: Construction {
     /// # Errors
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    #[doc(alias = "verify")]
     #[inline]
     fn verify_with<'m>(
         &self,
@@ -81,6 +83,7 @@ pub trait Mac: Construction {
     /// # Panics
     ///
     /// If the slices do not all have one entry per message.
+    #[doc(alias = "tag_many")]
     #[inline]
     fn tag_many_with(
         &self,
@@ -101,6 +104,7 @@ pub trait Mac: Construction {
     /// # Panics
     ///
     /// If the slices do not all have one entry per message.
+    #[doc(alias = "verify_many")]
     #[inline]
     fn verify_many_with(
         &self,
@@ -113,6 +117,7 @@ pub trait Mac: Construction {
     }
 
     /// Returns a stream for one message under a nonce.
+    #[doc(alias = "stream")]
     #[inline]
     fn stream_with(&self, nonce: &Self::Nonce) -> Stream<&Self>
     where

@@ -8,8 +8,9 @@ use crate::isa::{CipherBlock, Isa, Register, Words, opaque_word};
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
 /// `Tag::default()` has no bits: it is a placeholder that matches no message.
 ///
-/// `==` runs in constant time. `Display` writes lower-case hex. `Debug` prints nothing, because the
-/// right tag of a rejected message must not end up in a log.
+/// `==` runs in constant time. `{}` and `{:x}` write lower-case hex, `{:X}` upper-case, and `#` adds
+/// the prefix `0x`. `Debug` prints nothing, because the right tag of a rejected message must not end
+/// up in a log.
 #[derive(Clone, Copy, Default)]
 pub struct Tag {
     bytes: [u8; Tag::MAX_BYTES],
@@ -107,6 +108,16 @@ impl Tag {
     pub fn bits(&self) -> usize {
         self.bits
     }
+
+    /// Writes the bytes as digits, with the width, fill and `#` of the format.
+    fn hex(&self, f: &mut fmt::Formatter<'_>, digits: &[u8; 16]) -> fmt::Result {
+        let mut text = [0; 2 * Self::MAX_BYTES];
+        for (pair, byte) in text.as_chunks_mut().0.iter_mut().zip(self.as_bytes()) {
+            *pair = [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]];
+        }
+        let text = &text[..2 * self.as_bytes().len()];
+        f.pad_integral(true, "0x", str::from_utf8(text).expect("digits are text"))
+    }
 }
 
 /// Compares a tag with the expected one. A message that was refused matches no tag.
@@ -171,6 +182,18 @@ impl subtle::ConstantTimeEq for Tag {
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::LowerHex for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hex(f, b"0123456789abcdef")
+    }
+}
+
+impl fmt::UpperHex for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hex(f, b"0123456789ABCDEF")
     }
 }
 
@@ -244,6 +267,23 @@ mod tests {
             assert_eq!(whole.is_ok(), (1..=32).contains(&length));
             assert!(whole == new, "{length} bytes");
         }
+    }
+
+    #[test]
+    #[cfg(feature = "std")]
+    fn hex_has_every_digit_and_the_width_of_the_format() {
+        let tag = Tag::new(&[0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef], 64).expect("a tag");
+        assert_eq!(std::format!("{tag:x}"), "0123456789abcdef");
+        assert_eq!(std::format!("{tag:x}"), std::format!("{tag}"));
+        assert_eq!(std::format!("{tag:X}"), "0123456789ABCDEF");
+        assert_eq!(std::format!("{tag:#x}"), "0x0123456789abcdef");
+        assert_eq!(std::format!("{tag:#020X}"), "0x000123456789ABCDEF");
+        assert_eq!(std::format!("{tag:>18x}"), "  0123456789abcdef");
+        assert_eq!(std::format!("{:x}", Tag::default()), "");
+        assert_eq!(
+            std::format!("{:x}", Tag::new(&[0xab; 32], 256).expect("a tag")),
+            "ab".repeat(32)
+        );
     }
 
     #[test]

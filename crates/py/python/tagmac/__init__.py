@@ -12,7 +12,7 @@
 
 import sys
 
-from . import umac32, umac64, umac96, umac128
+from . import _tagmac, umac32, umac64, umac96, umac128
 from ._tagmac import (
     BudgetExhausted,
     IncompleteObject,
@@ -26,7 +26,6 @@ from ._tagmac import (
     WrongKey,
     WrongObject,
     __version__,
-    algorithms_available,
     digest,
     file_digest,
     new,
@@ -34,6 +33,7 @@ from ._tagmac import (
     verify,
     verify_many,
 )
+from .types import Algorithms
 
 if sys.platform != "win32":
     from ._keyref import KeyRef, KeyUnavailable
@@ -53,6 +53,9 @@ if sys.platform != "win32":
     )
     from ._reader import VerifiedReader
     from ._verified import open_verified
+
+algorithms_available = Algorithms(_tagmac.algorithms_available)
+"""The names of all MACs, in capitals. `in` accepts any case."""
 
 __all__ = [
     "BudgetExhausted",

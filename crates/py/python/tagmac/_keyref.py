@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
 from ._tagmac import Key, WrongKey, algorithms_available
+from .types import KeyFormat
 
 # Folders of secrets: systemd names its own in a variable; Docker, Podman and Kubernetes use one
 # path.
@@ -26,7 +27,7 @@ class _Options(TypedDict, total=False):
 
     id: str | None
     alg: str | None
-    format: Literal["auto", "raw", "hex", "base64"]
+    format: KeyFormat
     tag_bits: int | None
 
 
@@ -47,7 +48,7 @@ class KeyRef:
     where: tuple[str, ...]
     id: str | None = None
     alg: str | None = None
-    format: Literal["auto", "raw", "hex", "base64"] = "auto"
+    format: KeyFormat = "auto"
     tag_bits: int | None = None
 
     def __post_init__(self) -> None:
