@@ -1,0 +1,114 @@
+package org.tagmac;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * The native methods. The library checks every argument again, and looks handles up in a table, so
+ * that no argument can crash the JVM.
+ *
+ * <p>Callers keep the owner of a handle reachable until the call returns.
+ */
+final class Native {
+    private Native() {}
+
+    static {
+        NativeLibrary.load();
+    }
+
+    static native byte[] algorithms();
+
+    static native byte[] version();
+
+    static native long keyNew(String algorithm, byte[] key, int tagBits);
+
+    static native long keyFromFile(String path, int tagBits) throws IOException;
+
+    static native long keyFromEnv(String name, int tagBits) throws IOException;
+
+    static native long keyFromText(byte[] text, int tagBits) throws IOException;
+
+    static native byte[] keyInfo(long key);
+
+    static native void keyTag(long key, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+
+    static native void keyTagBuffer(
+            long key, byte[] nonce, ByteBuffer message, int at, int size, byte[] tag);
+
+    static native boolean keyMatches(
+            long key, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+
+    static native boolean keyMatchesBuffer(
+            long key, byte[] nonce, ByteBuffer message, int at, int size, byte[] tag);
+
+    static native void keyFree(long key);
+
+    static native void tagMany(
+            long key,
+            int count,
+            int width,
+            ByteBuffer data,
+            int dataAt,
+            int dataSize,
+            ByteBuffer offsets,
+            int offsetsAt,
+            ByteBuffer nonces,
+            int noncesAt,
+            int noncesSize,
+            ByteBuffer tags,
+            int tagsAt);
+
+    static native int verifyMany(
+            long key,
+            int count,
+            int width,
+            ByteBuffer data,
+            int dataAt,
+            int dataSize,
+            ByteBuffer offsets,
+            int offsetsAt,
+            ByteBuffer nonces,
+            int noncesAt,
+            int noncesSize,
+            ByteBuffer tags,
+            int tagsAt,
+            ByteBuffer verdicts,
+            int verdictsAt);
+
+    static native long contextNew();
+
+    static native boolean contextInit(long context, int algorithm, byte[] key, int tagBits);
+
+    static native void contextTag(
+            long context, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+
+    static native void contextUpdate(long context, byte[] nonce, byte[] data, int at, int size);
+
+    static native void contextUpdateBuffer(
+            long context, byte[] nonce, ByteBuffer data, int at, int size);
+
+    static native void contextFinish(long context, byte[] tag);
+
+    static native void contextReset(long context);
+
+    static native long contextFork(long context);
+
+    static native void contextFree(long context);
+
+    static native long sessionNew(long key, byte[] nonce, long maxMessage, double probability);
+
+    static native long sessionRestore(long key, byte[] saved, long maxMessage, double probability);
+
+    static native byte[] sessionTag(long session, byte[] message, int at, int size);
+
+    static native boolean sessionMatches(
+            long session, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+
+    static native void sessionReserve(long session, long messages);
+
+    static native byte[] sessionSave(long session);
+
+    static native long sessionCount(long session, int which);
+
+    static native void sessionFree(long session);
+}

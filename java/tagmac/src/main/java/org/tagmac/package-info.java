@@ -1,0 +1,2 @@
+/** Message authentication with the parallel MACs PMAC, LightMAC, EliMAC, Poly1305 and UMAC. */
+package org.tagmac;
