@@ -201,3 +201,21 @@ fn limits_never_grow_where_they_should_fall() {
         }
     }
 }
+
+#[test]
+fn blocks_of_messages_of_any_length() {
+    let light = |s| Theorem::LightMac { n: 128, s, t: 128 };
+    let pmac = |n| Theorem::Pmac { n, t: n };
+    for length in [0, 1, 11, 12, 13, 15, 16, 17, 1500, (1 << 61) - 1, 1 << 61, u64::MAX] {
+        let bits = 8 * u128::from(length);
+        for n in [64, 100, 128] {
+            assert_eq!(pmac(n).blocks(length), bits.div_ceil(n.into()).max(1), "{n}, {length}");
+        }
+        for s in [0, 8, 32, 120] {
+            let expected = bits / u128::from(128 - s);
+            assert_eq!(light(s).blocks(length), expected, "{s}, {length}");
+        }
+        // No bits are left for the message.
+        assert_eq!(light(128).blocks(length), bits);
+    }
+}

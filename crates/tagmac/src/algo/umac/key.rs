@@ -29,7 +29,7 @@ impl Drop for HashKey {
     }
 }
 
-/// The number of key blocks for each use, below 256: the pads, NH, POLY, L3-HASH and its last step.
+/// The number of key blocks for each use: the pads, NH, POLY, L3-HASH and its last step.
 type Uses = [usize; 5];
 
 /// The maximum number of key blocks: that of UMAC-128 with a cipher that has a key of 32 bytes.
@@ -55,9 +55,8 @@ impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
         let mut rest = &mut *self.out;
         for (number, blocks) in (0u128..).zip(self.uses) {
             let (now, later) = rest.split_at_mut(*blocks);
-            // Both numbers are below 256: the last bytes of two big-endian words of 64 bits.
             for (i, block) in (1u128..).zip(now) {
-                *block = (number << 56 | i << 120).to_le_bytes().xor(&whitening);
+                *block = (number << 64 | i).to_be_bytes().xor(&whitening);
             }
             rest = later;
         }

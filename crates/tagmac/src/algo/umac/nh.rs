@@ -54,11 +54,9 @@ impl NhKey {
     pub(super) fn set(&mut self, i: usize, bytes: &Block) {
         let unit =
             if i.is_multiple_of(2) { &mut self.even.0[i / 2] } else { &mut self.odd.0[i / 2] };
-        // One shuffle where the level has it.
-        *unit = core::array::from_fn(
-            #[inline(always)]
-            |i| bytes[i ^ 3],
-        );
+        for (word, bytes) in unit.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = [bytes[3], bytes[2], bytes[1], bytes[0]];
+        }
     }
 
     /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
