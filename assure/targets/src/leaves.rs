@@ -90,7 +90,7 @@ impl Sealed {
                 sealing.run(&()).expect("it can be sealed");
                 let contents = Contents::open(&key, &raw, &manifest).expect("its own manifest");
                 let read = |name| fs::read(folder.path(name)).unwrap_or_default();
-                Version { seal: contents.manifest().seal, files: FILES.map(read) }
+                Version { seal: contents.seal(), files: FILES.map(read) }
             });
             Sealed { raw, key, versions }
         })
@@ -119,7 +119,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays is small.
+        // Leftovers are small.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -209,7 +209,7 @@ impl State {
         let manifest = self.folder.path(FILES[MANIFEST]);
         self.tree = match SealedTree::open(key, raw, &manifest, &self.folder.path("t")) {
             Ok(tree) => {
-                let seal = tree.contents().manifest().seal;
+                let seal = tree.contents().seal();
                 let version = versions.iter().position(|version| version.seal == seal);
                 Some((tree, version.expect("must be a manifest that was sealed")))
             }
@@ -236,7 +236,7 @@ impl State {
         }
     }
 
-    /// Checks an error of a reader: with the sealed files there is none.
+    /// Checks an error of a reader: the sealed files can be read.
     fn failed(&self, error: &Error, number: usize, version: usize) {
         let is_expected = matches!(error.kind(), ErrorKind::Mismatch | ErrorKind::Io);
         assert!(is_expected, "{:?}: {error}", error.kind());

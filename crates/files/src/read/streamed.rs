@@ -11,7 +11,7 @@ use crate::read_error::ReadError;
 pub struct LeafStream<'a> {
     parts: Parts<'a>,
     growing: Growing<'a>,
-    /// The bytes after the blocks that were hashed. None were hashed if there are none.
+    /// The bytes after the blocks that were hashed: at least one, except at the start.
     rest: Vec<u8>,
     bytes: u64,
     /// Set by an error of `update`.
