@@ -193,10 +193,9 @@ fn records_that_were_sealed_are_not_missing() {
         place.keyed("seal", &["t", "-o", "m"]).exits(0);
         place.keyed("audit", &records).exits(0);
     }
-    let ran = place.keyed("audit", &records).exits(0).prints("");
-    for name in ["l", "p"] {
-        ran.says(&[&format!("{name}: sealed, but not audited: this run keeps its records there")]);
-    }
+    let said = ["l", "p"]
+        .map(|name| format!("{name}: sealed, but not audited: this run keeps its records there"));
+    place.keyed("audit", &records).exits(0).prints("").says(&[&said[0], &said[1]]);
     let proof = &json(&place, &records)["proof"];
     assert_eq!((&proof["files"], &proof["read"]), (&9.into(), &9.into()));
     // Without the options they are files like others.
