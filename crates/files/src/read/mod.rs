@@ -226,10 +226,11 @@ impl<'a> FileReader<'a> {
             unchanged(before, &file.metadata()?, bytes)?;
         }
         let one = Tagged::new(one.tag()?, bytes);
-        let (mut two, rest) = match two {
+        let (tag, rest) = match two {
             Second::Leaves(stream) => stream.finish()?,
-            Second::Plain(stream) => (Tagged::new(stream.tag()?, bytes), Vec::new()),
+            Second::Plain(stream) => (stream.tag()?, Vec::new()),
         };
+        let mut two = Tagged::new(tag, bytes);
         if let (Some(leaves), Some(sums)) = (leaves, sums) {
             let (leaf, sums) = (sums.leaf(), sums.into_sums());
             two.leaf_tags = leaves.tags(&two.tag, bytes, leaf, &sums, &rest);

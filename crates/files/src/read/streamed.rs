@@ -1,9 +1,9 @@
 //! The tag and the leaf tags of a message that arrives in chunks of any length.
 
+use tagmac::Tag;
 use tagmac::hazmat::PartError;
 use tagmac_any::{AnyMac, Parts};
 
-use crate::read::Tagged;
 use crate::read::pieces::{Growing, LeafSums};
 use crate::read_error::ReadError;
 
@@ -13,7 +13,6 @@ pub struct LeafStream<'a> {
     growing: Growing<'a>,
     /// The bytes after the blocks that were hashed: at least one, except at the start.
     rest: Vec<u8>,
-    bytes: u64,
     /// Set by an error of `update`.
     failed: Option<PartError>,
 }
@@ -23,12 +22,11 @@ impl<'a> LeafStream<'a> {
     pub fn new(mac: &'a AnyMac, sums: &'a LeafSums) -> Result<LeafStream<'a>, PartError> {
         let parts = mac.parts().ok_or(PartError::ForeignPart)?;
         let growing = Growing::new(parts, 0, Some(sums))?;
-        Ok(LeafStream { parts, growing, rest: Vec::new(), bytes: 0, failed: None })
+        Ok(LeafStream { parts, growing, rest: Vec::new(), failed: None })
     }
 
-    /// Appends bytes. [`finish`](LeafStream::finish) returns an error.
+    /// Appends bytes. [`finish`](LeafStream::finish) returns the error, if any.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
         self.rest.extend_from_slice(bytes);
         // The last block is special for some MACs, so at least one byte is left.
         let block = self.parts.block();
@@ -41,11 +39,11 @@ impl<'a> LeafStream<'a> {
 
     /// Returns the tag, and the bytes after the last leaf's blocks. The sums are complete then. The
     /// message must not be empty.
-    pub fn finish(self) -> Result<(Tagged, Vec<u8>), ReadError> {
-        let LeafStream { parts, mut growing, rest, bytes, failed } = self;
+    pub fn finish(self) -> Result<(Tag, Vec<u8>), ReadError> {
+        let LeafStream { parts, mut growing, rest, failed } = self;
         failed.map_or(Ok(()), Err)?;
         let end = growing.close_last(&rest)?.to_vec();
         let tag = parts.finish(growing.finish()?, &[], &end)?;
-        Ok((Tagged::new(tag, bytes), end))
+        Ok((tag, end))
     }
 }
