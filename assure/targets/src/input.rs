@@ -22,6 +22,11 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Takes the remaining bytes.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
     /// Takes a number of 16 bits.
     pub fn short(&mut self) -> usize {
         usize::from(u16::from_le_bytes([self.byte(), self.byte()]))

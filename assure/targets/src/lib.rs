@@ -13,6 +13,7 @@ mod edits;
 mod input;
 mod kernels;
 mod keys;
+mod leaves;
 mod ledgers;
 mod lists;
 mod manifests;
@@ -45,7 +46,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     parser("keys", keys::run, keys::seeds, 600, 250_000),
     target("bare", bare::run, bare::seeds, 600, 40_000),
     parser("lists", lists::run, lists::seeds, 2048, 250_000),
@@ -60,6 +61,7 @@ pub const TARGETS: [Target; 17] = [
     target("whole", whole::run, whole::seeds, 256, 40_000),
     target("streams", streams::run, streams::seeds, 256, 15_000),
     target("edits", edits::run, edits::seeds, 256, 40_000),
+    target("leaves", leaves::run, leaves::seeds, 256, 3_000),
     target("arguments", arguments::run, arguments::seeds, 256, 25_000),
     target("calls", calls::run, calls::seeds, 256, 25_000),
     target("kernels", kernels::run, kernels::seeds, 64, 6_000),

@@ -23,12 +23,16 @@ pub enum Plant {
     LastMissing,
     /// A merge of ledgers loses the exceptions of one.
     ExceptionsLost,
+    /// A reader of leaves verifies only the first leaf of a range.
+    LeafUnverified,
+    /// A reader of leaves verifies a leaf, and reads its bytes again to return them.
+    ReadAgain,
     /// The best level loses the last byte of messages of 70 to 99 bytes.
     TailLost,
 }
 
 /// The planted bugs, each with its name and the target that must find it.
-pub const PLANTS: [(Plant, &str, &str); 10] = [
+pub const PLANTS: [(Plant, &str, &str); 12] = [
     (Plant::LengthTrusted, "length-trusted", "checkpoints"),
     (Plant::TruncatedField, "truncated-field", "sidecars"),
     (Plant::EscapeLost, "escape-lost", "names"),
@@ -38,6 +42,8 @@ pub const PLANTS: [(Plant, &str, &str); 10] = [
     (Plant::UpdateAfterFinal, "update-after-final", "calls"),
     (Plant::LastMissing, "last-missing", "whole"),
     (Plant::ExceptionsLost, "exceptions-lost", "ledgers"),
+    (Plant::LeafUnverified, "leaf-unverified", "leaves"),
+    (Plant::ReadAgain, "read-again", "leaves"),
     (Plant::TailLost, "tail-lost", "kernels"),
 ];
 

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn tagmac_manifest_sequence(manifest: *const Manifest) -> 
     value(0, || {
         // SAFETY: the header requires a manifest.
         let manifest = unsafe { slot::<Opened, Manifest>(manifest) }?.read()?;
-        Ok(manifest.0.manifest().header.chain.sequence)
+        Ok(manifest.0.chain().sequence)
     })
 }
 

@@ -207,7 +207,8 @@ impl Tagger<'_> {
         let algorithm = self.new.mac.algorithm();
         let nonce = algorithm.random_nonce().map_err(ReadError::from)?;
         let own = old.nonce.as_deref().unwrap_or_default();
-        let [found, made] = self.reader.tag_twice(&file, &before, own, (&self.new.mac, &nonce))?;
+        let [found, made] =
+            self.reader.tag_twice(&file, &before, own, (&self.new.mac, &nonce, None))?;
         read::in_place(path, &file)?;
         if found.tag != expected {
             return Ok(None);

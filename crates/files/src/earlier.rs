@@ -24,14 +24,24 @@ pub(crate) struct EarlierLeaves {
     pub has_tags: bool,
 }
 
-/// An entry of an earlier manifest.
+/// An entry of an earlier manifest or of a checkpoint.
 pub(crate) struct Old {
     pub entry: Entry,
-    /// The number of its first leaf tag.
-    pub first: u64,
+    pub leaf_tags: OldLeafTags,
 }
 
-impl<I: Iterator<Item = Result<Entry, Error>>> Earlier<I> {
+/// The place of the leaf tags of a file that is not read.
+pub(crate) enum OldLeafTags {
+    /// In the earlier manifest's file of leaf tags. This is the number of the first one.
+    From(u64),
+    /// In the checkpoint.
+    Saved(Vec<u8>),
+}
+
+/// An entry, and its leaf tags if it is from a checkpoint.
+pub(crate) type Found = (Entry, Option<Vec<u8>>);
+
+impl<I: Iterator<Item = Result<Found, Error>>> Earlier<I> {
     pub fn new(entries: Option<I>, leaves: Option<EarlierLeaves>) -> Earlier<I> {
         Earlier { entries: entries.map(Iterator::peekable), leaves, tags: 0 }
     }
@@ -40,17 +50,18 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Earlier<I> {
     /// is not returned: it must be read.
     pub fn find(&mut self, path: &[u8]) -> Result<Option<Old>, Error> {
         let Some(entries) = &mut self.entries else { return Ok(None) };
-        let is_before = |entry: &Result<Entry, Error>| match entry {
-            Ok(entry) => dir::order(&entry.path, path).is_le(),
+        let is_before = |found: &Result<Found, Error>| match found {
+            Ok((entry, _)) => dir::order(&entry.path, path).is_le(),
             Err(_) => true,
         };
-        while let Some(entry) = entries.next_if(is_before) {
-            let (entry, first) = (entry?, self.tags);
+        while let Some(found) = entries.next_if(is_before) {
+            let ((entry, saved), first) = (found?, self.tags);
             let own = self.leaves.map_or(0, |leaves| leaf_size::count(leaves.size, entry.size()));
             self.tags += own;
             if entry.path == path {
                 let has_tags = own == 0 || self.leaves.is_none_or(|leaves| leaves.has_tags);
-                return Ok(has_tags.then_some(Old { entry, first }));
+                let leaf_tags = saved.map_or(OldLeafTags::From(first), OldLeafTags::Saved);
+                return Ok(has_tags.then_some(Old { entry, leaf_tags }));
             }
         }
         Ok(None)

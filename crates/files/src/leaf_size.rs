@@ -26,11 +26,33 @@ pub fn count(size: u64, bytes: u64) -> u64 {
     of(size, bytes).map_or(0, |leaf| bytes.div_ceil(leaf))
 }
 
+/// Returns the length of leaves under another MAC, whose blocks have `block` bytes: `size`, rounded
+/// to whole blocks. Down, unless a manifest cannot have that.
+pub fn in_blocks(size: u64, block: usize) -> u64 {
+    let block = block as u64;
+    let down = size / block * block;
+    if ALL.contains(&down) { down } else { down + block }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const DEFAULT: u64 = 64 << 10;
+
+    #[test]
+    fn each_length_can_be_in_other_blocks() {
+        for block in 1..=64 {
+            for size in (4000..4200).chain([DEFAULT, MAX - 1, MAX]) {
+                let found = in_blocks(size, block);
+                assert!(
+                    found.is_multiple_of(block as u64) && ALL.contains(&found),
+                    "{size} {block}"
+                );
+                assert!(found.abs_diff(size) < block as u64);
+            }
+        }
+    }
 
     #[test]
     fn a_file_has_at_most_2_19_leaves() {

@@ -12,6 +12,8 @@ use crate::day::Day;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::identity::Identity;
+use crate::leaf_size;
+use crate::leaves;
 use crate::manifest::header::Header;
 use crate::manifest::writer::Writer;
 use crate::manifest::{Manifest, ManifestError, seal_mac};
@@ -19,7 +21,7 @@ use crate::open_key::OpenKey;
 use crate::position::Positions;
 use crate::progress::{Progress, Total};
 use crate::raw_key::RawKey;
-use crate::scanner::Second;
+use crate::scanner::{Anew, Second};
 use crate::seal::there;
 use tagmac::Tag;
 
@@ -47,6 +49,8 @@ pub struct Names<'a> {
 pub struct Rekeying<'a> {
     audit: TreeAudit<'a>,
     writer: Writer,
+    /// The leaf tags, if the old manifest has some.
+    leaves: Option<leaves::sealing::Sealing>,
     chain: Chain,
     plan: Plan,
     output: &'a Path,
@@ -75,23 +79,27 @@ impl<'a> Rekeying<'a> {
             )));
         }
         let mut audit = TreeAudit::open(old.open, old.raw, manifest, directory)?;
-        if audit.manifest().header.options.leaves.is_some() {
-            return Err(Error::usage(format_args!(
-                "{}: a manifest with leaf tags cannot get a new key; audit the directory and seal it \
-                 under the new key",
-                Escaped::name(manifest)
-            )));
-        }
         let Manifest { header, seal, .. } = audit.manifest();
         let chain = header.chain.next(*seal, Day::today());
-        let filters = header.filters.clone();
-        let header = Header::new(new.open, header.options, chain.clone(), filters);
+        let (filters, mut options) = (header.filters.clone(), header.options);
+        let leaves = match options.leaves {
+            None => None,
+            Some(size) => {
+                let size = leaf_size::in_blocks(size, new.open.parts()?.block());
+                options.leaves = Some(size);
+                let file = leaves::file::path(output, chain.sequence);
+                let key = (new.open, new.raw);
+                Some(leaves::sealing::Sealing::new(key, size, directory, file, None)?)
+            }
+        };
+        let header = Header::new(new.open, options, chain.clone(), filters);
         let seal_mac = seal_mac(new.raw);
         let writer = Writer::create(output, header, &seal_mac)?;
         audit.exclude(Ok(writer.exclusions()?.into()))?;
-        audit.tag_anew(Second { mac: new.open.mac.clone(), seal_mac });
+        let made = leaves.as_ref().map(|leaves| leaves.leaves().clone());
+        audit.tag_anew(Second { mac: new.open.mac.clone(), seal_mac, leaves: made });
         let plan = Plan::all(Positions::new(old.raw));
-        Ok(Rekeying { audit, writer, chain, plan, output, replaces })
+        Ok(Rekeying { audit, writer, leaves, chain, plan, output, replaces })
     }
 
     /// Returns the old manifest.
@@ -112,13 +120,16 @@ impl<'a> Rekeying<'a> {
         progress: &dyn Progress,
         put: &mut Put<'_>,
     ) -> Result<Rekeyed, Error> {
-        let Rekeying { audit, mut writer, chain, plan, output, replaces } = self;
+        let Rekeying { audit, mut writer, mut leaves, chain, plan, output, replaces } = self;
         let mut same = true;
         let put = &mut |path: &[u8], kind: &'static str, status: Status<'_>, turn| {
             same &= matches!(status, Status::Unchanged);
             put(path, kind, status, turn);
         };
-        let keep = &mut |entry| writer.entry(&entry);
+        let keep = &mut |Anew { entry, leaf_tags }| {
+            writer.entry(&entry)?;
+            leaves.as_mut().map_or(Ok(()), |leaves| leaves.add(&entry, &leaf_tags))
+        };
         let audited = audit.keeping(&plan, &[], threads, progress, put, keep)?;
         if !same {
             return Ok(Rekeyed { written: None, audited });
@@ -127,7 +138,13 @@ impl<'a> Rekeying<'a> {
         if there(output) != replaces {
             return Err(ManifestError::OtherRun { manifest: output.into() }.into());
         }
+        let has_leaves = leaves.is_some();
+        leaves.map(leaves::sealing::Sealing::finish).transpose()?;
         let seal = writer.finish()?;
+        // Until here, the old manifest has its leaf tags.
+        if has_leaves {
+            leaves::file::sweep(output, Some(chain.sequence));
+        }
         Ok(Rekeyed { written: Some((seal, chain)), audited })
     }
 }

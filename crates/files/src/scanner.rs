@@ -33,6 +33,16 @@ pub struct Second {
     pub mac: AnyMac,
     /// The MAC of extended attributes.
     pub seal_mac: AnyMac,
+    /// Makes leaf tags of files that are longer than a leaf.
+    pub leaves: Option<Leaves>,
+}
+
+/// An entry under a second key.
+pub struct Anew {
+    /// The entry.
+    pub entry: Entry,
+    /// Its leaf tags, if it has some.
+    pub leaf_tags: Vec<u8>,
 }
 
 /// Reads entries of a tree.
@@ -51,7 +61,7 @@ pub struct Scanner<'a> {
     second: Option<Second>,
     /// The content and the attributes of the last entry, under the second key.
     anew: (Option<Content>, Option<Tag>),
-    /// The leaf tags of the last entry.
+    /// The leaf tags of the last entry, under the second key if there is one.
     leaf_tags: Vec<u8>,
 }
 
@@ -239,11 +249,13 @@ impl Scanner<'_> {
             };
             let tagged = match &self.second {
                 None => self.reader.tag_open(&file, &before, &content.nonce)?,
-                Some(Second { mac, .. }) => {
+                Some(Second { mac, leaves, .. }) => {
                     let nonce = mac.algorithm().random_nonce()?;
-                    let tagged =
-                        self.reader.tag_twice(&file, &before, &content.nonce, (mac, &nonce))?;
-                    let [tagged, Tagged { tag, bytes, .. }] = tagged;
+                    let second = (mac, &*nonce, leaves.as_ref());
+                    let [mut tagged, anew] =
+                        self.reader.tag_twice(&file, &before, &content.nonce, second)?;
+                    let Tagged { tag, bytes, leaf_tags } = anew;
+                    tagged.leaf_tags = leaf_tags;
                     self.anew.0 = Some(Content { size: bytes, nonce, tag: Some(tag) });
                     tagged
                 }
@@ -277,13 +289,15 @@ impl Scanner<'_> {
 
     /// Returns the last scanned entry under the second key, if there is one. `found` is that entry,
     /// and `path` its path.
-    pub fn anew(&mut self, path: &[u8], found: &Entry) -> Option<Entry> {
+    pub fn anew(&mut self, path: &[u8], found: &Entry) -> Option<Anew> {
         self.second.as_ref()?;
         let (content, xattrs) = mem::take(&mut self.anew);
-        Some(Entry { path: path.to_vec(), content, xattrs, ..found.clone() })
+        let entry = Entry { path: path.to_vec(), content, xattrs, ..found.clone() };
+        Some(Anew { entry, leaf_tags: self.leaf_tags() })
     }
 
-    /// Returns the leaf tags of the last entry, if it was read and has leaves.
+    /// Returns the leaf tags of the last entry, if it was read and has leaves; with a second key,
+    /// those under that key.
     pub fn leaf_tags(&mut self) -> Vec<u8> {
         mem::take(&mut self.leaf_tags)
     }

@@ -8,7 +8,7 @@ use crate::chain::Chain;
 use crate::day::Day;
 use crate::diagnostic::diagnostic;
 use crate::dir::{DirTree, EntryKind, FileStat};
-use crate::earlier::{Earlier, Old};
+use crate::earlier::{Earlier, Old, OldLeafTags};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
@@ -142,9 +142,6 @@ impl<'a> Sealing<'a> {
         let (chain, had_leaves) = chain(&options, since.as_ref(), verified)?;
         let sealed = ManifestOptions { listed: options.list.is_some(), ..options.sealed };
         let leaves = match sealed.leaves {
-            Some(_) if options.checkpoint.is_some() => {
-                return Err(Error::usage("a checkpoint keeps no leaf tags"));
-            }
             Some(size) => {
                 let since = since.as_ref().zip(options.since);
                 let file = leaves::file::path(options.output, chain.sequence);
@@ -214,9 +211,12 @@ impl<'a> Sealing<'a> {
         let Scanners { mut main, mut others } =
             scanners.map_err(failed)?.with_leaves(made.as_ref());
         let entries = since.as_ref().map(|manifest| manifest.entries(key)).transpose()?;
+        let entries = entries.map(|all| all.map(|entry| Ok((entry?, None))));
         let mut earlier =
             Earlier::new(entries, leaves.as_ref().map(leaves::sealing::Sealing::earlier));
         let entries = checkpoint.as_ref().map(Checkpoint::entries).transpose()?;
+        let entries = entries
+            .map(|all| all.map(|found| found.map(|(entry, leaf_tags)| (entry, Some(leaf_tags)))));
         let mut resumed = Earlier::new(entries, None);
         let counts = SealCounts::default();
         let mut sealer =
@@ -291,8 +291,11 @@ impl<'a> Sealing<'a> {
                     });
                     sealer.counts.carried += u64::from(carried.is_some() && !is_saved);
                     sealer.counts.resumed += u64::from(carried.is_some() && is_saved);
-                    let first = carried.map(|old| old.first);
-                    sealer.entry(&Entry { path, ..entry }, first, &leaf_tags)
+                    let leaf_tags = match carried {
+                        Some(old) => LeafTags::Old(old.leaf_tags),
+                        None => LeafTags::Made(leaf_tags),
+                    };
+                    sealer.entry(&Entry { path, ..entry }, &leaf_tags)
                 }
                 Observation::Unreadable(error) => {
                     will_fail.store(!options.skip_unreadable, Ordering::Relaxed);
@@ -337,9 +340,17 @@ struct Job {
     /// True if that is from the checkpoint.
     is_saved: bool,
 }
+
+/// The leaf tags of an entry.
+enum LeafTags {
+    /// Of a file that was read; none for other entries.
+    Made(Vec<u8>),
+    /// Of a file that was carried over.
+    Old(OldLeafTags),
+}
+
 /// Returns the place of the new manifest in a chain, after the manifest that it replaces, or else after
 /// the one that it takes stamps from; and whether the replaced one has leaf tags.
-/// after the one that it takes stamps from.
 fn chain(
     options: &SealOptions<'_>,
     since: Option<&Manifest>,
@@ -381,7 +392,8 @@ fn checkpoint<'a>(
         return Err(Error::usage(format_args!("{name}: the checkpoint would be the manifest")));
     }
     let root = FileStat::from_fd(tree.root()).map_err(|error| failed(options, error))?.identity;
-    Checkpoint::open(path, key, seal_mac, root, options.checkpoint_every).map(Some)
+    let (leaves, every) = (options.sealed.leaves, options.checkpoint_every);
+    Checkpoint::open(path, key, seal_mac, root, leaves, every).map(Some)
 }
 
 fn failed(options: &SealOptions<'_>, error: io::Error) -> Error {
@@ -399,9 +411,8 @@ struct Sealer<'a> {
 }
 
 impl Sealer<'_> {
-    /// Adds an entry. A file that was carried over is in an earlier manifest or checkpoint; the
-    /// number of its first leaf tag there is `carried`. Any other file has the leaf tags `made`.
-    fn entry(&mut self, entry: &Entry, carried: Option<u64>, made: &[u8]) -> Result<(), Error> {
+    /// Adds an entry and its leaf tags.
+    fn entry(&mut self, entry: &Entry, leaf_tags: &LeafTags) -> Result<(), Error> {
         let counts = &mut self.counts;
         match entry.kind {
             EntryKind::File => counts.files += 1,
@@ -414,12 +425,17 @@ impl Sealer<'_> {
         if !self.will_fail() {
             self.writer.entry(entry)?;
             if let Some(leaves) = &mut self.leaves {
-                leaves.add(entry, made, carried)?;
+                match leaf_tags {
+                    LeafTags::Made(tags) | LeafTags::Old(OldLeafTags::Saved(tags)) => {
+                        leaves.add(entry, tags)?;
+                    }
+                    LeafTags::Old(OldLeafTags::From(first)) => leaves.carry(entry, *first)?,
+                }
             }
         }
         if let Some(checkpoint) = &mut self.checkpoint {
-            if carried.is_none() {
-                checkpoint.record(entry);
+            if let LeafTags::Made(tags) = leaf_tags {
+                checkpoint.record(entry, tags);
             }
             checkpoint.save_if_due();
         }

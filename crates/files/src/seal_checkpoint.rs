@@ -1,9 +1,9 @@
 //! The checkpoint of a seal, which lets an interrupted run resume.
 //! `docs/formats/seal-checkpoint.md` specifies the format.
 //!
-//! It holds a line for each file that was read, and grows at its end. Each seal covers all
-//! text above, so a kill loses at most the lines after the last seal. A line is used as one of an earlier
-//! manifest is: only if the file still has its stamp.
+//! It holds a line for each file that was read, with its leaf tags if the manifest has some, and grows
+//! at its end. Each seal covers all text above, so a kill loses at most the lines after the last seal.
+//! A line is used as one of an earlier manifest is: only if the file still has its stamp.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Take, Write};
@@ -23,6 +23,8 @@ use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
 use crate::faults;
 use crate::identity::Identity;
+use crate::leaf_size;
+use crate::leaves::TAG_BYTES;
 use crate::line_reader::Lines;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::Header;
@@ -35,6 +37,10 @@ use crate::read_error::ReadError;
 
 const MAGIC: &str = "tagmac-seal-checkpoint-1";
 const KEY_ID: &[u8] = b"key id: ";
+/// Leaf tags of the file above.
+const LEAVES: &[u8] = b"leaves: ";
+/// Bytes of leaf tags in a line.
+const LEAVES_BYTES: usize = 1024 * TAG_BYTES;
 /// The number of lines before the first seal.
 const HEAD: usize = 5;
 /// Time between two seals of the checkpoint.
@@ -46,8 +52,8 @@ const SHARE: u32 = 20;
 pub struct Checkpoint<'a> {
     path: &'a Path,
     file: File,
-    /// The header that the form of the lines depends on. No options are sealed: a run that resumes
-    /// reads all metadata again.
+    /// The header that the form of the lines depends on. No metadata is sealed: a run that resumes
+    /// reads all of it again.
     header: Header,
     mac: AnyMac,
     /// The MAC of all text that was written or is in the buffer.
@@ -70,16 +76,19 @@ pub struct Checkpoint<'a> {
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Opens the checkpoint of a seal of the directory `root`, or creates it. It is sealed every
-    /// `every` bytes of files, or every 5 seconds if that is `None`.
+    /// Opens the checkpoint of a seal of the directory `root`, or creates it. With `leaves`, it keeps
+    /// leaf tags of leaves of that length. It is sealed every `every` bytes of files, or every 5
+    /// seconds if that is `None`.
     pub fn open(
         path: &'a Path,
         key: &OpenKey,
         mac: &AnyMac,
         root: Identity,
+        leaves: Option<u64>,
         every: Option<u64>,
     ) -> Result<Checkpoint<'a>, Error> {
-        let (options, chain) = (ManifestOptions::default(), Chain::start(Day::today()));
+        let options = ManifestOptions { leaves, ..ManifestOptions::default() };
+        let chain = Chain::start(Day::today());
         let header = Header::new(key, options, chain, Vec::new());
         let head = head(&header, root);
         let io = |error: io::Error| Error::io(named(path, io_reason(&error)));
@@ -112,7 +121,7 @@ impl<'a> Checkpoint<'a> {
         };
         let files = checkpoint.verify(head.as_bytes())?;
         checkpoint.last = match checkpoint.entries()?.last() {
-            Some(entry) => entry?.path,
+            Some(entry) => entry?.0.path,
             None => Vec::new(),
         };
         faults::set_len(&checkpoint.file, checkpoint.length).map_err(io)?;
@@ -156,7 +165,7 @@ impl<'a> Checkpoint<'a> {
             let before = text.stream.fork();
             let Some(line) = text.line().map_err(|error| self.io(&error))? else { break };
             let Some(hex) = line.strip_prefix(SEAL) else {
-                lines += 1;
+                lines += u64::from(!line.starts_with(LEAVES));
                 continue;
             };
             let seal = base16ct::lower::decode_vec(hex).ok();
@@ -167,8 +176,8 @@ impl<'a> Checkpoint<'a> {
         }
         let (stream, length) = sealed.ok_or_else(damaged)?;
         if found != head {
-            let what =
-                "the checkpoint is for another directory or tag length; remove it to start over";
+            let what = "the checkpoint is for another directory, or for tags or leaves of another length; \
+                 remove it to start over";
             return Err(Error::mismatch(named(self.path, what)));
         }
         (self.stream, self.length, self.earlier) = (stream, length, length);
@@ -190,9 +199,9 @@ impl<'a> Checkpoint<'a> {
         Exclusion::of_file(self.path, &self.file)
     }
 
-    /// Adds a file that was read, and seals the checkpoint if that is due. A file without a stamp
-    /// could not be recognized later; one before the last line was changed after it was recorded.
-    pub fn record(&mut self, entry: &Entry) {
+    /// Adds a file that was read, and its leaf tags. A file without a stamp could not be recognized
+    /// later; one before the last line was changed after it was recorded.
+    pub fn record(&mut self, entry: &Entry, leaf_tags: &[u8]) {
         let Some(content) = entry.content.as_ref().filter(|content| content.tag.is_some()) else {
             return;
         };
@@ -200,8 +209,16 @@ impl<'a> Checkpoint<'a> {
         if self.failed || entry.kind != EntryKind::File || entry.stamp.is_none() || !is_later {
             return;
         }
+        if leaf_tags.len() as u64 != leaf_bytes(&self.header, entry) {
+            return;
+        }
         let start = self.buffer.len();
         entry.write(&self.header, &mut self.buffer);
+        for tags in leaf_tags.chunks(LEAVES_BYTES) {
+            self.buffer.extend_from_slice(LEAVES);
+            self.buffer.extend_from_slice(base16ct::lower::encode_string(tags).as_bytes());
+            self.buffer.push(b'\n');
+        }
         self.stream.update(&self.buffer[start..]);
         self.last.clone_from(&entry.path);
         self.bytes = self.bytes.saturating_add(content.size);
@@ -277,7 +294,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// The entries of a checkpoint.
+/// The entries of a checkpoint, each with its leaf tags.
 pub struct Entries {
     /// `None` after the end or an error.
     text: Option<Text>,
@@ -289,7 +306,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    fn read(&mut self) -> Result<Option<Entry>, Error> {
+    fn read(&mut self) -> Result<Option<(Entry, Vec<u8>)>, Error> {
         let wrong = |_| damaged(&self.shown);
         let Some(text) = &mut self.text else { return Ok(None) };
         loop {
@@ -311,16 +328,27 @@ impl Entries {
                     return Err(damaged(&self.shown));
                 }
                 self.last.clone_from(&entry.path);
-                return Ok(Some(entry));
+                let wanted = leaf_bytes(&self.header, &entry);
+                let mut tags = Vec::new();
+                while (tags.len() as u64) < wanted {
+                    let line = text.line().map_err(wrong)?.unwrap_or_default();
+                    let found = line.strip_prefix(LEAVES).filter(|hex| !hex.is_empty());
+                    let found = found.and_then(|hex| base16ct::lower::decode_vec(hex).ok());
+                    tags.extend_from_slice(&found.ok_or_else(|| damaged(&self.shown))?);
+                }
+                if tags.len() as u64 != wanted {
+                    return Err(damaged(&self.shown));
+                }
+                return Ok(Some((entry, tags)));
             }
         }
     }
 }
 
 impl Iterator for Entries {
-    type Item = Result<Entry, Error>;
+    type Item = Result<(Entry, Vec<u8>), Error>;
 
-    fn next(&mut self) -> Option<Result<Entry, Error>> {
+    fn next(&mut self) -> Option<Self::Item> {
         let entry = self.read();
         if !matches!(entry, Ok(Some(_))) {
             self.text = None;
@@ -365,11 +393,19 @@ impl Text {
 }
 
 fn head(header: &Header, root: Identity) -> String {
-    let Header { algorithm, bits, key_id, .. } = header;
+    let Header { algorithm, bits, key_id, options, .. } = header;
     let Identity { device, inode } = root;
+    let leaves = options.leaves.map(|leaf| format!(" leaves={leaf}")).unwrap_or_default();
     format!(
-        "{MAGIC}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\nroot: {device} {inode}\n"
+        "{MAGIC}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
+         root: {device} {inode}{leaves}\n"
     )
+}
+
+/// Returns the length of a file's leaf tags in bytes.
+fn leaf_bytes(header: &Header, entry: &Entry) -> u64 {
+    let count = header.options.leaves.map_or(0, |leaf| leaf_size::count(leaf, entry.size()));
+    count * TAG_BYTES as u64
 }
 
 fn sealed_head(head: &str, mac: &AnyMac) -> Vec<u8> {

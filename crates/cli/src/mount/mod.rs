@@ -1,6 +1,8 @@
 //! `tagmac mount`: a read-only view of a sealed tree, for every program.
 
 #[cfg(all(feature = "mount", target_os = "linux"))]
+mod failures;
+#[cfg(all(feature = "mount", target_os = "linux"))]
 mod nodes;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 mod view;

@@ -19,9 +19,8 @@ use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::entry::Entry;
 use tagmac_files::{Error, ErrorKind};
 
+use super::failures::Failures;
 use super::nodes::Nodes;
-use crate::diagnostic::diagnostic;
-use crate::say;
 
 /// The manifest never changes, so the kernel may remember names and attributes.
 const REMEMBER: Duration = Duration::from_secs(3600);
@@ -37,6 +36,7 @@ pub struct View {
     folders: Handles<Vec<Entry>>,
     /// Memory for the bytes of a read, for each thread at most once.
     buffers: Mutex<Vec<Vec<u8>>>,
+    failures: Failures,
 }
 
 /// A file that a program reads, and the last leaf that was verified.
@@ -75,18 +75,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reports an error, and returns its number for the program that reads.
-fn number(error: &Error) -> Errno {
-    diagnostic(say::line(error));
-    Errno::EIO
-}
-
 impl View {
     /// A view of a tree.
     pub fn new(tree: SealedTree) -> View {
         let (tree, nodes) = (Mutex::new(tree), Mutex::new(Nodes::new()));
         let (files, folders, buffers) = (Handles::new(), Handles::new(), Mutex::default());
-        View { tree, nodes, files, folders, buffers }
+        let failures = Failures::default();
+        View { tree, nodes, files, folders, buffers, failures }
+    }
+
+    /// Reports an error, and returns its number for the program that reads.
+    fn failed(&self, error: &Error) -> Errno {
+        self.failures.report(error);
+        Errno::EIO
     }
 
     fn path(&self, number: INodeNo) -> Result<Vec<u8>, Errno> {
@@ -100,7 +101,7 @@ impl View {
         }
         match lock(&self.tree).contents().entry(path) {
             Err(error) if error.kind() == ErrorKind::Usage => Err(Errno::ENOENT),
-            entry => entry.map_err(|error| number(&error)),
+            entry => entry.map_err(|error| self.failed(&error)),
         }
     }
 
@@ -111,7 +112,7 @@ impl View {
     }
 
     fn open(&self, path: &[u8]) -> Result<OpenFile, Errno> {
-        let file = lock(&self.tree).file(path).map_err(|error| number(&error))?;
+        let file = lock(&self.tree).file(path).map_err(|error| self.failed(&error))?;
         Ok(OpenFile { file, leaf: Mutex::default() })
     }
 
@@ -213,6 +214,10 @@ fn time((seconds, nanos): (i64, u32)) -> SystemTime {
 }
 
 impl Filesystem for View {
+    fn destroy(&mut self) {
+        self.failures.summarize();
+    }
+
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match self.look_up(parent, name) {
             Ok(attributes) => reply.entry(&REMEMBER, &attributes, NEW),
@@ -260,7 +265,7 @@ impl Filesystem for View {
     ) {
         let mut out = lock(&self.buffers).pop().unwrap_or_default();
         let read = |file: Arc<OpenFile>| {
-            file.read(offset, bytes as usize, &mut out).map_err(|error| number(&error))
+            file.read(offset, bytes as usize, &mut out).map_err(|error| self.failed(&error))
         };
         match self.files.get(handle).and_then(read) {
             Ok(()) => reply.data(&out),
@@ -286,7 +291,7 @@ impl Filesystem for View {
     fn opendir(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let children = |path: Vec<u8>| {
             let children = lock(&self.tree).contents().children(&path);
-            children.map_err(|error| self::number(&error))
+            children.map_err(|error| self.failed(&error))
         };
         match self.path(number).and_then(children) {
             Ok(children) => {

@@ -16,6 +16,7 @@ mod formats;
 mod key;
 #[cfg(target_os = "linux")]
 mod leaves;
+mod leaves_kept;
 mod limits;
 mod lists;
 mod manifest;

@@ -186,6 +186,26 @@ fn each_night_reads_its_part_and_the_ledger_remembers() {
 }
 
 #[test]
+fn records_that_were_sealed_are_not_missing() {
+    let place = place();
+    let records = ["--ledger", "t/l", "--pin", "t/p", "m", "t"];
+    for _ in 0..2 {
+        place.keyed("seal", &["t", "-o", "m"]).exits(0);
+        place.keyed("audit", &records).exits(0);
+    }
+    let said = ["l", "p"]
+        .map(|name| format!("{name}: sealed, but not audited: this run keeps its records there"));
+    place.keyed("audit", &records).exits(0).prints("").says(&[&said[0], &said[1]]);
+    let proof = &json(&place, &records)["proof"];
+    assert_eq!((&proof["files"], &proof["read"]), (&9.into(), &9.into()));
+    // Without the options they are files like others.
+    let ran = place.keyed("audit", &["m", "t"]).exits(1);
+    assert!(ran.out.contains("l: changed: ") && ran.out.contains("p: changed: "), "{}", ran.out);
+    fs::remove_file(place.path("t/p")).unwrap();
+    place.keyed("audit", &["m", "t"]).exits(1);
+}
+
+#[test]
 fn an_old_manifest_is_found_by_the_pin() {
     let place = place();
     let seal = || place.keyed("seal", &["t", "-o", "m"]).exits(0);

@@ -12,7 +12,7 @@ use crate::dir::{self, EntryKind};
 use crate::error::Error;
 use crate::manifest::Entries;
 use crate::manifest::entry::{Entry, word};
-use crate::manifest::listed::{remark_manifest, remark_mount};
+use crate::manifest::listed::{remark_manifest, remark_mount, remark_own};
 use crate::read_error::ReadError;
 use crate::scanner::Scanner;
 use crate::walk::{self, Walk, WalkItem, below};
@@ -29,6 +29,8 @@ pub struct Merge<'a> {
     sealed: Peekable<Entries<'a>>,
     /// An unreadable directory and the reason: entries sealed in it get no verdict.
     closed: Option<(Vec<u8>, String)>,
+    /// The files that the audit itself uses. Sealed ones get no verdict.
+    excluded: Vec<Vec<u8>>,
     plan: &'a Plan,
     skipped: u64,
     left_out: u64,
@@ -44,7 +46,8 @@ impl<'a> Merge<'a> {
         plan: &'a Plan,
     ) -> Merge<'a> {
         let (found, sealed) = (found.map(Ok as fn(_) -> _).peekable(), sealed.peekable());
-        Merge { root, special, found, sealed, closed: None, plan, skipped: 0, left_out: 0 }
+        let (closed, excluded) = (None, Vec::new());
+        Merge { root, special, found, sealed, closed, excluded, plan, skipped: 0, left_out: 0 }
     }
 
     /// Returns the number of entries that the filters left out so far, where a directory counts as
@@ -72,9 +75,14 @@ impl<'a> Merge<'a> {
                 return Some((path, ReadError::from(error).to_string()));
             }
             WalkItem::Mount { path } => remark_mount(&below(self.root, &path)),
-            WalkItem::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
+            WalkItem::Excluded { path, exclusion } => {
+                if exclusion == 0 {
+                    remark_manifest(&below(self.root, &path));
+                }
+                self.excluded.push(path);
+            }
             WalkItem::LeftOut { .. } => self.left_out += 1,
-            WalkItem::Excluded { .. } | WalkItem::Entry { .. } => {}
+            WalkItem::Entry { .. } => {}
         }
         None
     }
@@ -120,6 +128,10 @@ impl<'a> Iterator for Merge<'a> {
                     let (sealed, path) = (word(sealed.kind), sealed.path);
                     let change = Change::new("kind", sealed, word(kind));
                     Item::settled(path, word(kind), Status::Changed(vec![change]))
+                }
+                Ok(Pair::Sealed(sealed)) if self.excluded.contains(&sealed.path) => {
+                    remark_own(&below(self.root, &sealed.path));
+                    continue;
                 }
                 Ok(Pair::Sealed(sealed)) => match &self.closed {
                     Some((folder, why)) if is_in(folder, &sealed.path) => {

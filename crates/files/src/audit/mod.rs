@@ -18,9 +18,9 @@ mod tree;
 
 use crate::day::Day;
 use crate::error::Error;
-use crate::manifest::entry::Entry;
 use crate::pool;
 use crate::progress::{Progress, stopped};
+use crate::scanner::Anew;
 pub use bucket::BucketAudit;
 pub use change::Change;
 pub use plan::{Plan, Put, Tally, Turn};
@@ -32,7 +32,7 @@ pub use status::{Counts, Status};
 pub use tree::{Audited, TreeAudit};
 
 /// Receives an entry under a second key.
-pub(crate) type Keep<'a> = dyn FnMut(Entry) -> Result<(), Error> + 'a;
+pub(crate) type Keep<'a> = dyn FnMut(Anew) -> Result<(), Error> + 'a;
 
 /// Audits the entries of a source and its manifest. `put` receives the verdicts in the order of the
 /// entries; those on new, missing and renamed files come last. `tally` counts what was read. Returns
@@ -60,7 +60,7 @@ fn audit<S: Source>(
         };
         match item {
             Item::Settled(Settled { name, kind, status, turn, anew }) => {
-                anew.map_or(Ok(()), |entry| keep(*entry))?;
+                anew.map_or(Ok(()), |anew| keep(*anew))?;
                 let turn = turn.map(|turn| tally.add(turn, &status, today));
                 put(&name, kind, status, turn);
             }

@@ -4,7 +4,7 @@ use tagmac::Tag;
 
 use crate::audit::plan::Turn;
 use crate::audit::{Change, Status};
-use crate::manifest::entry::Entry;
+use crate::scanner::Anew;
 
 /// A tree, or the objects of a bucket, as one thread of an audit reads it.
 pub trait Source: Send + Sized {
@@ -59,7 +59,7 @@ pub struct Settled {
     /// For a sealed file or object, what the plan says.
     pub turn: Option<Turn>,
     /// The entry under a second key, if it is unchanged and there is such a key.
-    pub anew: Option<Box<Entry>>,
+    pub anew: Option<Box<Anew>>,
 }
 
 impl<S: Source> Item<S> {

@@ -14,10 +14,11 @@ use crate::leaf_size;
 use crate::leaves::bucket::{self, SealedBucket};
 use crate::leaves::file::LeafFile;
 use crate::leaves::index::{Index, Place as IndexPlace};
+use crate::leaves::wrong::WrongReads;
 use crate::leaves::{LeafMac, Leaves, TAG_BYTES};
 use crate::manifest::entry::{Content, Entry, word};
 use crate::manifest::{Manifest, ManifestError, seal_mac};
-use crate::objects::{Folder, ManifestKey, Place};
+use crate::objects::{Folder, ManifestKey, Place, ROOT};
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
@@ -29,6 +30,8 @@ pub struct Contents {
     key: OpenKey,
     leaves: Leaves,
     source: Source,
+    /// `None` for a manifest without leaf tags.
+    wrong_reads: Option<Arc<WrongReads>>,
 }
 
 enum Source {
@@ -58,8 +61,12 @@ impl Contents {
         let place = place.canonicalize().map_err(|error| Error::file(&place, error))?;
         let leaves = Leaves::new(raw, manifest.header.options.leaves.unwrap_or(leaf_size::MAX));
         let index = Index::new(&manifest, key, &leaves)?;
+        let wrong_reads = manifest.header.options.leaves.map(|_| {
+            let name = Escaped::name(&place).to_string();
+            Arc::new(WrongReads::new(name, key.mac.algorithm()))
+        });
         let source = Source::Directory(Directory { manifest, index, place, tags: OnceLock::new() });
-        Ok(Contents { key: key.clone(), leaves, source })
+        Ok(Contents { key: key.clone(), leaves, source, wrong_reads })
     }
 
     /// Opens the manifest of a bucket, whose files are at `place`, and verifies the seal of its root.
@@ -69,9 +76,16 @@ impl Contents {
         raw: &RawKey,
         place: Box<dyn Place + Send + Sync>,
     ) -> Result<Contents, Error> {
+        let name = place.shown_file(ROOT);
         let bucket = SealedBucket::open(ManifestKey::new(&key.mac, raw), place)?;
+        let wrong_reads = bucket
+            .root()
+            .header
+            .leaves
+            .map(|_| Arc::new(WrongReads::new(name, key.mac.algorithm())));
         let leaves = Leaves::new(raw, bucket.root().header.leaves.unwrap_or(leaf_size::MAX));
-        Ok(Contents { key: key.clone(), leaves, source: Source::Bucket(bucket) })
+        let source = Source::Bucket(bucket);
+        Ok(Contents { key: key.clone(), leaves, source, wrong_reads })
     }
 
     /// Returns whether the manifest describes a bucket.
@@ -210,7 +224,9 @@ impl Contents {
                 Some(SealedLeaves { mac: LeafMac::new(&self.leaves, &tag, size, leaf), tags, leaf })
             }
         };
-        Ok(SealedContent { key: self.key.clone(), name, entry, size, nonce, tag, leaves })
+        let (key, wrong_reads) = (self.key.clone(), self.wrong_reads.clone());
+        wrong_reads.iter().for_each(|wrong| wrong.open(size));
+        Ok(SealedContent { key, name, entry, size, nonce, tag, leaves, wrong_reads })
     }
 
     fn find(&self, path: &[u8]) -> Result<IndexPlace, Error> {
@@ -261,6 +277,7 @@ pub struct SealedContent {
     nonce: Vec<u8>,
     tag: Tag,
     leaves: Option<SealedLeaves>,
+    wrong_reads: Option<Arc<WrongReads>>,
 }
 
 /// The leaves of one file.
@@ -337,7 +354,8 @@ impl SealedContent {
         (0..size.div_ceil(leaf).max(1)).map(move |number| number * leaf)
     }
 
-    /// Returns whether these are the sealed bytes of the leaf that begins at `start`.
+    /// Returns whether these are the sealed bytes of the leaf that begins at `start`. Fails after more
+    /// wrong leaves than the key allows, counted for all files of the open manifest.
     ///
     /// # Panics
     ///
@@ -349,6 +367,20 @@ impl SealedContent {
         if end != self.range(start).end {
             return Ok(false);
         }
+        let wrong_reads = self.wrong_reads.as_ref();
+        wrong_reads.map_or(Ok(()), |wrong| wrong.check())?;
+        let is_sealed = self.verify(start, bytes)?;
+        if let (Some(wrong), false) = (wrong_reads, is_sealed) {
+            wrong.add();
+        }
+        // Other threads may have exceeded the limit meanwhile.
+        wrong_reads.map_or(Ok(()), |wrong| wrong.check())?;
+        Ok(is_sealed)
+    }
+
+    /// Verifies the bytes of the leaf that begins at `start`.
+    fn verify(&self, start: u64, bytes: &[u8]) -> Result<bool, Error> {
+        let end = start + bytes.len() as u64;
         let Some(SealedLeaves { mac, tags, leaf }) = &self.leaves else {
             return Ok(self.key.mac.verify(&self.nonce, bytes, &self.tag).is_ok());
         };

@@ -10,6 +10,7 @@ pub(crate) mod sealing;
 pub mod stream;
 pub mod tree;
 pub mod verified;
+mod wrong;
 
 use tagmac::Tag;
 use tagmac::hazmat::PartError;

@@ -61,19 +61,28 @@ impl Sealing {
         EarlierLeaves { size: self.leaves.size, has_tags: self.old.is_some() }
     }
 
-    /// Adds the leaf tags of an entry: `made`, or, if the entry was carried over, those that begin at
-    /// number `first` of the earlier manifest.
-    pub fn add(&mut self, entry: &Entry, made: &[u8], first: Option<u64>) -> Result<(), Error> {
-        let bytes = self.leaves.count_for(entry.size()) as usize * TAG_BYTES;
-        if made.len() == bytes {
-            return self.writer.add(made);
+    /// Adds the leaf tags of an entry.
+    pub fn add(&mut self, entry: &Entry, tags: &[u8]) -> Result<(), Error> {
+        let bytes = self.bytes(entry);
+        if tags.len() == bytes {
+            return self.writer.add(tags);
         }
         // Without a size in advance, a file has no leaf tags. No reader accepts zeros.
-        let mut tags = vec![0; bytes];
-        if let (Some(first), Some(old)) = (first, &self.old) {
+        self.writer.add(&vec![0; bytes])
+    }
+
+    /// Adds the leaf tags of an entry that was carried over: those that begin at number `first` of the
+    /// earlier manifest.
+    pub fn carry(&mut self, entry: &Entry, first: u64) -> Result<(), Error> {
+        let mut tags = vec![0; self.bytes(entry)];
+        if let Some(old) = self.old.as_ref().filter(|_| !tags.is_empty()) {
             old.read(first, &mut tags)?;
         }
         self.writer.add(&tags)
+    }
+
+    fn bytes(&self, entry: &Entry) -> usize {
+        self.leaves.count_for(entry.size()) as usize * TAG_BYTES
     }
 
     /// Puts the leaf tags in their place.

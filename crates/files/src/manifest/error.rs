@@ -51,6 +51,13 @@ pub enum ManifestError {
         /// The file's name in messages.
         file: String,
     },
+    /// Readers have rejected more wrong leaves than the key allows.
+    WrongReads {
+        /// The manifest's name in messages.
+        manifest: String,
+        /// The number allowed.
+        max: u64,
+    },
     /// The path of the manifest is a directory.
     Directory {
         /// The manifest's name in messages.
@@ -86,7 +93,9 @@ impl ManifestError {
             ManifestError::Unsealed { .. }
             | ManifestError::OtherRun { .. }
             | ManifestError::Directory { .. } => ErrorKind::Io,
-            ManifestError::NotAManifest { .. } => ErrorKind::Mismatch,
+            ManifestError::NotAManifest { .. } | ManifestError::WrongReads { .. } => {
+                ErrorKind::Mismatch
+            }
             ManifestError::NoChain { kind, .. } => *kind,
         }
     }
@@ -125,6 +134,13 @@ impl fmt::Display for ManifestError {
             }
             ManifestError::NoLeafTags { file } => {
                 write!(f, "{file}: the manifest has no leaf tags, which a file of this size needs")
+            }
+            ManifestError::WrongReads { manifest, max } => {
+                write!(
+                    f,
+                    "{manifest}: the limit of wrong reads under this key is {max}, and more were \
+                     rejected; repair the files, and use another algorithm"
+                )
             }
             ManifestError::Directory { manifest } => {
                 write!(f, "{manifest}: this is a directory, not a manifest")

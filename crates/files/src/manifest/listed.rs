@@ -37,6 +37,12 @@ pub fn remark_manifest(path: &Path) {
     diagnostic(format_args!("{}: left out: it is the manifest", Escaped::name(path)));
 }
 
+/// Reports that a sealed file is not audited because the audit uses it.
+pub fn remark_own(path: &Path) {
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: sealed, but not audited: this run keeps its records there"));
+}
+
 /// Reports that an entry is left out because it may be the unfinished manifest of another run.
 pub fn remark_leftover(path: &Path) {
     diagnostic(format_args!(

@@ -9,6 +9,7 @@
 mod pieces;
 mod settle;
 mod sizes;
+mod streamed;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -21,7 +22,7 @@ use std::thread;
 
 use tagmac::Tag;
 use tagmac::hazmat::PartError;
-use tagmac_any::{AnyMac, AnyPart, Parts};
+use tagmac_any::{AnyMac, AnyPart, AnyStream, Parts};
 
 use crate::checkpoint::Checkpointer;
 use crate::faults;
@@ -35,6 +36,7 @@ pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
 use sizes::Sizes;
+use streamed::LeafStream;
 
 /// Approximate length of a step in bytes. At double the length, one thread is 25% slower.
 const STEP: usize = 128 << 10;
@@ -190,22 +192,30 @@ impl<'a> FileReader<'a> {
     }
 
     /// Returns two tags of an open regular file from one read: under this reader's MAC, and under
-    /// another one. Each MAC comes with its nonce. `before` is the file's metadata when it was
-    /// opened.
+    /// another one. Each MAC comes with its nonce, and the other one with the leaf tags to make.
+    /// `before` is the file's metadata when it was opened.
     pub fn tag_twice(
         &mut self,
         mut file: &File,
         before: &Metadata,
         nonce: &[u8],
-        (other, other_nonce): (&AnyMac, &[u8]),
+        (other, other_nonce, leaves): (&AnyMac, &[u8], Option<&Leaves>),
     ) -> Result<[Tagged; 2], ReadError> {
         let macs = [self.mac, other];
         let size = self.size(file, before);
         if let Some(size) = size {
             macs.iter().try_for_each(|mac| within_limit(mac, size, Some(size)))?;
         }
-        let mut streams = [self.mac.stream(nonce)?, other.stream(other_nonce)?];
-        let mut put = |bytes: &[u8]| streams.iter_mut().for_each(|stream| stream.update(bytes));
+        let leaf = size.and_then(|size| leaves?.size_for(size));
+        let (mut one, sums) = (self.mac.stream(nonce)?, leaf.map(LeafSums::new));
+        let mut two = match &sums {
+            Some(sums) => Second::Leaves(LeafStream::new(other, sums)?),
+            None => Second::Plain(other.stream(other_nonce)?),
+        };
+        let mut put = |bytes: &[u8]| {
+            one.update(bytes);
+            two.update(bytes);
+        };
         let bytes = match size {
             Some(size) => {
                 self.pour(&mut file.by_ref().take(size.saturating_add(1)), &macs, &mut put)?
@@ -215,8 +225,17 @@ impl<'a> FileReader<'a> {
         if size.is_some() {
             unchanged(before, &file.metadata()?, bytes)?;
         }
-        let [one, two] = streams;
-        Ok([Tagged::new(one.tag()?, bytes), Tagged::new(two.tag()?, bytes)])
+        let one = Tagged::new(one.tag()?, bytes);
+        let (tag, rest) = match two {
+            Second::Leaves(stream) => stream.finish()?,
+            Second::Plain(stream) => (stream.tag()?, Vec::new()),
+        };
+        let mut two = Tagged::new(tag, bytes);
+        if let (Some(leaves), Some(sums)) = (leaves, sums) {
+            let (leaf, sums) = (sums.leaf(), sums.into_sums());
+            two.leaf_tags = leaves.tags(&two.tag, bytes, leaf, &sums, &rest);
+        }
+        Ok([one, two])
     }
 
     /// Returns the tag of `input`, read to its end.
@@ -345,6 +364,23 @@ impl<'a> FileReader<'a> {
         let part = growing.finish()?;
         let joined = work.joined.into_inner().expect("no worker panics");
         Ok((joined.with(parts, part)?, rest))
+    }
+}
+
+/// A message under the second of two MACs.
+enum Second<'a> {
+    /// Its tag alone is made.
+    Plain(AnyStream),
+    /// Its leaf tags are made too.
+    Leaves(LeafStream<'a>),
+}
+
+impl Second<'_> {
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Second::Plain(stream) => stream.update(bytes),
+            Second::Leaves(stream) => stream.update(bytes),
+        }
     }
 }
 

@@ -90,13 +90,7 @@ impl Work<'_> {
 
     /// Starts a part at `start`, the start of a leaf if the sums of leaves are kept.
     pub fn growing(&self, start: u64) -> Result<Growing<'_>, ReadError> {
-        let part = self.parts.new_part(start, &[])?;
-        let leaf = |sums| {
-            let (blocks, saved) = (self.parts.new_part(start, &[])?, Writer::default());
-            Ok::<_, PartError>(OpenLeaf { sums, blocks, saved })
-        };
-        let leaves = self.sums.map(leaf).transpose()?;
-        Ok(Growing { parts: self.parts, part, leaves })
+        Ok(Growing::new(self.parts, start, self.sums)?)
     }
 
     /// Hashes blocks from the end of a part to `end`.
@@ -173,6 +167,23 @@ struct OpenLeaf<'a> {
     saved: Writer,
 }
 
+impl<'a> Growing<'a> {
+    /// Starts a part at `start`, the start of a leaf if the sums of leaves are kept.
+    pub fn new(
+        parts: Parts<'a>,
+        start: u64,
+        sums: Option<&'a LeafSums>,
+    ) -> Result<Growing<'a>, PartError> {
+        let part = parts.new_part(start, &[])?;
+        let leaf = |sums| {
+            let (blocks, saved) = (parts.new_part(start, &[])?, Writer::default());
+            Ok::<_, PartError>(OpenLeaf { sums, blocks, saved })
+        };
+        let leaves = sums.map(leaf).transpose()?;
+        Ok(Growing { parts, part, leaves })
+    }
+}
+
 impl Growing<'_> {
     /// Returns the end of all blocks.
     fn end(&self) -> u64 {
@@ -180,7 +191,7 @@ impl Growing<'_> {
     }
 
     /// Appends whole blocks.
-    fn extend(&mut self, blocks: &[u8]) -> Result<(), PartError> {
+    pub fn extend(&mut self, blocks: &[u8]) -> Result<(), PartError> {
         match &mut self.leaves {
             Some(leaf) => leaf.extend(self.parts, &mut self.part, blocks),
             None => self.parts.extend(&mut self.part, blocks),

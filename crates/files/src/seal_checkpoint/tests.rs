@@ -22,7 +22,7 @@ fn keys() -> (OpenKey, AnyMac) {
 
 fn open<'a>(path: &'a Path, (key, mac): &(OpenKey, AnyMac)) -> Result<Checkpoint<'a>, Error> {
     loop {
-        match Checkpoint::open(path, key, mac, ROOT, Some(0)) {
+        match Checkpoint::open(path, key, mac, ROOT, None, Some(0)) {
             // A process that another test starts has a copy of each open file until it runs its
             // program, so it can hold the lock of a file that this test has closed.
             Err(busy) if busy.to_string().contains("another run") => std::thread::yield_now(),
@@ -42,13 +42,13 @@ fn entry(checkpoint: &Checkpoint<'_>, number: u32) -> Entry {
 /// Records the files of a range, with a seal after each.
 fn record(checkpoint: &mut Checkpoint<'_>, numbers: std::ops::Range<u32>) {
     for number in numbers {
-        checkpoint.record(&entry(checkpoint, number));
+        checkpoint.record(&entry(checkpoint, number), &[]);
         checkpoint.save_if_due();
     }
 }
 
 fn all(checkpoint: &Checkpoint<'_>) -> Vec<Vec<u8>> {
-    checkpoint.entries().unwrap().map(|entry| entry.unwrap().path).collect()
+    checkpoint.entries().unwrap().map(|entry| entry.unwrap().0.path).collect()
 }
 
 fn reason(result: Result<Checkpoint<'_>, Error>) -> String {
@@ -125,18 +125,65 @@ fn no_byte_can_be_changed() {
 }
 
 #[test]
+fn leaf_tags_are_sealed_and_complete() {
+    let (keys, folder) = (keys(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("c");
+    let open = |leaves| Checkpoint::open(&path, &keys.0, &keys.1, ROOT, leaves, Some(0));
+    let mut checkpoint = open(Some(4096)).unwrap();
+    let mut sealed = Vec::new();
+    // Of one line and more, and of a file without leaves.
+    for (number, count) in [(0, 1024), (1, 0), (2, 1025), (3, 2), (4, 3)] {
+        let mut entry = entry(&checkpoint, number);
+        entry.content.as_mut().unwrap().size = if count == 0 { 9 } else { count * 4096 };
+        let tags: Vec<u8> = (0..count * 16).map(|i| (i * i / 7) as u8).collect();
+        // Not complete, so it is not recorded.
+        checkpoint.record(&entry, &[&tags[..], &[1]].concat());
+        checkpoint.record(&entry, &tags);
+        checkpoint.save_if_due();
+        sealed.push((entry.path, tags));
+    }
+    drop(checkpoint);
+    let found = |checkpoint: Checkpoint<'_>| -> Result<Vec<_>, Error> {
+        let entries = checkpoint.entries()?;
+        entries.map(|found| found.map(|(entry, tags)| (entry.path, tags))).collect()
+    };
+    assert_eq!(found(open(Some(4096)).unwrap()).unwrap(), sealed);
+    for other in [None, Some(4112)] {
+        let why = reason(open(other));
+        assert!(why.contains("tags or leaves of another length"), "{why}");
+    }
+    // Each kept line must have its place, even under its seal.
+    let text = fs::read(&path).unwrap();
+    let head = HEAD + 1;
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let is_leaves = |number: &usize| lines[*number].starts_with(LEAVES);
+    for number in (head..lines.len()).filter(is_leaves) {
+        for copies in [0, 2] {
+            let mut altered = lines.clone();
+            altered.splice(number..=number, vec![lines[number]; copies]);
+            altered.retain(|line| !line.starts_with(SEAL));
+            let mut stream = keys.1.stream(&[]).unwrap();
+            altered.iter().for_each(|line| stream.update(line));
+            fs::write(&path, [altered.concat(), seal_line(&stream)].concat()).unwrap();
+            let why = open(Some(4096)).err().expect("it is refused").to_string();
+            assert!(why.contains("the checkpoint is damaged"), "{number}: {why}");
+        }
+    }
+}
+
+#[test]
 fn a_checkpoint_serves_one_key_one_directory_and_one_run() {
     let (keys, folder) = (keys(), tempfile::tempdir().unwrap());
     let path = folder.path().join("c");
     let held = open(&path, &keys).unwrap();
-    let second = Checkpoint::open(&path, &keys.0, &keys.1, ROOT, Some(0));
+    let second = Checkpoint::open(&path, &keys.0, &keys.1, ROOT, None, Some(0));
     assert!(reason(second).ends_with("c: another run is using this file"));
     drop(held);
     let other = Identity { inode: 9, ..ROOT };
-    let why = reason(Checkpoint::open(&path, &keys.0, &keys.1, other, None));
+    let why = reason(Checkpoint::open(&path, &keys.0, &keys.1, other, None, None));
     assert!(why.contains("is for another directory"), "{why}");
     let (key, mac) = key(9);
-    let why = reason(Checkpoint::open(&path, &key, &mac, ROOT, None));
+    let why = reason(Checkpoint::open(&path, &key, &mac, ROOT, None, None));
     assert!(why.contains("sealed under another key: expected key id"), "{why}");
     open(&path, &keys).unwrap().done();
     assert!(!path.exists());

@@ -1,11 +1,17 @@
 //! The contents of a manifest, and reads of files in whole leaves.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 
+use tagmac::isa::Level;
+use tagmac_any::Algorithm;
+use tagmac_files::ErrorKind;
 use tagmac_files::leaves::content::Contents;
 use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::Leaf;
 use tagmac_files::manifest::options::ManifestOptions;
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::raw_key::RawKey;
 use tagmac_files::seal::{SealOptions, Sealing};
 
 use super::key;
@@ -62,5 +68,43 @@ fn a_buffer_has_no_byte_of_a_leaf_that_differs() {
         let (mut out, mut leaf) = ([0; 5000], Leaf::default());
         let count = file.read_at(&mut out, at as u64, &mut leaf).unwrap();
         assert!(count > 0 && out[..count] == bytes[at..at + count]);
+    }
+}
+
+/// The limit counts the wrong leaves of all files of an open manifest.
+#[test]
+fn wrong_reads_are_counted_and_limited() {
+    let algorithm = Algorithm::from_name("PMAC-PRESENT80").unwrap();
+    let raw = RawKey::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
+    let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let (root, output) = (place.path().join("t"), place.path().join("m"));
+    fs::create_dir(&root).unwrap();
+    let bytes = vec![7; 1 << 20];
+    fs::write(root.join("a"), &bytes).unwrap();
+    fs::write(root.join("b"), &bytes[..8192]).unwrap();
+    let sealed = ManifestOptions { leaves: Some(4096), ..ManifestOptions::default() };
+    let options = SealOptions { sealed, ..SealOptions::new(&root, &output) };
+    Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();
+    let max = algorithm.theorem().unwrap().reads(1 << 20, 2f64.powi(-32)).unwrap();
+    assert_eq!(max, 2047);
+    let mut tree = SealedTree::open(&key, &raw, &output, &root).unwrap();
+    let files = [&b"a"[..], b"b"].map(|path| tree.file(path).unwrap());
+    for name in ["a", "b"] {
+        let file = fs::File::options().write(true).open(root.join(name)).unwrap();
+        file.write_all_at(b"x", 9).unwrap();
+    }
+    let mut leaf = Leaf::default();
+    for number in 0..max {
+        let error = files[number as usize % 2].read(0, &mut leaf).unwrap_err();
+        assert!(error.to_string().ends_with("bytes 0 to 4096 differ from those sealed"), "{error}");
+    }
+    // The limit is reached and not exceeded.
+    files[1].read(4096, &mut leaf).unwrap();
+    let over = "m: the limit of wrong reads under this key is 2047, and more were rejected";
+    for (file, at) in [(&files[0], 0), (&files[1], 4096), (&tree.file(b"a").unwrap(), 4096)] {
+        let error = file.read(at, &mut leaf).unwrap_err();
+        assert!(error.to_string().contains(over) && leaf.is_empty(), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Mismatch);
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tagmac_files::Error;
+use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::raw_key::RawKey;
@@ -81,6 +82,37 @@ fn what_an_interrupted_run_read_is_not_read_again() {
         assert!(!saved.exists());
         assert_eq!(entries(&output), entries(&plain));
         fs::remove_file(&output).unwrap();
+    }
+}
+
+#[test]
+fn leaf_tags_of_an_interrupted_run_are_kept() {
+    let (keys, place) = (key(), tree(9));
+    let (root, plain) = (place.path().join("d"), place.path().join("plain"));
+    let (output, saved) = (place.path().join("m"), place.path().join("c"));
+    for (number, leaves) in [(0, 2), (1, 0), (3, 1), (4, 3000), (8, 5)] {
+        let path = root.join((number % 3).to_string()).join(format!("f{number}"));
+        fs::write(path, vec![number as u8; leaves * 4096 + 9]).unwrap();
+    }
+    settle(place.path());
+    let sealed = ManifestOptions { leaves: Some(4096), ..ManifestOptions::default() };
+    let options = SealOptions { threads: 1, sealed, ..SealOptions::new(&root, &plain) };
+    run(&keys, options, &Stop::new(usize::MAX)).unwrap();
+    let tags = fs::read(place.path().join("plain.1.leaves")).unwrap();
+    assert!(tags.len() > 3000 * 16);
+    let options =
+        SealOptions { output: &output, checkpoint: Some(&saved), new_chain: true, ..options };
+    for after in 1..=11 {
+        // The second run is interrupted too.
+        for after in [after, (after + 3).min(11)] {
+            run(&keys, options, &Stop::new(after)).unwrap_err();
+        }
+        let again = Stop::new(usize::MAX);
+        let counts = run(&keys, options, &again).unwrap();
+        assert_eq!((counts.files, counts.carried), (9, 0));
+        assert!(counts.resumed as usize + 3 >= after, "{after}: {}", counts.resumed);
+        assert!(fs::read(place.path().join("m.1.leaves")).unwrap() == tags, "{after}");
+        assert_eq!(entries(&output), entries(&plain));
     }
 }
 
