@@ -120,6 +120,12 @@ impl<T> Table<T> {
         Ok(i64::from(slot.generation) << 32 | index as i64)
     }
 
+    /// The number of values.
+    pub fn open(&self) -> usize {
+        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        unused.used - unused.freed.len()
+    }
+
     fn closed(&self) -> Thrown {
         Thrown::state(format!("the {} is closed", self.name))
     }
