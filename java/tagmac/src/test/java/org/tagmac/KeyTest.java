@@ -195,13 +195,20 @@ final class KeyTest {
                 session.tag(packet);
                 assertThrows(ReserveUsedUpException.class, () -> session.tag(packet));
                 assertThrows(IllegalArgumentException.class, () -> session.reserve(-1));
-                assertThrows(BudgetExhaustedException.class, () -> session.reserve(Long.MAX_VALUE));
             }
             try (Session session = Session.restore(key, stored)) {
                 assertThrows(ReserveUsedUpException.class, () -> session.tag(packet));
                 session.reserve(1);
                 session.save();
                 assertEquals(4, session.tag(packet).nonce()[7]);
+            }
+            byte[] last = new byte[8];
+            Arrays.fill(last, (byte) 0xff);
+            try (Session session = new Session(key, last, 0, 0)) {
+                assertEquals(1, session.left());
+                assertThrows(BudgetExhaustedException.class, () -> session.reserve(1));
+                session.tag(packet);
+                assertThrows(BudgetExhaustedException.class, () -> session.tag(packet));
             }
             stored[20]++;
             byte[] damaged = stored;
