@@ -107,7 +107,11 @@ final class Vectors {
             for (JsonElement group : groups) {
                 for (JsonElement element : group.getAsJsonObject().getAsJsonArray("tests")) {
                     JsonObject row = element.getAsJsonObject();
-                    boolean valid = row.get("result").getAsString().equals("valid");
+                    String result = row.get("result").getAsString();
+                    // Keys that some libraries refuse.
+                    if (result.equals("acceptable")) {
+                        continue;
+                    }
                     rows.add(
                             new Row(
                                     file.get("algorithm").getAsString(),
@@ -116,7 +120,7 @@ final class Vectors {
                                     hex(row.get("msg")),
                                     hex(row.get("tag")),
                                     group.getAsJsonObject().get("tagSize").getAsInt(),
-                                    valid ? "" : "any",
+                                    result.equals("valid") ? "" : "any",
                                     path.getFileName() + " " + row.get("tcId")));
                 }
             }

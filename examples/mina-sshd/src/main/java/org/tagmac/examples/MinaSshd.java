@@ -206,8 +206,7 @@ public final class MinaSshd {
             Thread rest = new Thread(() -> log.lines().forEach(line -> {}));
             rest.setDaemon(true);
             rest.start();
-            String host = PublicKeyEntry.parsePublicKeyEntry(Files.readString(directory.resolve("host_key.pub")))
-                    .getEncodedKeyData();
+            String host = Files.readString(directory.resolve("host_key.pub")).split(" ")[1];
             for (Umac umac : MACS) {
                 connect(umac, port, user, host);
             }
