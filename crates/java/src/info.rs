@@ -1,13 +1,10 @@
 //! The table of algorithms, for `org.tagmac.Algorithm`.
 
-use jni_sys::{JNIEnv, jclass, jint, jobject};
+use jni_sys::{JNIEnv, jclass, jobject};
 use tagmac_any::Algorithm;
 use tagmac_border::Quoted;
 
-use crate::context::CONTEXTS;
 use crate::env::call;
-use crate::key::KEYS;
-use crate::session::SESSIONS;
 use crate::thrown::Thrown;
 
 /// Looks up an algorithm by its name.
@@ -57,11 +54,4 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_version(
 ) -> jobject {
     // SAFETY: from the JVM.
     unsafe { call(env, |env| env.array(env!("CARGO_PKG_VERSION").as_bytes())) }
-}
-
-/// Returns the number of keys, contexts and sessions that are open, for tests.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_open(env: *mut JNIEnv, _: jclass) -> jint {
-    // SAFETY: from the JVM.
-    unsafe { call(env, |_| Ok((KEYS.open() + CONTEXTS.open() + SESSIONS.open()) as jint)) }
 }

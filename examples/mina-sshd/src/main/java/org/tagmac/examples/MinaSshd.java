@@ -38,7 +38,7 @@ import org.tagmac.TagmacProvider;
  * Connects Apache MINA SSHD to a real sshd with OpenSSH's UMACs, which MINA does not have.
  *
  * <p>It starts a separate sshd on loopback with new keys, connects with each of the four, sends data
- * through {@code cat} and compares what comes back. A wrong tag of either side ends a connection.
+ * through {@code cat} and compares what comes back.
  * It changes nothing outside a temporary directory, except that root creates /run/sshd.
  */
 public final class MinaSshd {
