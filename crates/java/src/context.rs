@@ -79,7 +79,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextInit(
         Ok(false)
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Writes the tag of a whole message.

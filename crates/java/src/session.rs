@@ -134,7 +134,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatches(
         Ok(right)
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Reserves messages.

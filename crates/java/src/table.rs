@@ -24,6 +24,8 @@ struct Slot<T> {
     value: Option<T>,
 }
 
+type Segment<T> = OnceLock<Box<[RwLock<Slot<T>>]>>;
+
 struct Unused {
     /// The number of slots that were ever used.
     used: usize,
@@ -34,7 +36,7 @@ struct Unused {
 pub struct Table<T> {
     name: &'static str,
     kind: u32,
-    segments: [OnceLock<Box<[RwLock<Slot<T>>]>>; SEGMENTS],
+    segments: [Segment<T>; SEGMENTS],
     unused: Mutex<Unused>,
 }
 
