@@ -11,11 +11,11 @@ use crate::table::Table;
 use crate::thrown::Thrown;
 
 /// The open contexts.
-static CONTEXTS: Table<Context> = Table::new("Mac", 1);
+pub static CONTEXTS: Table<Context> = Table::new("Mac", 1);
 
 /// A MAC under a key, and the message so far.
 #[derive(Default)]
-struct Context {
+pub struct Context {
     keyed: Option<Keyed>,
     /// The key, to recognise it: `javax.crypto.Mac` is initialised with the key for each nonce, and
     /// preparing it takes longer than a short message.
@@ -79,7 +79,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextInit(
         Ok(false)
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Writes the tag of a whole message.

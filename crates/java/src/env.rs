@@ -131,7 +131,7 @@ impl<'a> Env<'a> {
     /// Copies from an array. The range is inside of it.
     #[inline]
     fn read(self, array: jbyteArray, at: usize, into: &mut [MaybeUninit<u8>]) {
-        // SAFETY: an array, and `into` has room for that many bytes. A wrong range would throw.
+        // SAFETY: an array, and `into` is the destination's length. A wrong range would throw.
         unsafe {
             let (at, size) = (at as jint, into.len() as jint);
             (self.functions().GetByteArrayRegion)(

@@ -244,7 +244,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatches(
         Ok(right)
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Checks the tag of a message in a direct buffer.
@@ -272,7 +272,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesBuffer(
         Ok(tag.is_some_and(|tag| passed(key.mac.verify(&nonce, message, &tag))))
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Frees a key.

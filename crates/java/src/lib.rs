@@ -9,6 +9,7 @@ mod env;
 mod info;
 mod key;
 mod many;
+mod open;
 mod session;
 mod source;
 mod table;

@@ -60,7 +60,7 @@ impl<'a> Batch<'a> {
             true => &[][..],
             false => env.buffer("the nonces", given.nonces, given.nonces_span)?,
         };
-        let nonce_bytes = if count == 0 { 0 } else { nonces.len() / count };
+        let nonce_bytes = nonces.len().checked_div(count).unwrap_or(0);
         if count > 0 {
             if nonce_bytes * count != nonces.len() {
                 let size = nonces.len();

@@ -13,9 +13,10 @@ use crate::thrown::{Thrown, verdict};
 const MAX_TAG: usize = 64;
 
 /// The open sessions.
-static SESSIONS: Table<Sending> = Table::new("session", 2);
+pub static SESSIONS: Table<Sending> = Table::new("session", 2);
 
-struct Sending {
+/// A session and its key.
+pub struct Sending {
     session: Session,
     keyed: Keyed,
 }
@@ -133,7 +134,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatches(
         Ok(right)
     };
     // SAFETY: from the JVM.
-    unsafe { call(env, body) }.into()
+    unsafe { call(env, body) }
 }
 
 /// Reserves messages.

@@ -24,6 +24,8 @@ struct Slot<T> {
     value: Option<T>,
 }
 
+type Segment<T> = OnceLock<Box<[RwLock<Slot<T>>]>>;
+
 struct Unused {
     /// The number of slots that were ever used.
     used: usize,
@@ -34,7 +36,7 @@ struct Unused {
 pub struct Table<T> {
     name: &'static str,
     kind: u32,
-    segments: [OnceLock<Box<[RwLock<Slot<T>>]>>; SEGMENTS],
+    segments: [Segment<T>; SEGMENTS],
     unused: Mutex<Unused>,
 }
 
@@ -118,6 +120,12 @@ impl<T> Table<T> {
         slot.generation += KINDS;
         slot.value = Some(value);
         Ok(i64::from(slot.generation) << 32 | index as i64)
+    }
+
+    /// The number of values.
+    pub fn open(&self) -> usize {
+        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        unused.used - unused.freed.len()
     }
 
     fn closed(&self) -> Thrown {

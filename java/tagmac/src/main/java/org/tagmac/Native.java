@@ -20,6 +20,8 @@ final class Native {
 
     static native byte[] version();
 
+    static native int open();
+
     static native long keyNew(String algorithm, byte[] key, int tagBits);
 
     static native long keyFromFile(String path, int tagBits) throws IOException;
