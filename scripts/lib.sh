@@ -61,6 +61,30 @@ for package in metadata["packages"]:
     mapfile -t packages <<<"$chosen"
 }
 
+# Sets the environment of a build for the target $1. If Rust has no standard library for it, Debian's
+# rustc-web builds that from rust-web-src, in another folder: two compilers would rebuild each
+# other's files.
+use_target() {
+    export CARGO_TARGET_DIR=$target
+    local libdir
+    libdir=$(rustc --print target-libdir --target "$1")
+    if ! compgen -G "$libdir/libstd-*.rlib" >/dev/null; then
+        "$repo/scripts/need" rustc-web rust-web-src
+        # Stable compilers have unstable options only if this variable is set.
+        export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$target/targets
+        export CARGO_UNSTABLE_BUILD_STD=std,panic_unwind
+    fi
+}
+
+# Puts zig, a linker for other systems, and the named packages of PyPI in PATH.
+use_zig() {
+    local tools=$target/zig python=${PYTHON:-python3}
+    "$python" -c 'import ensurepip' 2>/dev/null || "$repo/scripts/need" python3-venv
+    [ -x "$tools/bin/python" ] || "$python" -m venv "$tools"
+    PIP_DISABLE_PIP_VERSION_CHECK=1 "$tools/bin/pip" install --quiet 'ziglang>=0.13' "$@"
+    PATH=$tools/bin:$PATH
+}
+
 # Sets `work`, a new folder that is removed when the script ends; the arguments are those of mktemp.
 make_work() {
     work=$(mktemp -d "$@")
