@@ -6,6 +6,7 @@
 #     make install-command               the command alone
 #     make install-provider              the provider for OpenSSL, into MODULESDIR
 #     make install-units                 the units of systemd for nightly audits, into UNITDIR
+#     make install-lib MACS=PMAC-AES128  libtagmac with some MACs only, for small programs
 #     make check PREFIX=/usr/local       programs in C against what is installed, by pkg-config and CMake
 #     make uninstall PREFIX=/usr/local   all but the provider, which is the one file MODULESDIR/tagmac.so
 #
@@ -32,6 +33,13 @@ INSTALL ?= install
 root := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 capi := $(root)/crates/capi
 CARGO_TARGET_DIR ?= $(root)/target
+# The MACs to build, for small programs: MACS="PMAC-AES128 UMAC-64". All, if it is empty.
+MACS ?=
+ifneq ($(MACS),)
+export TAGMAC_MACS := $(strip $(MACS))
+# Not where other builds would find it and take it for the whole library.
+override CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)/macs
+endif
 export CARGO_TARGET_DIR
 # A target of Rust's, for another machine than this one.
 TARGET ?=
@@ -42,7 +50,7 @@ out := $(built)/install
 version := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' $(root)/Cargo.toml)
 minor := $(basename $(version))
 # Rust makes no shared libraries for musl.
-nettle := $(if $(findstring musl,$(TARGET)),,tagmac-nettle tagmac-nettle4)
+nettle := $(if $(MACS)$(findstring musl,$(TARGET)),,tagmac-nettle tagmac-nettle4)
 libraries := $(if $(findstring musl,$(TARGET)),,tagmac) $(nettle)
 headers := tagmac.h tagmac_files.h tagmac_hazmat.h tagmac.hpp
 # What Rust's standard library needs of the system, for those who link libtagmac.a. The unwinder is not

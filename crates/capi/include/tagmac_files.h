@@ -199,7 +199,7 @@ int tagmac_content_init(tagmac_content *content,
 uint64_t tagmac_content_bytes(const tagmac_content *content);
 
 // Returns the length of a leaf in bytes: what can be verified alone. Only the last leaf may be
-// shorter. A short file has one leaf, of its own size.
+// shorter. A short file is one leaf.
 uint64_t tagmac_content_leaf(const tagmac_content *content);
 
 // Checks that `data` is what was sealed from byte `start` on: one whole leaf or several. 0 if it

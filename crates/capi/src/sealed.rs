@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tagmac_content_bytes(content: *const Content) -> u64 {
 }
 
 /// Returns the length of a leaf in bytes: what can be verified alone. Only the last leaf may be
-/// shorter. A short file has one leaf, of its own size.
+/// shorter. A short file is one leaf.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_content_leaf(content: *const Content) -> u64 {
     // SAFETY: the header requires a content.

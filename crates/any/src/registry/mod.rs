@@ -1,6 +1,7 @@
 //! The registry: one row for each MAC, with everything that other code asks about it. The command,
 //! the bindings and the tests find all MACs here.
 
+mod chosen;
 mod row;
 mod rows;
 
@@ -16,6 +17,7 @@ use tagmac_bounds::Theorem;
 
 use crate::erased::DynMac;
 use crate::key_id::KeyId;
+pub(crate) use chosen::is_chosen;
 pub use row::Capabilities;
 use row::Row;
 use rows::GROUPS;
@@ -94,9 +96,10 @@ impl fmt::Display for UnknownAlgorithm {
 impl std::error::Error for UnknownAlgorithm {}
 
 impl Algorithm {
-    /// Returns all MACs.
+    /// Returns all MACs that are built: all of the table, or those that the variable TAGMAC_MACS
+    /// named when this crate was compiled, and HMAC-SHA256.
     pub fn all() -> impl Iterator<Item = Algorithm> {
-        GROUPS.iter().copied().flatten().map(Algorithm)
+        GROUPS.iter().copied().flatten().filter(|row| is_chosen(row.name)).map(Algorithm)
     }
 
     /// Returns the MAC with this name, which is not case-sensitive; `FromStr` does the same.

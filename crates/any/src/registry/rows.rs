@@ -11,6 +11,7 @@ use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{NonceKind, Theorem};
 use tagmac_papers::{Rc6, Umac99, Umac99Set};
 
+use super::chosen::{self, is_chosen};
 use super::row::{Capabilities, Make, Row};
 use crate::erased::DynMac;
 use crate::sequential::{HmacSha256, SequentialCmac};
@@ -30,6 +31,14 @@ const SEQUENTIAL: Capabilities =
 /// Bits of the cipher's block.
 const fn n_of<C: Cipher>() -> u32 {
     8 * C::Block::BYTES as u32
+}
+
+/// Leaves out the kernels of a MAC that is not to be built.
+const fn built(name: &str, make: Make) -> Make {
+    match is_chosen(name) {
+        true => make,
+        false => |_, _, _| unreachable!("a MAC that was not built has no key"),
+    }
 }
 
 /// PMAC of C, with the kernels of K: ciphers that differ only in their key schedules share kernels.
@@ -58,10 +67,10 @@ where
         limit_bits: u64::MAX,
         can: XOR,
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
-        make: |key, tag_bits, level| {
+        make: built(name, |key, tag_bits, level| {
             let mac = internals::pmac::<K>(C::from_slice(key, level)?.into(), level);
             Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
-        },
+        }),
     }
 }
 
@@ -81,7 +90,13 @@ where
     K: Cipher<Block = C::Block> + From<C> + 'static,
 {
     let bytes = 2 * C::KEY_BYTES;
-    Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C, K>(name) }
+    Row {
+        new_key: bytes,
+        min_key: bytes,
+        max_key: bytes,
+        make: built(name, make),
+        ..pmac::<C, K>(name)
+    }
 }
 
 const fn lightmac<C: Cipher<Block: Field>, K, const S: usize>(name: &'static str) -> Row
@@ -145,11 +160,11 @@ const fn poly1305_aes(name: &'static str) -> Row {
         limit_bits: u64::MAX,
         can: UNIVERSAL,
         theorem: Some(Theorem::Poly1305Aes { nonces: drawn(128) }),
-        make: |key, _, level| {
+        make: built(name, |key, _, level| {
             let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
             let mac = Poly1305Aes::with_level(key.try_into().map_err(|_| wrong)?, level);
             Ok(Arc::new(mac))
-        },
+        }),
     }
 }
 
@@ -170,7 +185,7 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         block: 2048,
         stack: 64 << 10,
         theorem: Some(Theorem::Umac { t: 32 * T as u32, nonces: drawn(128) }),
-        make,
+        make: built(name, make),
         ..poly1305_aes(name)
     }
 }
@@ -217,7 +232,7 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
         limit_bits: u64::MAX,
         can: UMAC99,
         theorem: Some(theorem),
-        make,
+        make: built(name, make),
     }
 }
 
@@ -244,10 +259,10 @@ where
         block: 0,
         can: Capabilities { batch: true, ..SEQUENTIAL },
         theorem: None,
-        make: |key, tag_bits, level| {
+        make: built(name, |key, tag_bits, level| {
             let mac = internals::cmac::<K>(C::from_slice(key, level)?.into(), level);
             Ok(Arc::new(SequentialCmac(mac.with_tag_bits(tag_bits)?)))
-        },
+        }),
         ..pmac::<C, K>(name)
     }
 }
@@ -329,4 +344,20 @@ const _: () = {
     assert!(lightmac_limit_bits(128, 1) == 254 && lightmac_limit_bits(128, 8) == 256 * 120);
     assert!(lightmac_limit_bits(64, 32) == 32 << 32 && lightmac_limit_bits(128, 57) == 71 << 57);
     assert!(lightmac_limit_bits(128, 58) == u64::MAX && lightmac_limit_bits(256, 64) == u64::MAX);
+};
+
+/// A name of the variable that is not one of a MAC would leave out what was meant.
+const _: () = {
+    let (mut found, mut group) = (0, 0);
+    while let Some(names) = chosen::CHOSEN
+        && group < GROUPS.len()
+    {
+        let mut row = 0;
+        while row < GROUPS[group].len() {
+            found += chosen::has_word(names, GROUPS[group][row].name) as usize;
+            row += 1;
+        }
+        group += 1;
+    }
+    assert!(found == chosen::named(), "TAGMAC_MACS: expected names of MACs, in capitals");
 };

@@ -97,7 +97,11 @@ impl SelfTest {
             0 => {
                 let passes = test(level);
                 let verdict = if passes { SelfTest::PASSED } else { SelfTest::FAILED };
+                #[cfg(target_has_atomic = "8")]
                 self.verdict(level).fetch_or(verdict, Ordering::Relaxed);
+                // CPUs with one core that cannot do both in one step, such as a Cortex-M0.
+                #[cfg(not(target_has_atomic = "8"))]
+                self.verdict(level).store(verdict, Ordering::Relaxed);
                 passes
             }
             verdict => verdict == SelfTest::PASSED,
