@@ -54,7 +54,8 @@ impl AtomicFile {
     /// runs left of it. `mode` is subject to the umask; a replaced file of the same kind passes on
     /// its own mode instead.
     pub fn new(path: &Path, mode: u32, over: Overwrite) -> io::Result<AtomicFile> {
-        AtomicFile::with(path, mode, over, sys::nameless)
+        let nameless = |folder: &Path, mode| sys::nameless(folder, mode, || faults::before("open"));
+        AtomicFile::with(path, mode, over, nameless)
     }
 
     fn with(

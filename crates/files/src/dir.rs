@@ -4,13 +4,14 @@
 //! replaced it. A concurrent change of the tree can therefore not lead out of it. Names are bytes.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::faults;
 use crate::identity::Identity;
 use crate::read_error::ReadError;
+pub use crate::stat::{EntryKind, FileStat};
 #[cfg(unix)]
 use crate::sys::MetadataExt;
 use crate::sys::{self, Dir, DirRef, Metadata};
@@ -21,46 +22,6 @@ pub const MAX_PATH: usize = 4096;
 /// Maximum number of ancestors of the current directory that each thread keeps open. A tree may be
 /// deeper than the limit on open files.
 const MAX_OPEN: usize = 12;
-
-/// The kind of a directory entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Link,
-    /// A named pipe.
-    Pipe,
-    /// A socket.
-    Socket,
-    /// A character device.
-    CharDevice,
-    /// A block device.
-    BlockDevice,
-}
-
-impl EntryKind {
-    /// Returns whether it is a pipe, a socket or a device. These are never opened.
-    pub fn is_special(self) -> bool {
-        !matches!(self, EntryKind::File | EntryKind::Directory | EntryKind::Link)
-    }
-}
-
-impl fmt::Display for EntryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EntryKind::File => "a file",
-            EntryKind::Directory => "a directory",
-            EntryKind::Link => "a symbolic link",
-            EntryKind::Pipe => "a pipe",
-            EntryKind::Socket => "a socket",
-            EntryKind::CharDevice => "a character device",
-            EntryKind::BlockDevice => "a block device",
-        })
-    }
-}
 
 /// The order of a walk: bytes, with `/` below every other byte. Names have no zero byte.
 pub fn order(a: &[u8], b: &[u8]) -> Ordering {
@@ -74,25 +35,6 @@ pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
         Some(cut) => (&path[..cut], &path[cut + 1..]),
         None => (&[], path),
     }
-}
-
-/// The metadata of an entry.
-#[derive(Clone, Copy, Debug)]
-pub struct FileStat {
-    /// The kind; `None` if it is unknown.
-    pub kind: Option<EntryKind>,
-    /// The size in bytes.
-    pub size: u64,
-    /// The permissions, with the set-user-ID, set-group-ID and sticky bits.
-    pub mode: u32,
-    /// The numeric owner and group.
-    pub owner: (u32, u32),
-    /// The modification time: seconds since 1970, rounded down, and nanoseconds.
-    pub mtime: (i64, u32),
-    /// The status change time, which programs cannot set.
-    pub ctime: (i64, u32),
-    /// The device and inode, which two names of one file share.
-    pub identity: Identity,
 }
 
 impl FileStat {
@@ -173,7 +115,7 @@ impl DirTree {
         while done < path.len() {
             let start = if done == 0 { 0 } else { done + 1 };
             let name = path[start..].split(|&byte| byte == b'/').next().unwrap_or_default();
-            let next = sys::open_dir_in(self.last(), name)?;
+            let next = faults::open(|| sys::open_dir_in(self.last(), name))?;
             if self.open.len() == MAX_OPEN {
                 self.open.remove(0);
             }
@@ -191,7 +133,8 @@ impl DirTree {
     /// Never blocks.
     pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
         let (folder, name) = split(path);
-        let Some(file) = sys::open_file_in(self.directory(folder)?, name)? else {
+        let folder = self.directory(folder)?;
+        let Some(file) = faults::open(|| sys::open_file_in(folder, name))? else {
             return Err(replaced(EntryKind::File, self.facts(path)?.kind));
         };
         let facts = sys::metadata_of(&file)?;

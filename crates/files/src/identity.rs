@@ -4,18 +4,10 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
+pub use crate::stat::Identity;
 #[cfg(unix)]
 use crate::sys::MetadataExt;
 use crate::sys::{self, Metadata};
-
-/// Identifies a file as long as it is open somewhere, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The file system's number.
-    pub device: u64,
-    /// The inode's number in it.
-    pub inode: u64,
-}
 
 impl Identity {
     /// Returns the identity of a file from its metadata.

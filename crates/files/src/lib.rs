@@ -90,6 +90,7 @@ mod sealed_file;
 pub mod selection;
 pub mod sidecar;
 mod stack;
+mod stat;
 pub mod sys;
 pub mod url;
 pub mod walk;

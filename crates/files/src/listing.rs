@@ -12,6 +12,7 @@ use std::io;
 use std::mem;
 
 use crate::escaped::Escaped;
+use crate::faults;
 use crate::identity::Identity;
 use crate::sys::{self, DirRef};
 
@@ -124,6 +125,7 @@ impl Listing {
         // Names above this one do not fit.
         let mut top: Option<Vec<u8>> = None;
         let (after, mut more, mut too_long) = (self.after.as_deref(), false, 0);
+        faults::open(|| Ok(()))?;
         sys::names_in(fd, |name, told| {
             if name.len() > longest {
                 too_long += 1;

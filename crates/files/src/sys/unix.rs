@@ -8,16 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, RawMode, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::time::{ClockId, clock_gettime};
 
 pub use std::fs::{Metadata, metadata, symlink_metadata};
 pub use std::os::unix::ffi::{OsStrExt, OsStringExt};
 pub use std::os::unix::fs::{FileExt, MetadataExt};
 
-use crate::dir::{EntryKind, FileStat};
-use crate::faults;
-use crate::identity::Identity;
+use crate::stat::{EntryKind, FileStat, Identity};
 
 /// An open directory.
 pub type Dir = OwnedFd;
@@ -111,7 +109,8 @@ pub fn open_file_in(folder: DirRef<'_>, name: &[u8]) -> io::Result<Option<File>>
 }
 
 fn open_in(folder: DirRef<'_>, name: &[u8], flags: OFlags) -> io::Result<Dir> {
-    faults::open(|| Ok(fs::openat(folder, name, flags | OFlags::CLOEXEC, Mode::empty())?))
+    let open = || fs::openat(folder, name, flags | OFlags::CLOEXEC, Mode::empty());
+    Ok(retry_on_intr(open)?)
 }
 
 /// Calls `each` with the names in a directory, except `.` and `..`, and their kinds if the directory
@@ -210,7 +209,7 @@ pub fn owner(file: &Metadata) -> (u32, u32) {
     (file.uid(), file.gid())
 }
 
-/// Reads into memory at an offset. Returns the bytes that were read, and the memory after them.
+/// Reads into memory without bytes, at an offset. Returns the bytes that were read, and the memory after them.
 pub fn read_new<'a>(
     file: &File,
     memory: &'a mut [MaybeUninit<u8>],
@@ -230,11 +229,17 @@ pub fn file_clock() -> Duration {
     Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec as u32)
 }
 
-/// Creates a file without a name; `None` if the system cannot, or cannot name it later.
+/// Creates a file without a name; `None` if the system cannot, or cannot name it later. `before` is
+/// called first, and its error is treated as one of the system.
 #[cfg(target_os = "linux")]
-pub fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
+pub fn nameless(
+    folder: &Path,
+    mode: u32,
+    before: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Option<File>> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let made = faults::open(|| Ok(fs::openat(fs::CWD, folder, flags, mode.into())?));
+    let open = || Ok(retry_on_intr(|| fs::openat(fs::CWD, folder, flags, mode.into()))?);
+    let made = before().and_then(|()| open());
     let file = match made {
         // The file system does not support it, or the kernel is older than the flag.
         Err(error)
@@ -256,7 +261,7 @@ pub fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
 
 /// Systems without such files.
 #[cfg(not(target_os = "linux"))]
-pub fn nameless(_: &Path, _: u32) -> io::Result<Option<File>> {
+pub fn nameless(_: &Path, _: u32, _: impl FnOnce() -> io::Result<()>) -> io::Result<Option<File>> {
     Ok(None)
 }
 
@@ -293,7 +298,7 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
 /// Syncs the file system that a file is on.
 #[cfg(target_os = "linux")]
 pub fn sync_file_system(file: &File) -> io::Result<()> {
-    Ok(rustix::io::retry_on_intr(|| fs::syncfs(file))?)
+    Ok(retry_on_intr(|| fs::syncfs(file))?)
 }
 
 /// Systems that cannot.

@@ -13,9 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use winapi_util::file::information;
 
-use crate::dir::{EntryKind, FileStat};
-use crate::faults;
-use crate::identity::Identity;
+use crate::stat::{EntryKind, FileStat, Identity};
 
 const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
@@ -208,7 +206,7 @@ pub fn open_dir(path: &Path) -> io::Result<Dir> {
 /// Opens a directory in a directory, and nothing that a link names.
 pub fn open_dir_in(folder: DirRef<'_>, name: &[u8]) -> io::Result<Dir> {
     let path = path_in(folder, name)?;
-    faults::open(|| hold(path.clone(), FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT))
+    hold(path, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
 fn hold(path: PathBuf, flags: u32) -> io::Result<Dir> {
@@ -226,7 +224,7 @@ pub fn open_file_in(folder: DirRef<'_>, name: &[u8]) -> io::Result<Option<File>>
     let path = path_in(folder, name)?;
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
-    let file = faults::open(|| options.open(&path))?;
+    let file = options.open(path)?;
     Ok(Some(file).filter(|file| file.metadata().is_ok_and(|facts| !facts.is_symlink())))
 }
 
@@ -235,7 +233,7 @@ pub fn names_in(
     folder: DirRef<'_>,
     mut each: impl FnMut(&[u8], Option<EntryKind>) -> io::Result<()>,
 ) -> io::Result<()> {
-    for entry in faults::open(|| fs::read_dir(&folder.path))? {
+    for entry in fs::read_dir(&folder.path)? {
         let entry = entry?;
         each(entry.file_name().as_encoded_bytes(), kind_of_type(entry.file_type()?))?;
     }
@@ -331,17 +329,14 @@ pub fn owner(_: &Metadata) -> (u32, u32) {
     (0, 0)
 }
 
-/// Reads into memory at an offset, zeroed before. Returns the bytes that were read, and the memory
-/// after them.
+/// Reads nothing into memory without bytes: only an unsafe call could. The caller then reads into
+/// zeros.
 pub fn read_new<'a>(
-    file: &File,
+    _: &File,
     memory: &'a mut [MaybeUninit<u8>],
-    at: u64,
+    _: u64,
 ) -> io::Result<(&'a mut [u8], &'a mut [MaybeUninit<u8>])> {
-    let mut buffer = vec![0; memory.len()];
-    let read = file.read_at(&mut buffer, at)?;
-    let (start, rest) = memory.split_at_mut(read);
-    Ok((start.write_copy_of_slice(&buffer[..read]), rest))
+    Ok((&mut [], memory))
 }
 
 /// Does nothing: a new file belongs to its creator.
@@ -355,7 +350,7 @@ pub fn file_clock() -> Duration {
 }
 
 /// Windows has no files without a name.
-pub fn nameless(_: &Path, _: u32) -> io::Result<Option<File>> {
+pub fn nameless(_: &Path, _: u32, _: impl FnOnce() -> io::Result<()>) -> io::Result<Option<File>> {
     Ok(None)
 }
 
