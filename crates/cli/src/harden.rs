@@ -1,7 +1,7 @@
 //! Keeps keys out of core dumps. Windows writes none by default, and this does nothing there.
 
 #[cfg(unix)]
-pub use unix::{forbid_cores, unhardened};
+pub use unix::*;
 
 /// Does nothing.
 #[cfg(windows)]
