@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
@@ -12,6 +11,7 @@ use tagmac_files::line::{self, End, Line};
 use tagmac_files::line_reader::Lines;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::url::ForeignUrl;
 use tagmac_files::{Error, Irregular, ReadError, open};
 

@@ -1,9 +1,8 @@
 //! `tagmac combine`: an object's tag from its partials.
 
-use std::os::unix::ffi::OsStrExt;
-
 use tagmac_files::Error;
 use tagmac_files::partial::{self, Expected};
+use tagmac_files::sys::OsStrExt;
 
 use crate::args::CombineArgs;
 use crate::exit::Exit;

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::dir;
@@ -12,6 +11,7 @@ use tagmac_files::filter::{self, Patterns};
 use tagmac_files::name_list::{MAX_TEXT, NameList};
 use tagmac_files::objects::check_name;
 use tagmac_files::plain::{self, NotBelow};
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::{Error, ReadError};
 
 use crate::args::{FilesFromArgs, FilterArgs};

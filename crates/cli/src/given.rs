@@ -4,9 +4,10 @@
 //! *` could meet one in any folder that other users can write to. `< PIPE` reads one.
 //! [`tagmac_files::open`] has the rules.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::path::Path;
 
+use tagmac_files::sys::Metadata;
 use tagmac_files::{ReadError, open};
 
 use crate::stdio;

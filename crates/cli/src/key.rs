@@ -4,9 +4,6 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File;
-use std::io;
-use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,23 +121,14 @@ impl Source<'_> {
     fn read(&self, silent: bool) -> Result<KeyText, KeySourceError> {
         match self {
             Source::File(path) => read_file(path, silent),
-            Source::Fd(fd) => KeyText::from_input(stdio::Waiting(open(*fd)?)),
+            Source::Fd(fd) => KeyText::from_input(stdio::Waiting(stdio::open(*fd)?)),
             Source::Env(name) => KeyText::from_env(name),
             Source::Cmd(line) => {
                 let spawn = |shell: &mut Command| harden::unhardened(|| shell.spawn());
-                KeyText::from_command(Command::new("sh").arg("-c").arg(line), spawn)
+                KeyText::from_command(&mut stdio::shell(line.as_ref()), spawn)
             }
         }
     }
-}
-
-/// Duplicates an open descriptor. Opening /dev/fd would fail for sockets, and without /proc.
-fn open(fd: i32) -> io::Result<File> {
-    stdio::given(fd)?;
-    // SAFETY: no other thread runs yet, so nothing closes the descriptor during the one call that
-    // borrows it. If it is not open, the call fails.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    fd.try_clone_to_owned().map(File::from)
 }
 
 fn read_file(path: &Path, silent: bool) -> Result<KeyText, KeySourceError> {

@@ -1,7 +1,6 @@
 //! The MAC that the command line describes.
 
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
@@ -9,6 +8,7 @@ use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::raw_key::RawKey;
+use tagmac_files::sys::OsStrExt;
 
 use crate::key;
 

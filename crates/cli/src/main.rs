@@ -39,6 +39,10 @@ mod repair;
 mod say;
 mod seal;
 mod selftest;
+#[cfg(unix)]
+mod stdio;
+#[cfg(windows)]
+#[path = "stdio_windows.rs"]
 mod stdio;
 mod table;
 mod tag;

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -17,6 +16,7 @@ use tagmac_files::manifest::{Manifest, seal_mac};
 use tagmac_files::objects::{Folder, ManifestKey, ObjectManifest, Place};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::raw_key::RawKey;
+use tagmac_files::sys::OsStrExt;
 
 use crate::args::{Action, MAX_OBJECTS, ManifestArgs};
 use crate::audit::{Combined, Form, Report};

@@ -1,9 +1,7 @@
 //! Reads what the command line and lists name: files, and `-` for standard input.
 
-use std::fs::{self, File, Metadata};
-use std::io;
+use std::fs::{self, File};
 use std::iter;
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use tagmac_files::checkpoint::Checkpointer;
@@ -11,6 +9,7 @@ use tagmac_files::identity::Identity;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress, Total};
 use tagmac_files::read::{FileReader, Tagged};
+use tagmac_files::sys::{self, Metadata};
 use tagmac_files::{Error, ReadError, open};
 
 use crate::given::given;
@@ -69,7 +68,7 @@ pub fn total(name: &Path) -> Total {
     if name.as_os_str() == "-" || is_url(name) {
         return Total::one(None);
     }
-    let size = |file: Metadata| file.is_file().then_some(file.len());
+    let size = |file: fs::Metadata| file.is_file().then_some(file.len());
     Total::one(fs::metadata(name).map_or(Some(0), size))
 }
 
@@ -154,6 +153,6 @@ impl<'a> NamedReader<'a> {
 
 /// Returns the file that standard output writes to. Its tag would be that of a half-written list.
 fn output() -> Option<Identity> {
-    let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)
+    let output = sys::metadata_of(&stdio::output().ok()?);
+    output.ok().filter(Metadata::is_file).as_ref().map(Identity::new)
 }

@@ -2,11 +2,11 @@
 //! are accepted. A file with such a name is accepted as `./-`, or if it exists.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::url::{self, ForeignUrl};
 
 use crate::say;

@@ -1,10 +1,9 @@
 //! `tagmac part`: hashes a range into a sealed partial.
 
-use std::os::unix::ffi::OsStrExt;
-
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::partial::{PartRange, Ranged, check_object, piped};
 use tagmac_files::progress::Total;
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::{Error, new_file};
 
 use crate::args::{MAX_OBJECTS, PartArgs};

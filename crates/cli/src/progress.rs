@@ -13,15 +13,13 @@ use indicatif::{
     HumanBytes, HumanDuration, HumanFloatCount, ProgressBar, ProgressDrawTarget, ProgressState,
     ProgressStyle, TermLike,
 };
-use rustix::stdio;
-use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use tagmac_files::progress::{self, Total};
 use tagmac_files::rate::RateLimit;
 
 use crate::diagnostic::set_bar;
 use crate::json;
-use crate::stdio::Stderr;
+use crate::stdio::{self, Stderr};
 
 /// Below this size, and below MANY files, the work ends before a bar could be read.
 const LARGE: u64 = 64 << 20;
@@ -256,11 +254,7 @@ fn draw(phase: &'static str, total: Total, counts: &Arc<Counts>) -> Drawn {
 
 /// Returns the columns of the terminal on standard error.
 fn columns() -> usize {
-    match tcgetwinsize(stdio::stderr()) {
-        // indicatif needs both numbers.
-        Ok(size) if size.ws_row > 0 && size.ws_col > 0 => size.ws_col.into(),
-        _ => PLAIN_COLUMNS,
-    }
+    stdio::columns().map_or(PLAIN_COLUMNS, usize::from)
 }
 
 /// The characters of a bar.

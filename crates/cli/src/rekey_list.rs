@@ -2,10 +2,8 @@
 //! under the new one.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tagmac_files::atomic::AtomicFile;
@@ -19,6 +17,9 @@ use tagmac_files::open_key::OpenKey;
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::read::{self, FileReader};
+#[cfg(unix)]
+use tagmac_files::sys::MetadataExt;
+use tagmac_files::sys::{self, Metadata, OsStrExt};
 use tagmac_files::{Error, ReadError, open};
 
 use crate::args::RekeyArgs;
@@ -75,7 +76,7 @@ pub fn run(args: &RekeyArgs, old: &OpenKey, new: &OpenKey) -> Result<Option<Exit
         return Ok(exit);
     }
     // A line that another program has added meanwhile would be lost.
-    let after = input.metadata().map_err(ReadError::from);
+    let after = sys::metadata_of(&input).map_err(ReadError::from);
     let same = after.and_then(|after| read::unchanged(&before, &after, before.len()));
     same.map_err(|error| Error::file(list, error))?;
     made.finish().map_err(failed)?;
@@ -102,7 +103,7 @@ fn open_list(args: &RekeyArgs) -> Result<(File, Metadata), ReadError> {
         return open::regular(&args.manifest);
     }
     let file = open::alone(&args.manifest)?;
-    let facts = file.metadata()?;
+    let facts = sys::metadata_of(&file)?;
     Ok((file, facts))
 }
 

@@ -5,13 +5,17 @@
 //! empty message, and lost output would look like success. So this module records which descriptors
 //! are closed before the runtime starts, and bypasses it to read and write.
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, IntoRawFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, fcntl_getfd, try_close};
 use rustix::stdio;
+use rustix::termios::tcgetwinsize;
 use tagmac_files::faults;
 
 /// A bit for each closed descriptor from 0 to 2.
@@ -36,6 +40,34 @@ static WRITTEN: AtomicBool = AtomicBool::new(false);
 pub fn given(fd: i32) -> io::Result<()> {
     let closed = (0..3).contains(&fd) && CLOSED.load(Ordering::Relaxed) >> fd & 1 == 1;
     if closed { Err(Errno::BADF.into()) } else { Ok(()) }
+}
+
+/// Duplicates an open descriptor. Opening /dev/fd would fail for sockets, and without /proc.
+pub fn open(fd: i32) -> io::Result<File> {
+    given(fd)?;
+    // SAFETY: no other thread runs yet, so nothing closes the descriptor during the one call that
+    // borrows it. If it is not open, the call fails.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    fd.try_clone_to_owned().map(File::from)
+}
+
+/// Returns the file that standard output writes to.
+pub fn output() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Returns the columns of the terminal on standard error; `None` if it does not report both numbers,
+/// which indicatif needs.
+pub fn columns() -> Option<u16> {
+    let size = tcgetwinsize(stdio::stderr()).ok()?;
+    Some(size.ws_col).filter(|columns| *columns > 0 && size.ws_row > 0)
+}
+
+/// Returns the shell with a command line.
+pub fn shell(line: &OsStr) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(line);
+    shell
 }
 
 /// Standard input, unbuffered.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::iter;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac_files::checkpoint::Checkpointer;
@@ -11,6 +10,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::read::Tagged;
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::walk::{self, Walk};
 use tagmac_files::{Error, ReadError};
 

@@ -1,10 +1,10 @@
 //! `tagmac update`: a tag that follows the edits of a file.
 
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac_files::sidecar::{self, Edit, Sidecar, Updated};
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::{Error, open};
 
 use crate::args::UpdateArgs;

@@ -7,15 +7,10 @@
 //! run left.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-#[cfg(target_os = "linux")]
-use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::diagnostic::diagnostic;
@@ -25,6 +20,9 @@ use crate::faults;
 use crate::folder;
 use crate::identity::{Identity, is_at};
 use crate::overwrite::Overwrite;
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::{self, Metadata, OsStrExt};
 
 /// Temporary names per file, and so the number of runs that can write it at the same time.
 const SLOTS: u32 = 16;
@@ -56,6 +54,7 @@ impl AtomicFile {
     /// runs left of it. `mode` is subject to the umask; a replaced file of the same kind passes on
     /// its own mode instead.
     pub fn new(path: &Path, mode: u32, over: Overwrite) -> io::Result<AtomicFile> {
+        let nameless = |folder: &Path, mode| sys::nameless(folder, mode, || faults::before("open"));
         AtomicFile::with(path, mode, over, nameless)
     }
 
@@ -74,7 +73,10 @@ impl AtomicFile {
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
         faults::before("make")?;
         let (file, draft) = match nameless(folder::parent(path), mode)? {
-            Some(file) => (file, Draft(None)),
+            Some(file) => {
+                lock(&file);
+                (file, Draft(None))
+            }
             None => named(path, mode)?,
         };
         let folder = folder_of(path)?;
@@ -140,12 +142,9 @@ fn folder_of(path: &Path) -> io::Result<Option<File>> {
 /// Syncs the directory, which now has the name of `file`.
 fn sync_in(folder: Option<&File>, file: &File) -> io::Result<()> {
     match folder {
-        Some(folder) => faults::sync_all(folder),
+        Some(folder) => faults::sync_folder(folder),
         // A directory that cannot be opened cannot be synced, so sync its file system.
-        #[cfg(target_os = "linux")]
         None => faults::sync_file_system(file),
-        #[cfg(not(target_os = "linux"))]
-        None => Ok(()),
     }
 }
 
@@ -156,10 +155,10 @@ pub fn sync_name(path: &Path, file: &File) -> io::Result<()> {
 
 /// Gives a file the owner and the permissions of another.
 pub fn copy_access(from: &Metadata, to: &File) -> io::Result<()> {
-    let own = to.metadata()?;
+    let own = sys::metadata_of(to)?;
     // Only root can change the owner, and then must.
-    if (from.uid(), from.gid()) != (own.uid(), own.gid()) {
-        fchown(to, Some(from.uid()), Some(from.gid()))?;
+    if sys::owner(from) != sys::owner(&own) {
+        sys::set_owner(to, from)?;
     }
     to.set_permissions(from.permissions())
 }
@@ -209,58 +208,27 @@ fn free_slot<T>(
     Err(io::Error::other(what))
 }
 
-/// Creates a file without a name; `None` if the system cannot, or cannot name it later.
-#[cfg(target_os = "linux")]
-fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR;
-    let file = match faults::open_in(rustix::fs::CWD, folder, flags, mode.into()) {
-        // The file system does not support it, or the kernel is older than the flag.
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => return Ok(None),
-        file => File::from(file?),
-    };
-    // Linking goes through /proc, which may not be mounted.
-    let held = file.metadata()?;
-    let there = fs::metadata(by_number(&file)).ok();
-    let can_be_named = there.is_some_and(|there| Identity::new(&there) == Identity::new(&held));
-    lock(&file);
-    Ok(can_be_named.then_some(file))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn nameless(_: &Path, _: u32) -> io::Result<Option<File>> {
-    Ok(None)
-}
-
 /// Locks the file, so that no other run takes it for a leftover. Without locks a concurrent run may
 /// remove it, and then this one fails.
 fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
 }
 
-#[cfg(target_os = "linux")]
-fn by_number(file: &File) -> PathBuf {
-    use std::os::fd::AsRawFd;
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-}
-
 /// Names a nameless file, unless the name is taken.
-#[cfg(target_os = "linux")]
 fn link(file: &File, to: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
     faults::before("name")?;
-    Ok(linkat(CWD, by_number(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) -> io::Result<()> {
-    unreachable!("every file has a name")
+    sys::link(file, to)
 }
 
 /// Creates a file with a temporary name.
 fn named(path: &Path, mode: u32) -> io::Result<(File, Draft)> {
     let (file, draft) = free_slot(path, |slot| {
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create_new(true).mode(mode).open(slot)?;
+        let file = sys::with_mode(&mut options, mode)
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(slot)?;
         // Another run may have found the file before it was locked, and removed it.
         let own = lock(&file) && is_at(slot, &file)?;
         if own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
@@ -271,17 +239,7 @@ fn named(path: &Path, mode: u32) -> io::Result<(File, Draft)> {
 /// Renames a file, unless the new name is taken.
 fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     faults::before("name")?;
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // The file system does not support it.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-            renamed => return Ok(renamed?),
-        }
-    }
-    fs::hard_link(from, to)?;
-    fs::remove_file(from)
+    sys::rename_to_free(from, to)
 }
 
 /// Removes what killed runs left of this file. A leftover that cannot be removed stays for the next
@@ -305,28 +263,27 @@ pub fn sweep(path: &Path) {
 /// and files that cannot be examined are left alone.
 fn left(slot: &Path) -> Option<File> {
     // Open regular files only: opening anything else may block or have effects.
-    fs::symlink_metadata(slot).ok().filter(Metadata::is_file)?;
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let open = |write| OpenOptions::new().read(true).write(write).custom_flags(flags).open(slot);
+    fs::symlink_metadata(slot).ok().filter(fs::Metadata::is_file)?;
+    let open =
+        |write| sys::without_links(&mut OpenOptions::new()).read(true).write(write).open(slot);
     // NFS and CIFS lock only files that are open for writing, which the mode may forbid.
     let file = open(true).or_else(|_| open(false)).ok()?;
-    let facts = file.metadata().ok()?;
-    let is_one = facts.is_file()
-        && facts.uid() == rustix::process::geteuid().as_raw()
-        && matches!(file.try_lock(), Ok(()));
+    let facts = sys::metadata_of(&file).ok()?;
+    let is_one =
+        facts.is_file() && sys::owner(&facts).0 == sys::user() && matches!(file.try_lock(), Ok(()));
     is_one.then_some(file)
 }
 
 /// Removes a file that this run holds, if `path` still names it. No system call compares and
 /// removes: a file that another program puts there between the check and the removal is lost.
 pub fn remove(path: &Path, held: &File) -> io::Result<()> {
-    let held = Identity::new(&held.metadata()?);
+    let held = Identity::new(&sys::metadata_of(held)?);
     let gone = |result: io::Result<()>| match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     };
     faults::before("remove")?;
-    match fs::symlink_metadata(path) {
+    match sys::symlink_metadata(path) {
         Ok(there) => held.is_of(&there).and_then(|()| gone(fs::remove_file(path))),
         Err(error) => gone(Err(error)),
     }

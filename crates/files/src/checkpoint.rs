@@ -12,10 +12,8 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -33,6 +31,10 @@ use crate::open;
 use crate::open_key::OpenKey;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::OsStrExt;
+use crate::sys::{self, Metadata};
 
 /// Marks a checkpoint file and its version.
 const MAGIC: &[u8] = b"tagmac-state-2";
@@ -394,7 +396,7 @@ impl<'a> Checkpointer<'a> {
     fn held(&self) -> io::Result<Identity> {
         let held = self.held.lock().expect("no thread panics");
         let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Identity::new(&held.metadata()?))
+        Ok(Identity::new(&sys::metadata_of(held)?))
     }
 
     fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {

@@ -4,19 +4,17 @@
 //! replaced it. A concurrent change of the tree can therefore not lead out of it. Names are bytes.
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::faults;
-use crate::folder;
 use crate::identity::Identity;
 use crate::read_error::ReadError;
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
-use rustix::io::Errno;
+pub use crate::stat::{EntryKind, FileStat};
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::{self, Dir, DirRef, Metadata};
 
 /// Maximum length of a path below the root in bytes, as in Linux. Longer ones only serve an
 /// attacker who wants to exhaust memory.
@@ -24,60 +22,6 @@ pub const MAX_PATH: usize = 4096;
 /// Maximum number of ancestors of the current directory that each thread keeps open. A tree may be
 /// deeper than the limit on open files.
 const MAX_OPEN: usize = 12;
-
-/// The kind of a directory entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Link,
-    /// A named pipe.
-    Pipe,
-    /// A socket.
-    Socket,
-    /// A character device.
-    CharDevice,
-    /// A block device.
-    BlockDevice,
-}
-
-impl EntryKind {
-    /// Returns whether it is a pipe, a socket or a device. These are never opened.
-    pub fn is_special(self) -> bool {
-        !matches!(self, EntryKind::File | EntryKind::Directory | EntryKind::Link)
-    }
-
-    /// Returns the kind of a system file type; `None` for unknown ones.
-    pub fn from_file_type(file: FileType) -> Option<EntryKind> {
-        Some(match file {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Directory => EntryKind::Directory,
-            FileType::Symlink => EntryKind::Link,
-            FileType::Fifo => EntryKind::Pipe,
-            FileType::Socket => EntryKind::Socket,
-            FileType::CharacterDevice => EntryKind::CharDevice,
-            FileType::BlockDevice => EntryKind::BlockDevice,
-            _ => return None,
-        })
-    }
-}
-
-impl fmt::Display for EntryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EntryKind::File => "a file",
-            EntryKind::Directory => "a directory",
-            EntryKind::Link => "a symbolic link",
-            EntryKind::Pipe => "a pipe",
-            EntryKind::Socket => "a socket",
-            EntryKind::CharDevice => "a character device",
-            EntryKind::BlockDevice => "a block device",
-        })
-    }
-}
 
 /// The order of a walk: bytes, with `/` below every other byte. Names have no zero byte.
 pub fn order(a: &[u8], b: &[u8]) -> Ordering {
@@ -93,47 +37,14 @@ pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The metadata of an entry.
-#[derive(Clone, Copy, Debug)]
-pub struct FileStat {
-    /// The kind; `None` if it is unknown.
-    pub kind: Option<EntryKind>,
-    /// The size in bytes.
-    pub size: u64,
-    /// The permissions, with the set-user-ID, set-group-ID and sticky bits.
-    pub mode: u32,
-    /// The numeric owner and group.
-    pub owner: (u32, u32),
-    /// The modification time: seconds since 1970, rounded down, and nanoseconds.
-    pub mtime: (i64, u32),
-    /// The status change time, which programs cannot set.
-    pub ctime: (i64, u32),
-    /// The device and inode, which two names of one file share.
-    pub identity: Identity,
-}
-
 impl FileStat {
-    /// Converts the result of `stat`.
-    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-    pub fn from_stat(stat: &Stat) -> FileStat {
-        FileStat {
-            kind: EntryKind::from_file_type(FileType::from_raw_mode(stat.st_mode)),
-            size: stat.st_size as u64,
-            mode: stat.st_mode as u32 & 0o7777,
-            owner: (stat.st_uid, stat.st_gid),
-            mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-            ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-            identity: Identity::from_stat(stat),
-        }
-    }
-
     /// Converts the metadata of an open file.
     pub fn from_metadata(file: &Metadata) -> FileStat {
         FileStat {
-            kind: EntryKind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
+            kind: sys::kind(file),
             size: file.len(),
             mode: file.mode() & 0o7777,
-            owner: (file.uid(), file.gid()),
+            owner: sys::owner(file),
             mtime: (file.mtime(), file.mtime_nsec() as u32),
             ctime: (file.ctime(), file.ctime_nsec() as u32),
             identity: Identity::new(file),
@@ -142,36 +53,36 @@ impl FileStat {
 
     /// Returns the metadata at a path, following links.
     pub fn at(path: &Path) -> io::Result<FileStat> {
-        Ok(FileStat::from_stat(&fs::stat(path)?))
+        sys::facts_at(path)
     }
 
-    /// Returns the metadata of an open file or directory.
-    pub fn from_fd(fd: impl AsFd) -> io::Result<FileStat> {
-        Ok(FileStat::from_stat(&fs::fstat(fd)?))
+    /// Returns the metadata of an open directory.
+    pub fn from_fd(folder: DirRef<'_>) -> io::Result<FileStat> {
+        sys::facts_of(folder)
     }
 }
 
 /// A directory tree, with the current path held open.
 pub struct DirTree {
-    root: OwnedFd,
+    root: Dir,
     path: Vec<u8>,
     /// Open directories on the current path, each with the length of its path.
-    open: Vec<(usize, OwnedFd)>,
+    open: Vec<(usize, Dir)>,
 }
 
 impl DirTree {
     /// Opens the tree below a directory, following a link at `root` itself.
     pub fn open(root: &Path) -> io::Result<DirTree> {
-        Ok(DirTree::new(folder::open(root)?.into()))
+        sys::open_dir(root).map(DirTree::new)
     }
 
-    fn new(root: OwnedFd) -> DirTree {
+    fn new(root: Dir) -> DirTree {
         DirTree { root, path: Vec::new(), open: Vec::new() }
     }
 
     /// Returns the root directory.
-    pub fn root(&self) -> BorrowedFd<'_> {
-        self.root.as_fd()
+    pub fn root(&self) -> DirRef<'_> {
+        sys::borrowed(&self.root)
     }
 
     /// Fails if `root` no longer names this directory.
@@ -192,8 +103,8 @@ impl DirTree {
     }
 
     /// Opens the directory at `path`.
-    pub fn directory(&mut self, path: &[u8]) -> io::Result<BorrowedFd<'_>> {
-        let on_the_way = |(end, _): &(usize, OwnedFd)| {
+    pub fn directory(&mut self, path: &[u8]) -> io::Result<DirRef<'_>> {
+        let on_the_way = |(end, _): &(usize, Dir)| {
             path.starts_with(&self.path[..*end]) && matches!(path.get(*end), None | Some(b'/'))
         };
         let kept = self.open.iter().rposition(on_the_way).map_or(0, |last| last + 1);
@@ -204,8 +115,7 @@ impl DirTree {
         while done < path.len() {
             let start = if done == 0 { 0 } else { done + 1 };
             let name = path[start..].split(|&byte| byte == b'/').next().unwrap_or_default();
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-            let next = faults::open_in(self.last(), name, flags, Mode::empty())?;
+            let next = faults::open(|| sys::open_dir_in(self.last(), name))?;
             if self.open.len() == MAX_OPEN {
                 self.open.remove(0);
             }
@@ -215,24 +125,19 @@ impl DirTree {
         Ok(self.last())
     }
 
-    fn last(&self) -> BorrowedFd<'_> {
-        self.open.last().map_or(self.root.as_fd(), |(_, fd)| fd.as_fd())
+    fn last(&self) -> DirRef<'_> {
+        sys::borrowed(self.open.last().map_or(&self.root, |(_, last)| last))
     }
 
     /// Opens a regular file for reading, and nothing that has replaced it since it was listed.
     /// Never blocks.
     pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
         let (folder, name) = split(path);
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let folder = self.directory(folder)?;
-        let file = match faults::open_in(folder, name, flags, Mode::empty()) {
-            // The errors for a link and for a socket.
-            Err(Errno::LOOP | Errno::NXIO) => {
-                return Err(replaced(EntryKind::File, self.facts(path)?.kind));
-            }
-            file => File::from(file.map_err(io::Error::from)?),
+        let Some(file) = faults::open(|| sys::open_file_in(folder, name))? else {
+            return Err(replaced(EntryKind::File, self.facts(path)?.kind));
         };
-        let facts = file.metadata()?;
+        let facts = sys::metadata_of(&file)?;
         same_kind(EntryKind::File, FileStat::from_metadata(&facts).kind)?;
         Ok((file, facts))
     }
@@ -240,14 +145,13 @@ impl DirTree {
     /// Returns the metadata of an entry, without following links.
     pub fn facts(&mut self, path: &[u8]) -> io::Result<FileStat> {
         let (folder, name) = split(path);
-        let folder = self.directory(folder)?;
-        Ok(FileStat::from_stat(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        sys::facts_in(self.directory(folder)?, name)
     }
 
     /// Returns the target of a symbolic link.
     pub fn target(&mut self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (folder, name) = split(path);
-        let target = fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes();
+        let target = sys::target_in(self.directory(folder)?, name)?;
         if target.len() > MAX_PATH {
             let what = format!("the link's target is longer than {MAX_PATH} bytes");
             return Err(io::Error::other(what));

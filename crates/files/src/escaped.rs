@@ -1,8 +1,8 @@
 //! Escaping of untrusted names and texts, for lines that a terminal may show.
 
+use crate::sys::OsStrExt;
 use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 
 /// Untrusted bytes for a line of text. The output has no line breaks or control characters and
 /// loses no byte.

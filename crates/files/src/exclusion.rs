@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::dir::FileStat;
 use crate::folder;
 use crate::identity::Identity;
+use crate::sys::{self, OsStrExt};
 
 /// A name in a directory, or all names with that prefix, wherever the directory appears.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Exclusion {
     /// Excludes the last name of a path only while it is this file: another file under that name
     /// cannot hide.
     pub fn of_file(path: &Path, file: &File) -> io::Result<Exclusion> {
-        let only = Some(Identity::new(&file.metadata()?));
+        let only = Some(Identity::new(&sys::metadata_of(file)?));
         Ok(Exclusion { only, ..Exclusion::new(path)? })
     }
 

@@ -19,12 +19,8 @@
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
-use rustix::path::Arg;
+use crate::sys::{self, FileExt};
 
 /// Reads exactly `bytes`.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
@@ -40,7 +36,7 @@ pub fn read_new_at<'m>(
     at: u64,
 ) -> io::Result<Option<&'m mut [u8]>> {
     before("read")?;
-    let (bytes, rest) = rustix::io::pread(file, memory, at)?;
+    let (bytes, rest) = sys::read_new(file, memory, at)?;
     Ok(rest.is_empty().then_some(bytes))
 }
 
@@ -61,11 +57,16 @@ pub fn sync_all(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Syncs the names in a directory.
+pub fn sync_folder(folder: &File) -> io::Result<()> {
+    before("sync")?;
+    sys::sync_folder(folder)
+}
+
 /// Syncs the file system that the file is on.
-#[cfg(target_os = "linux")]
 pub fn sync_file_system(file: &File) -> io::Result<()> {
     before("sync")?;
-    Ok(retry_on_intr(|| rustix::fs::syncfs(file))?)
+    sys::sync_file_system(file)
 }
 
 /// Sets the file's length.
@@ -74,17 +75,14 @@ pub fn set_len(file: &File, length: u64) -> io::Result<()> {
     file.set_len(length)
 }
 
-/// Opens a name in a directory; retries if interrupted by a signal.
-pub fn open_in(
-    folder: impl AsFd,
-    name: impl Arg + Copy,
-    flags: OFlags,
-    mode: Mode,
-) -> Result<OwnedFd, Errno> {
-    retry_on_intr(|| {
-        before("open").map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        rustix::fs::openat(folder.as_fd(), name, flags | OFlags::CLOEXEC, mode)
-    })
+/// Makes a call that opens a name in a directory; repeats it if a signal interrupts it.
+pub fn open<T>(call: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match before("open").and_then(|()| call()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            opened => return opened,
+        }
+    }
 }
 
 #[cfg(all(feature = "fault-injection", debug_assertions))]

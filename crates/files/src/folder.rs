@@ -2,12 +2,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
 use crate::faults;
+use crate::sys;
 
 /// Returns the directory that contains the last name of a path.
 pub fn parent(path: &Path) -> &Path {
@@ -16,8 +14,7 @@ pub fn parent(path: &Path) -> &Path {
 
 /// Opens a directory, following links. Fails on anything else: opening a pipe would block.
 pub fn open(path: &Path) -> io::Result<File> {
-    let directory = OFlags::DIRECTORY.bits() as i32;
-    File::options().read(true).custom_flags(directory).open(path)
+    sys::folder(path)
 }
 
 /// Creates a directory and its parents if they do not exist. Syncs the names of all, including
@@ -33,7 +30,7 @@ pub fn make(path: &Path) -> io::Result<()> {
         match open(parent(path)) {
             // It existed: syncing its name was up to its creator.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !made => {}
-            folder => faults::sync_all(&folder?)?,
+            folder => faults::sync_folder(&folder?)?,
         }
     }
     Ok(())

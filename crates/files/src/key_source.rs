@@ -3,9 +3,8 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::SystemTime;
@@ -20,6 +19,8 @@ use crate::key_access::{AccessError, check_owner};
 pub use crate::key_file::Format;
 use crate::key_file::{self, KeyError};
 use crate::read_error::ReadError;
+use crate::sys::Metadata;
+use crate::sys::OsStringExt;
 
 /// The reason why a source gave no key.
 #[derive(Debug)]

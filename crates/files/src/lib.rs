@@ -14,6 +14,7 @@
 //! | names of objects in stores | [`url`] |
 //! | parallel work, with the results in order | [`pool`] |
 //! | files that appear complete or not at all | [`new_file`], [`atomic`] |
+//! | calls that differ between Unix and Windows | [`sys`] |
 //!
 //! Nothing here prints or exits. Operations return an [`Error`], or a [`ReadError`] for a single
 //! file. Errors display as one line of facts; they do not mention the command's options or the
@@ -44,6 +45,10 @@ mod found;
 pub mod fuzzing;
 pub mod hex;
 pub mod identity;
+#[cfg(unix)]
+pub mod key_access;
+#[cfg(windows)]
+#[path = "key_access_windows.rs"]
 pub mod key_access;
 pub mod key_file;
 pub mod key_source;
@@ -55,6 +60,7 @@ pub mod line_reader;
 mod listing;
 pub mod manifest;
 pub mod memory;
+#[cfg(unix)]
 mod mounted_secret;
 pub mod name_list;
 pub mod new_file;
@@ -84,6 +90,8 @@ mod sealed_file;
 pub mod selection;
 pub mod sidecar;
 mod stack;
+mod stat;
+pub mod sys;
 pub mod url;
 pub mod walk;
 mod xattrs;

@@ -10,13 +10,11 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::BorrowedFd;
 
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::identity::Identity;
-use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
-use rustix::io::Errno;
+use crate::sys::{self, DirRef};
 
 use crate::dir::{EntryKind, FileStat};
 
@@ -54,7 +52,7 @@ struct Place {
 
 impl Listing {
     /// Starts a listing of the directory `fd`; nothing is read yet.
-    pub fn new(fd: BorrowedFd<'_>) -> io::Result<Listing> {
+    pub fn new(fd: DirRef<'_>) -> io::Result<Listing> {
         let FileStat { identity, ctime, .. } = FileStat::from_fd(fd)?;
         Ok(Listing {
             identity,
@@ -116,7 +114,7 @@ impl Listing {
     /// freed memory to the system.
     pub fn read(
         &mut self,
-        fd: BorrowedFd<'_>,
+        fd: DirRef<'_>,
         longest: usize,
         room: usize,
         scratch: &mut Names,
@@ -124,39 +122,35 @@ impl Listing {
         self.release();
         scratch.clear();
         let first = self.after.is_none();
-        (self.more, self.too_long) = (false, 0);
         // Names above this one do not fit.
         let mut top: Option<Vec<u8>> = None;
-        // A new descriptor, which starts at the first name.
-        let again = OFlags::RDONLY | OFlags::DIRECTORY;
-        for entry in Dir::new(faults::open_in(fd, ".", again, Mode::empty())?)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
+        let (after, mut more, mut too_long) = (self.after.as_deref(), false, 0);
+        faults::open(|| Ok(()))?;
+        sys::names_in(fd, |name, told| {
             if name.len() > longest {
-                self.too_long += 1;
-                continue;
+                too_long += 1;
+                return Ok(());
             }
-            if self.after.as_deref().is_some_and(|after| name <= after) {
-                continue;
+            if after.is_some_and(|after| name <= after) {
+                return Ok(());
             }
             if top.as_deref().is_some_and(|top| name > top) {
-                self.more = true;
-                continue;
+                more = true;
+                return Ok(());
             }
-            if let Some(kind) = kind_of(fd, name, entry.file_type())? {
+            if let Some(kind) = kind_of(fd, name, told)? {
                 scratch.push(name, kind);
             }
             if scratch.size() > 2 * room && scratch.cut(room) {
-                self.more = true;
+                more = true;
                 let kept = scratch.copy();
                 scratch.clear();
                 kept.places.iter().for_each(|place| scratch.push(kept.text(place), place.kind));
                 top = scratch.places.last().map(|last| scratch.text(last).to_vec());
             }
-        }
+            Ok(())
+        })?;
+        (self.more, self.too_long) = (more, too_long);
         self.more |= scratch.cut(room);
         self.names = scratch.copy();
         let now = FileStat::from_fd(fd)?;
@@ -218,13 +212,13 @@ impl Names {
 }
 
 /// Returns the kind of an entry; `None` if it is gone.
-fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Option<EntryKind>> {
-    let kind = match EntryKind::from_file_type(told) {
+fn kind_of(fd: DirRef<'_>, name: &[u8], told: Option<EntryKind>) -> io::Result<Option<EntryKind>> {
+    let kind = match told {
         Some(kind) => return Ok(Some(kind)),
         // Some file systems do not store kinds in directories.
-        None => match fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => return Ok(None),
-            stat => FileStat::from_stat(&stat?).kind,
+        None => match sys::facts_in(fd, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            facts => facts?.kind,
         },
     };
     kind.map(Some).ok_or_else(|| {

@@ -12,14 +12,13 @@
 //! - [`given`]: also devices and pipes of the process, for a name from the user that is read once.
 //! - [`checked`]: whatever the caller accepts.
 
-use std::fs::{self, File, Metadata};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::fs::{self, File};
 use std::path::Path;
 
-use rustix::fs::{OFlags, fcntl_setfl};
-
+use crate::dir::EntryKind;
 use crate::identity;
 use crate::read_error::{Irregular, ReadError};
+use crate::sys::{self, Metadata};
 
 /// Opens a regular file for reading.
 pub fn regular(path: &Path) -> Result<(File, Metadata), ReadError> {
@@ -44,14 +43,11 @@ pub fn alone(path: &Path) -> Result<File, ReadError> {
 
 /// Rejects anything that is not a regular file.
 pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
-    let kind = facts.file_type();
-    if kind.is_file() {
-        return Ok(());
-    }
-    Err(match kind {
-        _ if kind.is_dir() => ReadError::Directory,
-        _ if kind.is_fifo() => ReadError::Irregular(Irregular::Pipe),
-        _ if kind.is_char_device() || kind.is_block_device() => {
+    Err(match sys::kind(facts) {
+        Some(EntryKind::File) => return Ok(()),
+        Some(EntryKind::Directory) => ReadError::Directory,
+        Some(EntryKind::Pipe) => ReadError::Irregular(Irregular::Pipe),
+        Some(EntryKind::CharDevice | EntryKind::BlockDevice) => {
             ReadError::Irregular(Irregular::Device)
         }
         _ => ReadError::Irregular(Irregular::Other),
@@ -71,15 +67,15 @@ pub fn is_descriptor(path: &Path) -> bool {
 /// of a shell's `<(...)`.
 pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
     let own = is_descriptor(path);
-    let (file, facts) = checked(path, false, |facts| match facts.file_type() {
-        kind if kind.is_dir() => Err(ReadError::Directory),
-        kind if kind.is_fifo() && !own => Err(ReadError::Pipe),
+    let (file, facts) = checked(path, false, |facts| match sys::kind(facts) {
+        Some(EntryKind::Directory) => Err(ReadError::Directory),
+        Some(EntryKind::Pipe) if !own => Err(ReadError::Pipe),
         _ => Ok(()),
     })?;
     // From here on, reading may block: for a terminal, or for the writer of a pipe. Regular files
     // block only in /proc and the like, and then forever.
     if !facts.is_file() {
-        fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
+        sys::let_wait(&file)?;
     }
     Ok((file, facts))
 }
@@ -92,10 +88,9 @@ pub fn checked(
     write: bool,
     may: impl Fn(&Metadata) -> Result<(), ReadError>,
 ) -> Result<(File, Metadata), ReadError> {
-    may(&fs::metadata(path)?)?;
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    let file = File::options().read(true).write(write).custom_flags(flags).open(path)?;
-    let facts = file.metadata()?;
+    may(&sys::metadata(path)?)?;
+    let file = sys::without_waiting(&mut File::options()).read(true).write(write).open(path)?;
+    let facts = sys::metadata_of(&file)?;
     may(&facts)?;
     Ok((file, facts))
 }
@@ -105,7 +100,7 @@ mod tests {
     use std::io::{self, Read, Write};
     use std::os::fd::AsRawFd;
 
-    use rustix::fs::{CWD, FileType, Mode, fcntl_getfl, mknodat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
 
     use super::*;
 

@@ -1,11 +1,12 @@
 //! Rules for what a new file may replace.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use crate::identity::Identity;
 use crate::open;
+use crate::sys::{self, Metadata};
 
 /// The rule for what a new file may replace.
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ impl Overwrite {
     /// Returns the metadata of the file to replace; `None` if the name is free. Fails if the rule
     /// forbids it.
     pub fn replaced(self, path: &Path) -> io::Result<Option<Metadata>> {
-        let old = match path.symlink_metadata() {
+        let old = match sys::symlink_metadata(path) {
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
                     && !matches!(self, Overwrite::Held(_)) =>

@@ -6,10 +6,10 @@
 //! already ([`check`]). Keys of objects are not changed: `a//b` and `a/b` are two objects.
 
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::dir::MAX_PATH;
+use crate::sys::OsStrExt;
 
 /// The reason why a path is not below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
@@ -14,6 +13,7 @@ use crate::open_key::OpenKey;
 use crate::progress::Progress;
 use crate::read::{self, FileReader, Tagged};
 use crate::read_error::ReadError;
+use crate::sys::{self, HandleRef};
 use crate::xattrs;
 use tagmac::Tag;
 use tagmac_any::AnyMac;
@@ -271,7 +271,7 @@ impl Scanner<'_> {
         }
         if self.options.xattrs {
             let (second, anew) = (self.second.as_ref(), &mut self.anew.1);
-            entry.xattrs = Some(attributes(file.as_fd(), self.seal_mac, second, anew)?);
+            entry.xattrs = Some(attributes(sys::handle(&file), self.seal_mac, second, anew)?);
         }
         entry.content = Some(content);
         Ok(Some(facts))
@@ -281,10 +281,11 @@ impl Scanner<'_> {
     fn xattrs(&mut self, path: &[u8], kind: EntryKind) -> Result<Tag, ReadError> {
         if kind == EntryKind::Directory {
             let folder = self.tree.directory(path)?;
+            let folder = sys::handle_of_dir(folder);
             return attributes(folder, self.seal_mac, self.second.as_ref(), &mut self.anew.1);
         }
         let (file, _) = self.tree.file(path)?;
-        attributes(file.as_fd(), self.seal_mac, self.second.as_ref(), &mut self.anew.1)
+        attributes(sys::handle(&file), self.seal_mac, self.second.as_ref(), &mut self.anew.1)
     }
 
     /// Returns the last scanned entry under the second key, if there is one. `found` is that entry,
@@ -311,7 +312,7 @@ impl Scanner<'_> {
 /// Returns the tag of the extended attributes of an open file or directory. With a second key,
 /// `anew` receives the tag under that key.
 fn attributes(
-    file: BorrowedFd<'_>,
+    file: HandleRef<'_>,
     seal_mac: &AnyMac,
     second: Option<&Second>,
     anew: &mut Option<Tag>,

@@ -32,6 +32,7 @@ use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Reading, Scanner, Scanners};
 use crate::seal_checkpoint::Checkpoint;
+use crate::sys;
 use crate::walk::{self, WalkItem, below};
 use tagmac_any::AnyMac;
 
@@ -328,7 +329,7 @@ impl<'a> Sealing<'a> {
 
 /// Returns the identity of the file at a path, if there is one.
 pub(crate) fn there(path: &Path) -> Option<Identity> {
-    path.symlink_metadata().ok().map(|file| Identity::new(&file))
+    sys::symlink_metadata(path).ok().map(|file| Identity::new(&file))
 }
 
 /// An entry to seal.

@@ -23,6 +23,7 @@ use crate::objects::{ManifestKey, too_long};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+use crate::sys;
 
 /// Time between two attempts to lock a file, and their number. A run holds a lock only for as long
 /// as it takes to write the file.
@@ -112,7 +113,7 @@ fn create(path: &Path, text: &[u8]) -> io::Result<()> {
 
 /// Replaces the file that this run has locked. The new file has its owner and permissions.
 fn replace(path: &Path, old: &File, text: &[u8]) -> io::Result<()> {
-    let facts = old.metadata()?;
+    let facts = sys::metadata_of(&old)?;
     let mut file = AtomicFile::new(path, 0o666, Overwrite::Held(Identity::new(&facts)))?;
     file.write_all(text)?;
     atomic::copy_access(&facts, file.file())?;

@@ -10,10 +10,9 @@
 //! `ROOM` bytes of names in it or below it.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::diagnostic;
@@ -24,6 +23,8 @@ use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
 use crate::rules::Rules;
+use crate::sys::Metadata;
+use crate::sys::OsStrExt;
 
 /// Bytes that the names of one directory may always use. Those of its ancestors may use three times
 /// this in total. A reading needs three times the memory of the names it keeps, so it keeps a

@@ -1,15 +1,12 @@
 //! A tag of a file's extended attributes, such as access control lists and capabilities.
 
 use std::io;
-use std::os::fd::BorrowedFd;
-
-use rustix::fs::{fgetxattr, flistxattr};
-use rustix::io::Errno;
 
 use tagmac::Tag;
 use tagmac_any::AnyMac;
 
 use crate::manifest::entry::XATTR_BITS;
+use crate::sys::{self, HandleRef};
 
 /// The start of the tagged text. It differs from those of all other texts under the same key.
 const MAGIC: &[u8] = b"tagmac-xattrs-1\n";
@@ -20,12 +17,9 @@ const MAX_BYTES: usize = 64 << 10;
 /// one read. A tag covers those that this user can read: each name and value in order of names,
 /// after their lengths as four bytes, the highest first. Without extended attributes it covers an
 /// empty list.
-pub fn tags<const N: usize>(file: BorrowedFd<'_>, seal_macs: [&AnyMac; N]) -> io::Result<[Tag; N]> {
+pub fn tags<const N: usize>(file: HandleRef<'_>, seal_macs: [&AnyMac; N]) -> io::Result<[Tag; N]> {
     let mut buffer = vec![0; MAX_BYTES];
-    let listed = match flistxattr(file, &mut buffer[..]) {
-        Err(Errno::NOTSUP) => 0,
-        listed => listed?,
-    };
+    let listed = sys::attributes(file, &mut buffer)?;
     let names: Vec<u8> = buffer[..listed].to_vec();
     let mut names: Vec<&[u8]> =
         names.split(|&byte| byte == 0).filter(|name| !name.is_empty()).collect();
@@ -34,7 +28,7 @@ pub fn tags<const N: usize>(file: BorrowedFd<'_>, seal_macs: [&AnyMac; N]) -> io
     let mut update = |text: &[u8]| streams.iter_mut().for_each(|stream| stream.update(text));
     update(MAGIC);
     for name in names {
-        let length = fgetxattr(file, name, &mut buffer[..])?;
+        let length = sys::attribute(file, name, &mut buffer)?;
         for text in [name, &buffer[..length]] {
             update(&(text.len() as u32).to_be_bytes());
             update(text);

@@ -10,7 +10,6 @@ mod published;
 mod report;
 
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::Error;
 use tagmac_files::audit::{Audited, BucketAudit, Status, TreeAudit};
@@ -22,6 +21,7 @@ use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::position::Positions;
 use tagmac_files::progress::Total;
 use tagmac_files::selection::Histogram;
+use tagmac_files::sys::OsStrExt;
 
 use crate::args::AuditArgs;
 use crate::diagnostic::diagnostic;

@@ -1,9 +1,8 @@
 //! The files of `--report` and `--metrics`. Each appears when it is complete, also after an audit
 //! that failed, so that an old one does not pass for the last audit.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::Error;
@@ -12,6 +11,7 @@ use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::exclusion::Exclusion;
 use tagmac_files::overwrite::Overwrite;
+use tagmac_files::sys;
 
 use crate::args::AuditArgs;
 use crate::audit::facts::Facts;
@@ -72,7 +72,7 @@ impl Draft {
         let write = || {
             self.file.write_all(text.as_bytes())?;
             if let Some(mode) = mode {
-                self.file.file().set_permissions(Permissions::from_mode(mode))?;
+                sys::set_mode(self.file.file(), mode)?;
             }
             self.file.finish()
         };

@@ -16,7 +16,6 @@ mod sealed;
 mod stores;
 
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac_files::leaves::Leaves;
@@ -24,6 +23,7 @@ use tagmac_files::name_list::NameList;
 use tagmac_files::objects::ObjectManifest;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::{ReadError, url};
 
 #[cfg(not(feature = "objects"))]

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::escaped::Escaped;
@@ -10,6 +9,7 @@ use tagmac_files::objects::{self, Place};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
+use tagmac_files::sys::OsStrExt;
 use tagmac_files::url::{Url, UrlError};
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::{self, Listed};

@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,6 +14,7 @@ use crate::leaves::TAG_BYTES;
 use crate::manifest::BUFFER;
 use crate::open;
 use crate::overwrite::Overwrite;
+use crate::sys::{FileExt, OsStrExt};
 
 /// The first bytes, as long as a leaf tag.
 pub(crate) const MAGIC: &[u8; TAG_BYTES] = b"tagmac-leaves-1\n";

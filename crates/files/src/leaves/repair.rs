@@ -12,6 +12,7 @@ use crate::leaves::tree::SealedTree;
 use crate::leaves::verified::{Leaf, VerifiedFile};
 use crate::open;
 use crate::progress::{Progress, stopped};
+use crate::sys;
 
 /// The damage of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,8 +136,8 @@ fn write(
 ) -> Result<(), Error> {
     let failed = |error| Error::file(file.path(), error);
     let to = open::writable(file.path()).map_err(|error| Error::file(file.path(), error))?;
-    let facts = file.file().metadata().map_err(failed)?;
-    Identity::new(&facts).is_of(&to.metadata().map_err(failed)?).map_err(failed)?;
+    let facts = sys::metadata_of(file.file()).map_err(failed)?;
+    Identity::new(&facts).is_of(&sys::metadata_of(&to).map_err(failed)?).map_err(failed)?;
     let mut leaf = Leaf::default();
     for start in damaged_starts(file, damage) {
         if !file.read_from(from, copy, start, &mut leaf)? {

@@ -15,7 +15,6 @@ pub(crate) mod writer;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Take};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::dir::{self, EntryKind};
@@ -26,6 +25,7 @@ use crate::line_reader::Lines;
 use crate::open;
 use crate::open_key::OpenKey;
 use crate::read_error::ReadError;
+use crate::sys::FileExt;
 use tagmac::Tag;
 use tagmac::isa::Level;
 use tagmac::save::{Purpose, derive};

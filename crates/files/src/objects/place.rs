@@ -1,9 +1,8 @@
 //! Storage of a manifest's files.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, io_reason};
@@ -16,6 +15,7 @@ use crate::objects::{MAX_ROOT_BYTES, ROOT};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+use crate::sys::{FileExt, Metadata};
 
 /// The start of the name of a file of leaf tags.
 pub const LEAVES: &str = "leaves-";

@@ -1,6 +1,6 @@
 //! Hashes a range of a file to a partial.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::path::Path;
 
 use tagmac_any::Partial;
@@ -13,6 +13,7 @@ use crate::open_key::OpenKey;
 use crate::progress::{Progress, Total};
 use crate::read::{self, FileReader, Span};
 use crate::read_error::ReadError;
+use crate::sys::Metadata;
 
 /// A range of an object.
 #[derive(Clone, Copy, Debug)]

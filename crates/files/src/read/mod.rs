@@ -11,10 +11,9 @@ mod settle;
 mod sizes;
 mod streamed;
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZero;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -31,6 +30,9 @@ use crate::leaves::Leaves;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 use crate::stack;
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::{self, Metadata};
 pub(crate) use pieces::LeafSums;
 pub use pieces::Span;
 use pieces::{Joined, Work};
@@ -108,7 +110,7 @@ impl<'a> FileReader<'a> {
         let from = checkpointer.begin(path, file, &before)?;
         self.progress.skip(from.end());
         let tagged = self.tag_from(file, &before, nonce, Some((checkpointer, from)))?;
-        checkpointer.unchanged(&file.metadata()?)?;
+        checkpointer.unchanged(&sys::metadata_of(file)?)?;
         in_place(path, file)?;
         Ok(tagged)
     }
@@ -172,7 +174,7 @@ impl<'a> FileReader<'a> {
             _ => self.stream(&mut file, nonce)?,
         };
         if size.is_some() {
-            unchanged(before, &file.metadata()?, tagged.bytes)?;
+            unchanged(before, &sys::metadata_of(file)?, tagged.bytes)?;
         }
         Ok(tagged)
     }
@@ -226,7 +228,7 @@ impl<'a> FileReader<'a> {
             None => self.pour(&mut sizes::Ending::new(file), &macs, &mut put)?,
         };
         if size.is_some() {
-            unchanged(before, &file.metadata()?, bytes)?;
+            unchanged(before, &sys::metadata_of(file)?, bytes)?;
         }
         let one = Tagged::new(one.tag()?, bytes);
         let (tag, rest) = match two {
@@ -302,7 +304,7 @@ impl<'a> FileReader<'a> {
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
         parts.extend(&mut part, &rest[..cut])?;
-        unchanged(before, &file.metadata()?, before.len())?;
+        unchanged(before, &sys::metadata_of(file)?, before.len())?;
         Ok((part, &rest[cut..]))
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +14,7 @@ use crate::checkpoint::Checkpointer;
 use crate::faults;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
+use crate::sys::FileExt;
 
 /// A range of an object, and its position in a file.
 #[derive(Clone, Copy)]

@@ -1,26 +1,20 @@
 //! Metadata of a file that is about to be read, such that every later write is visible in it.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::thread;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 use crate::read::sizes::Sizes;
 use crate::read_error::ReadError;
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::{self, Metadata};
 
 /// Maximum number of attempts, in case the file's times change during the sync.
 const TRIES: usize = 4;
 /// Maximum resolution of the clock that sets file times.
 const LONGEST_STEP: Duration = Duration::from_millis(20);
-/// The clock that sets file times.
-#[cfg(target_os = "linux")]
-const CLOCK: ClockId = ClockId::RealtimeCoarse;
-#[cfg(not(target_os = "linux"))]
-const CLOCK: ClockId = ClockId::Realtime;
-
 /// Returns the metadata of a regular file such that every later write changes its times.
 ///
 /// Two effects could hide a write. A page that was written through a mapping accepts more writes
@@ -31,7 +25,7 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     let times = |file: &Metadata| {
         (file.len(), file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec())
     };
-    let mut before = file.metadata()?;
+    let mut before = sys::metadata_of(file)?;
     if !Sizes::default().are_true(file, &before) {
         return Err(ReadError::Sizeless);
     }
@@ -48,7 +42,7 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
                 ) => {}
             synced => synced?,
         }
-        let now = file.metadata()?;
+        let now = sys::metadata_of(file)?;
         if times(&now) == times(&before) {
             return Ok(now);
         }
@@ -63,8 +57,7 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
 fn pass_step(file: &Metadata) {
     let changed = Duration::new(file.ctime().max(0) as u64, file.ctime_nsec() as u32);
     loop {
-        let now = clock_gettime(CLOCK);
-        let now = Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec as u32);
+        let now = sys::file_clock();
         if changed < now || changed - now > LONGEST_STEP {
             return;
         }

@@ -5,10 +5,12 @@
 //! are recognized by their numbers in `linux/magic.h`; only privileged users can mount them. On all
 //! other file systems, a file that does not have its reported size changed while it was read.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
+
+use crate::sys::Metadata;
 #[cfg(target_os = "linux")]
-use std::os::unix::fs::MetadataExt;
+use crate::sys::MetadataExt;
 
 /// proc, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs, configfs, bpf, selinuxfs, smackfs,
 /// apparmorfs, binfmt_misc, resctrl, mqueue.

@@ -15,10 +15,8 @@ mod scan;
 mod store;
 pub(crate) mod tree;
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tagmac::Tag;
@@ -34,6 +32,10 @@ use crate::open_key::OpenKey;
 use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
 use crate::read_error::ReadError;
+#[cfg(unix)]
+use crate::sys::MetadataExt;
+use crate::sys::OsStrExt;
+use crate::sys::{self, Metadata};
 pub use error::{Interference, Interrupted, UpdateError};
 use header::{Header, MAX_LEAF, Sums};
 use scan::Source;
@@ -240,7 +242,7 @@ impl<'a> Open<'a> {
     }
 
     fn metadata(&self) -> Result<Metadata, Error> {
-        self.file.metadata().map_err(store::io(self.path))
+        sys::metadata_of(&self.file).map_err(store::io(self.path))
     }
 
     /// Returns the file's current length.
@@ -258,7 +260,7 @@ impl<'a> Open<'a> {
     fn unwritten(&self, before: &Metadata) -> Result<Metadata, ReadError> {
         // Some file systems set the times when the bytes reach them.
         faults::sync_data(&self.file)?;
-        let now = self.file.metadata()?;
+        let now = sys::metadata_of(&self.file)?;
         read::unchanged(before, &now, before.len())?;
         Ok(now)
     }

@@ -5,8 +5,6 @@
 //! another program. No update overwrites or deletes such bytes. If an update finds none, it
 //! finishes the edit; otherwise it asks the user to choose between `--finish` and `--undo`.
 
-use std::fs::Metadata;
-
 use super::State;
 use super::error::{Interference, Interrupted, UpdateError};
 use super::header::{Patch, Pending, Side, Sums};
@@ -15,6 +13,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::read_error::ReadError;
+use crate::sys::Metadata;
 
 impl State<'_> {
     /// Records an edit before the file is written.

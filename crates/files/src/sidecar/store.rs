@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::atomic::{self, AtomicFile};
@@ -14,6 +13,7 @@ use crate::identity::{Identity, is_at};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+use crate::sys::{self, OsStrExt, OsStringExt};
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 use tagmac_any::KeyId;
 
@@ -123,7 +123,7 @@ impl Store {
 
     /// Creates an empty sidecar that will replace this one, with the same permissions.
     pub fn successor(&self) -> Result<Store, Error> {
-        let old = self.file.metadata().map_err(io(&self.path))?;
+        let old = sys::metadata_of(&self.file).map_err(io(&self.path))?;
         let over = Overwrite::Held(Identity::new(&old));
         let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
         atomic::copy_access(&old, &next.file).map_err(io(&self.path))?;

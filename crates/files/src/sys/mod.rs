@@ -1,0 +1,14 @@
+//! All calls of the operating system that differ between Unix and Windows. `unix.rs` and `windows.rs`
+//! have the same items; the rest of the crate, and of the command, is the same for both.
+//!
+//! Names are bytes. On Unix they are those of the system; on Windows they are UTF-8, and a name that
+//! the system could read as a path, a stream or a device names nothing.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+pub use unix::*;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub use windows::*;
