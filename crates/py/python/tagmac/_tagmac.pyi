@@ -566,7 +566,9 @@ def shard_open(
     `shown` is the shard's name in errors.
     """
 
-def root_seal(key: Key, records: Sequence[bytes], *, after: bytes | None = None) -> bytes:
+def root_seal(
+    key: Key, records: Sequence[bytes], *, after: bytes | None = None, leaves: int | None = None
+) -> bytes:
     """Returns the text of the root, given the records of all shards in order. `after` is the text
     of a root whose chain this one continues.
     """
@@ -1044,7 +1046,13 @@ if sys.platform != "win32":
         directory. A path without an entry raises `FileNotFoundError`.
         """
 
-        def __new__(cls, path: str | PathLike[str], key: Key) -> Manifest: ...
+        def __new__(
+            cls,
+            path: str | PathLike[str],
+            key: Key,
+            *,
+            read: Callable[[str, int, int], bytes] | None = None,
+        ) -> Manifest: ...
         def info(self, path: str) -> ManifestEntry:
             """Returns the entry of a path."""
 
@@ -1063,6 +1071,11 @@ if sys.platform != "win32":
         @property
         def sequence(self) -> int:
             """The manifest's number in its chain; 0 for a version without chains."""
+
+        @property
+        def day(self) -> str | None: ...
+        @property
+        def is_bucket(self) -> bool: ...
 
     @final
     class ManifestEntry:
