@@ -570,7 +570,8 @@ def root_seal(
     key: Key, records: Sequence[bytes], *, after: bytes | None = None, leaves: int | None = None
 ) -> bytes:
     """Returns the text of the root, given the records of all shards in order. `after` is the text
-    of a root whose chain this one continues.
+    of a root whose chain this one continues. `leaves` is the length of leaves in bytes, if the
+    objects have leaf tags.
     """
 
 def root_open(
@@ -1039,11 +1040,15 @@ if sys.platform != "win32":
 
     @final
     class Manifest:
-        """The manifest of a directory, whose files can be read from any place.
+        """The manifest of a directory or of a bucket, whose files can be read from any place.
 
         `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is
-        damaged, `WrongKey` if it belongs to another key. Paths are relative to the sealed
-        directory. A path without an entry raises `FileNotFoundError`.
+        damaged, `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If
+        `read` is given, `path` is only its name in messages: `read(name, start, end)` returns a
+        range of the file with this name, or fewer bytes if the file ends before, and raises
+        `FileNotFoundError` if there is no such file. Paths are relative to the sealed directory or
+        prefix. A path without an entry raises `FileNotFoundError`. In a bucket, a path with objects
+        below it is a directory.
         """
 
         def __new__(
@@ -1073,9 +1078,12 @@ if sys.platform != "win32":
             """The manifest's number in its chain; 0 for a version without chains."""
 
         @property
-        def day(self) -> str | None: ...
+        def day(self) -> str | None:
+            """The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known."""
+
         @property
-        def is_bucket(self) -> bool: ...
+        def is_bucket(self) -> bool:
+            """True if the manifest describes a bucket."""
 
     @final
     class ManifestEntry:
