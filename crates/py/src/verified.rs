@@ -31,9 +31,8 @@ const SPARE: u64 = 1 << 20;
 ///
 /// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
 /// `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If `read` is given,
-/// `path` is only its name in messages: `read(name, start, end)` returns a range of the file with this
-/// name, or fewer bytes if the file ends before, and raises `FileNotFoundError` if there is no such
-/// file. Paths are relative to the sealed directory or prefix. A path without an entry raises
+/// `path` is only its name in messages. `read(name, start, end)` returns a range of the file `name`,
+/// or fewer bytes if the file ends before. It raises `FileNotFoundError` for a missing file. Paths are relative to the sealed directory or prefix. A path without an entry raises
 /// `FileNotFoundError`. In a bucket, a path with objects below it is a directory.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Manifest {
