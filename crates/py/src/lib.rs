@@ -31,6 +31,8 @@ mod nonce;
 mod objects;
 #[cfg(unix)]
 mod part;
+#[cfg(unix)]
+mod place;
 mod progress;
 #[cfg(unix)]
 mod say;

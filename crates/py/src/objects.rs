@@ -142,14 +142,16 @@ pub fn shard_open<'py>(
 }
 
 /// Returns the text of the root, given the records of all shards in order. `after` is the text of a
-/// root whose chain this one continues.
+/// root whose chain this one continues. `leaves` is the length of leaves in bytes, if the objects
+/// have leaf tags.
 #[pyfunction]
-#[pyo3(signature = (key, records, *, after=None))]
+#[pyo3(signature = (key, records, *, after=None, leaves=None))]
 pub fn root_seal<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
     records: &Bound<'py, PyAny>,
     after: Option<PyBackedBytes>,
+    leaves: Option<u64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let key = manifest_key(key);
     let chain = match after {
@@ -159,7 +161,7 @@ pub fn root_seal<'py>(
         }
         None => Chain::start(Day::today()),
     };
-    let mut root = RootBuilder::new(&key, &RootHeader { chain, ..RootHeader::default() });
+    let mut root = RootBuilder::new(&key, &RootHeader { chain, leaves, ..RootHeader::default() });
     for record in records.try_iter()? {
         root.push(&parse(&record?.extract::<PyBackedBytes>()?)?).map_err(failed)?;
     }

@@ -18,12 +18,11 @@ use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::manifest::entry::{Entry, word};
-use tagmac_files::url::{self, Url};
-use tagmac_objects::{Limits, Objects, Prefix};
 
 use crate::buffer::{bytes, released};
 use crate::error::failed;
 use crate::key::Key;
+use crate::place::ReadPlace;
 
 /// The memory for leaves that a file keeps between reads, besides one leaf.
 const SPARE: u64 = 1 << 20;
@@ -31,10 +30,10 @@ const SPARE: u64 = 1 << 20;
 /// The manifest of a directory or of a bucket, whose files can be read from any place.
 ///
 /// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
-/// `WrongKey` if it belongs to another key. The manifest of a bucket is a folder, or a URL that
-/// begins with s3://, gs:// or az://. Paths are relative to the sealed directory or prefix. A path
-/// without an entry raises `FileNotFoundError`. In a bucket, a path with objects below it is a
-/// directory.
+/// `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If `read` is given,
+/// `path` is only its name in messages. `read(name, start, end)` returns a range of the file `name`,
+/// or fewer bytes if the file ends before. It raises `FileNotFoundError` for a missing file. Paths are relative to the sealed directory or prefix. A path without an entry raises
+/// `FileNotFoundError`. In a bucket, a path with objects below it is a directory.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Manifest {
     contents: Arc<Contents>,
@@ -44,11 +43,20 @@ pub struct Manifest {
 #[pymethods]
 impl Manifest {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, Key>) -> PyResult<Manifest> {
+    #[pyo3(signature = (path, key, *, read=None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        key: &Bound<'_, Key>,
+        read: Option<Py<PyAny>>,
+    ) -> PyResult<Manifest> {
         let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
-        let open = || match url::is_url(path.as_os_str().as_bytes()) {
-            true => Contents::open_bucket(open_key, &raw_key, Box::new(prefix(&path)?)),
-            false => Contents::open(open_key, &raw_key, &path),
+        let open = || match read {
+            Some(read) => {
+                let place = ReadPlace { shown: path.to_string_lossy().into(), read };
+                Contents::open_bucket(open_key, &raw_key, Box::new(place))
+            }
+            None => Contents::open(open_key, &raw_key, &path),
         };
         let contents = py.detach(open).map_err(failed)?;
         Ok(Manifest { contents: Arc::new(contents), path })
@@ -119,14 +127,6 @@ impl Manifest {
     fn __repr__(&self) -> String {
         format!("<tagmac.Manifest {:?}>", self.path)
     }
-}
-
-/// Returns the place of the manifest at a URL.
-fn prefix(url: &Path) -> Result<Prefix, Error> {
-    let url = Url::parse(url.as_os_str().as_bytes()).map_err(Error::usage)?;
-    let folder = url.folder();
-    let objects = Objects::new(Limits { requests: 0, objects: 0 })?;
-    Ok(Prefix::new(objects.bucket(&url)?, folder))
 }
 
 /// An entry of a manifest.

@@ -63,11 +63,21 @@ impl Place for Memory<'_> {
         }
     }
 
+    fn read_range(
+        &self,
+        file: &str,
+        size: u64,
+        range: std::ops::Range<u64>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let cut = |bytes: Vec<u8>| bytes[range.start as usize..range.end as usize].to_vec();
+        Ok(self.read(file, size)?.map(cut))
+    }
+
     fn has(&self, file: &str) -> Result<bool, Error> {
         Ok(self.0.contains_key(file))
     }
 
-    fn write_shard(&self, _: &str, _: &[u8]) -> Result<(), Error> {
+    fn write_file(&self, _: &str, _: &[u8]) -> Result<(), Error> {
         unreachable!("a verifier writes nothing")
     }
 
@@ -75,7 +85,7 @@ impl Place for Memory<'_> {
         unreachable!("a verifier writes nothing")
     }
 
-    fn remove_shard(&self, _: &str) -> Result<(), Error> {
+    fn remove_file(&self, _: &str) -> Result<(), Error> {
         unreachable!("a verifier writes nothing")
     }
 }

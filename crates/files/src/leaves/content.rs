@@ -240,7 +240,7 @@ impl Contents {
 }
 
 impl Directory {
-    /// Returns the leaf tags of a file, from number `first` on; `None` if the manifest has none.
+    /// Returns the leaf tags of a file, from number `first` on; `None` without leaf tags in the manifest.
     fn leaf_tags(&self, first: u64) -> Result<Option<LeafTags>, Error> {
         if self.manifest.header.options.leaves.is_none() {
             return Ok(None);

@@ -14,7 +14,7 @@ use crate::leaves::file::MAGIC;
 use crate::objects::object::Object;
 use crate::objects::place::{LEAVES, Place};
 
-/// The number of leaf tags after which a file ends.
+/// The number of leaf tags in a full file, which may have more.
 const FULL: u64 = 1 << 19;
 
 /// A file of leaf tags.
@@ -46,8 +46,8 @@ impl LeafFile {
     }
 }
 
-/// Returns the number of leaf tags of an object, with leaves of `leaf` bytes. An archived object has
-/// none.
+/// Returns the number of leaf tags of an object, with leaves of `leaf` bytes. 0 for an archived
+/// object.
 pub fn count(leaf: u64, object: &Object) -> u64 {
     object.tag.map_or(0, |_| leaf_size::count(leaf, object.size))
 }

@@ -51,7 +51,12 @@ fn read(
 /// A read returns the sealed bytes, or fails with an error that names the wrong range.
 #[test]
 fn only_sealed_bytes_are_returned() {
-    let place = Place::of_lengths("PMAC-AES128", Some(LEAF));
+    let place = || Place::of_lengths("PMAC-AES128", Some(LEAF));
+    only_sealed_bytes_of(&place());
+    only_sealed_bytes_of(&place().of_bucket("PMAC-AES128", Some(LEAF)));
+}
+
+fn only_sealed_bytes_of(place: &Place) {
     let objects: Vec<Path> =
         place.files.iter().map(|(path, _)| format!("{PREFIX}/{path}").into()).collect();
     // Those of other lengths differ in size, so the store lies about that too.
@@ -70,7 +75,7 @@ fn only_sealed_bytes_are_returned() {
         (Lie::Size(i64::MAX), false),
     ] {
         let store = place.verified(Hostile::new(&place.objects, lie.clone()));
-        let (errors, good) = read(&place, &store, &mut random, LEAF);
+        let (errors, good) = read(place, &store, &mut random, LEAF);
         assert_eq!(good > 0, some_are_good, "{lie:?}: {good}");
         assert!(!errors.is_empty(), "{lie:?}");
         for error in errors {
@@ -85,7 +90,7 @@ fn only_sealed_bytes_are_returned() {
     }
     for lie in [Lie::Fails, Lie::Unmodified] {
         let store = place.verified(Hostile::new(&place.objects, lie.clone()));
-        let (errors, good) = read(&place, &store, &mut random, 0);
+        let (errors, good) = read(place, &store, &mut random, 0);
         assert_eq!(good, 0, "{lie:?}");
         for error in errors {
             // No claim about conditions comes from the store.
@@ -98,15 +103,21 @@ fn only_sealed_bytes_are_returned() {
 #[test]
 fn sealed_bytes_of_another_place_are_not_returned() {
     let mut random = Random(4);
-    for (algorithm, leaves, length) in [
-        ("PMAC-AES128", Some(LEAF), 8 * LEAF),
-        ("LIGHTMAC-AES128", Some(LEAF), 8 * LEAF),
-        ("ELIMAC-AES128", Some(LEAF), 8 * LEAF + 9),
-        ("CMAC-AES128", None, 100),
-        ("PMAC-AES128", Some(LEAF), 100),
+    for (algorithm, leaves, length, is_bucket) in [
+        ("PMAC-AES128", Some(LEAF), 8 * LEAF, false),
+        ("PMAC-AES128", Some(LEAF), 8 * LEAF, true),
+        ("LIGHTMAC-AES128", Some(LEAF), 8 * LEAF, true),
+        ("ELIMAC-AES128", Some(LEAF), 8 * LEAF + 9, false),
+        ("ELIMAC-AES128", Some(LEAF), 8 * LEAF + 9, true),
+        ("CMAC-AES128", None, 100, false),
+        ("CMAC-AES128", None, 100, true),
+        ("PMAC-AES128", Some(LEAF), 100, true),
     ] {
         let [a, b] = [random.bytes(length), random.bytes(length)];
-        let place = Place::new(algorithm, leaves, vec![("a", a.clone()), ("b", b.clone())]);
+        let mut place = Place::new(algorithm, leaves, vec![("a", a.clone()), ("b", b.clone())]);
+        if is_bucket {
+            place = place.of_bucket(algorithm, leaves);
+        }
         let pair = [("a", "b"), ("b", "a")];
         let pair = pair.map(|(one, other)| (Path::from(one), Path::from(other)));
         let swapped = pair.map(|(one, other)| {

@@ -36,6 +36,11 @@ fn listings_are_those_of_the_sealed_tree() {
     names.extend(["many/0.x", "many.x", "many/1/z/z"].map(String::from));
     let files = names.iter().map(|name| (&name[..], random.bytes(name.len() as u64))).collect();
     let place = Place::new("PMAC-AES128", Some(LEAF), files);
+    listings_of(&place);
+    listings_of(&place.of_bucket("PMAC-AES128", Some(LEAF)));
+}
+
+fn listings_of(place: &Place) {
     let plain = PrefixStore::new(place.objects.fork(), PREFIX);
     let store = place.verified(Hostile::new(&place.objects, Lie::None));
     // The listings of the store are not used: they would panic.

@@ -1,5 +1,6 @@
 //! A sealed tree, and its files as objects.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -9,8 +10,11 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
+use tagmac_files::leaves::Leaves;
 use tagmac_files::leaves::content::Contents;
+use tagmac_files::leaves::stream::{HashedLeaves, LeafStream};
 use tagmac_files::manifest::options::ManifestOptions;
+use tagmac_files::objects::{Folder, ManifestKey, Object, Start, Writer};
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::raw_key::RawKey;
 use tagmac_files::seal::{SealOptions, Sealing};
@@ -77,10 +81,56 @@ impl Place {
         Place::new(algorithm, leaves, files)
     }
 
+    /// The same files, with the manifest of a bucket. It also has an object that marks a folder.
+    pub fn of_bucket(self, algorithm: &str, leaves: Option<u64>) -> Place {
+        let (key, raw) = keys(algorithm);
+        let manifest = self.folder.path().join("bucket");
+        let files = self.files.iter().map(|(path, bytes)| (path.as_ref(), &bytes[..]));
+        let objects: BTreeMap<&str, &[u8]> = files.chain([("many/", &[][..])]).collect();
+        let (manifest_key, place) = (ManifestKey::new(&key.mac, &raw), Folder::new(&manifest));
+        let mut writer =
+            Writer::new(&manifest_key, &place, Start { leaves, ..Start::default() }).unwrap();
+        for (name, bytes) in objects {
+            let (object, tags) = object((&key, &raw), leaves, name, bytes);
+            writer.push_with_leaves(&object, &tags).unwrap();
+        }
+        writer.finish().unwrap();
+        let contents = Arc::new(Contents::open(&key, &raw, &manifest).unwrap());
+        Place { contents, ..self }
+    }
+
     /// The files, verified, from a store that has them below `PREFIX`.
     pub fn verified<S: ObjectStore>(&self, store: S) -> VerifiedStore<S> {
         VerifiedStore::new(store, PREFIX.into(), self.contents.clone())
     }
+}
+
+/// An object and its leaf tags.
+fn object(
+    (key, raw): (&OpenKey, &RawKey),
+    leaves: Option<u64>,
+    name: &str,
+    bytes: &[u8],
+) -> (Object, Vec<u8>) {
+    let (nonce, size) = (Vec::new(), bytes.len() as u64);
+    let tag = key.mac.tag(&nonce, bytes).unwrap();
+    let leaves = leaves.map(|size| Leaves::new(raw, size));
+    let leaf = leaves.as_ref().and_then(|leaves| Some((leaves, leaves.size_for(size)?)));
+    let tags = leaf.map(|(leaves, leaf)| {
+        let mut stream = LeafStream::new(key, leaf, size, 0).unwrap();
+        stream.update(bytes).unwrap();
+        let HashedLeaves { rest, sums, .. } = stream.close().unwrap();
+        leaves.tags(&tag, size, leaf, &[sums], &rest)
+    });
+    let (name, tag) = (name.as_bytes().to_vec(), Some(tag));
+    let object = Object { name, size, nonce, tag, read: None, stamp: None };
+    (object, tags.unwrap_or_default())
+}
+
+fn keys(algorithm: &str) -> (OpenKey, RawKey) {
+    let algorithm = Algorithm::from_name(algorithm).unwrap();
+    let raw = RawKey::new(algorithm, vec![7; *algorithm.key_bytes().start()].into()).unwrap();
+    (OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap(), raw)
 }
 
 /// Puts an object below `PREFIX`.
@@ -101,9 +151,7 @@ pub fn seal(
     root: &FilePath,
     manifest: &FilePath,
 ) -> Arc<Contents> {
-    let algorithm = Algorithm::from_name(algorithm).unwrap();
-    let raw = RawKey::new(algorithm, vec![7; *algorithm.key_bytes().start()].into()).unwrap();
-    let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let (key, raw) = keys(algorithm);
     let sealed = ManifestOptions { leaves, ..ManifestOptions::default() };
     let options = SealOptions { sealed, threads: 1, ..SealOptions::new(root, manifest) };
     Sealing::new(&key, &raw, options).unwrap().run(&()).unwrap();

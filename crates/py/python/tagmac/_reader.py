@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections import OrderedDict
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -124,13 +125,24 @@ _opened: OrderedDict[tuple[object, ...], Manifest] = OrderedDict()
 _lock = Lock()
 
 
-def opened(manifest: str | os.PathLike[str], key: Key | KeyRef) -> Manifest:
+def opened(
+    manifest: str | os.PathLike[str],
+    key: Key | KeyRef,
+    options: Mapping[str, Any] | None = None,
+) -> Manifest:
     """Opens a manifest, or returns one that this process has opened already, unless the file was
-    replaced since. One at a URL is always opened again.
+    replaced since. One at a URL, which has the storage options `options`, is always opened again.
     """
     key = key.resolve() if isinstance(key, KeyRef) else key
     if "://" in (url := os.fspath(manifest)):
-        return Manifest(url, key)
+        import fsspec
+
+        fs, folder = fsspec.url_to_fs(url, **(options or {}))
+
+        def read(name: str, start: int, end: int) -> bytes:
+            return bytes(fs.cat_file(f"{folder.rstrip('/')}/{name}", start=start, end=end))
+
+        return Manifest(url, key, read=read)
     path = os.path.abspath(manifest)
     found = os.stat(os.path.join(path, "root") if os.path.isdir(path) else path)
     stamp = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -566,9 +566,12 @@ def shard_open(
     `shown` is the shard's name in errors.
     """
 
-def root_seal(key: Key, records: Sequence[bytes], *, after: bytes | None = None) -> bytes:
+def root_seal(
+    key: Key, records: Sequence[bytes], *, after: bytes | None = None, leaves: int | None = None
+) -> bytes:
     """Returns the text of the root, given the records of all shards in order. `after` is the text
-    of a root whose chain this one continues.
+    of a root whose chain this one continues. `leaves` is the length of leaves in bytes, if the
+    objects have leaf tags.
     """
 
 def root_open(
@@ -1037,14 +1040,24 @@ if sys.platform != "win32":
 
     @final
     class Manifest:
-        """The manifest of a directory, whose files can be read from any place.
+        """The manifest of a directory or of a bucket, whose files can be read from any place.
 
         `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is
-        damaged, `WrongKey` if it belongs to another key. Paths are relative to the sealed
-        directory. A path without an entry raises `FileNotFoundError`.
+        damaged, `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If
+        `read` is given, `path` is only its name in messages. `read(name, start, end)` returns a
+        range of the file `name`, or fewer bytes if the file ends before. It raises
+        `FileNotFoundError` for a missing file. Paths are relative to the sealed directory or
+        prefix. A path without an entry raises `FileNotFoundError`. In a bucket, a path with objects
+        below it is a directory.
         """
 
-        def __new__(cls, path: str | PathLike[str], key: Key) -> Manifest: ...
+        def __new__(
+            cls,
+            path: str | PathLike[str],
+            key: Key,
+            *,
+            read: Callable[[str, int, int], bytes] | None = None,
+        ) -> Manifest: ...
         def info(self, path: str) -> ManifestEntry:
             """Returns the entry of a path."""
 
@@ -1063,6 +1076,14 @@ if sys.platform != "win32":
         @property
         def sequence(self) -> int:
             """The manifest's number in its chain; 0 for a version without chains."""
+
+        @property
+        def day(self) -> str | None:
+            """The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known."""
+
+        @property
+        def is_bucket(self) -> bool:
+            """True if the manifest describes a bucket."""
 
     @final
     class ManifestEntry:

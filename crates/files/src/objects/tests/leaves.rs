@@ -168,7 +168,7 @@ fn leaf_tags_of_other_objects_are_not_accepted() {
     let contents = Contents::open(&key, &raw, folder.path()).unwrap();
     let why = accepted(&contents, "d/f", b"").unwrap_err().to_string();
     assert!(why.ends_with(": the leaf tags are missing"), "{why}");
-    // Objects without leaves need none.
+    // Objects without leaves do not need the file.
     assert_eq!(accepted(&contents, "a-b", &objects["a-b"]).unwrap(), [true]);
 }
 
@@ -230,7 +230,7 @@ fn leaf_tags_are_carried_over() {
         let (object, leaf_tags) = tagged((&key, &raw), LEAF, name, data);
         assert_eq!((old.object, old.leaf_tags), (object, Some(leaf_tags)));
     }
-    // None are wanted; there are none of this length; there is no need for some.
+    // Not wanted; not of this length; not necessary.
     assert_eq!(tags(None, "d/f"), Some(Vec::new()));
     assert_eq!(tags(Some(2 * LEAF), "d/f"), None);
     assert_eq!(tags(Some(2 * LEAF), "a/c/d"), Some(Vec::new()));

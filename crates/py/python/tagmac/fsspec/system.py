@@ -31,7 +31,8 @@ from .stored import (
 class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     """A sealed directory or bucket in any store. It is read-only.
 
-    `manifest` is the path of the manifest, or the URL of a bucket's, and `key` the key or a reference; with a `KeyRef` the
+    `manifest` is the path of the manifest, or the URL of a bucket's, which has the storage options
+    `manifest_options`; and `key` the key or a reference; with a `KeyRef` the
     file system can be pickled. `root` is the sealed directory: a path in the file system `fs`, or a
     URL. In a chain such as `tagmac::s3://photos/x.parquet` the next URL gives the file system, and
     `root` is by default the folder of its file. `cache_bytes` limits the memory for verified
@@ -57,12 +58,13 @@ class VerifiedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         target_protocol: str | None = None,
         target_options: Mapping[str, Any] | None = None,
         cache_bytes: int = 32 << 20,
+        manifest_options: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self.fs, self.root = _target(fs, root, fo, target_protocol, dict(target_options or {}))
         self._prefix = self.root if self.root.endswith("/") else f"{self.root}/"
-        self.manifest: Manifest = opened(manifest, key)
+        self.manifest: Manifest = opened(manifest, key, manifest_options)
         self._store = Store(self.fs, cache_bytes)
         # Not those derived from it, which may read elsewhere.
         self._is_local = type(self.fs) is LocalFileSystem
