@@ -40,8 +40,11 @@ pub fn read_new_at<'m>(
     at: u64,
 ) -> io::Result<Option<&'m mut [u8]>> {
     before("read")?;
-    let (bytes, rest) = rustix::io::pread(file, memory, at)?;
-    Ok(rest.is_empty().then_some(bytes))
+    match rustix::io::pread(file, memory, at) {
+        Ok((bytes, rest)) => Ok(rest.is_empty().then_some(bytes)),
+        Err(Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Writes all of `bytes`.

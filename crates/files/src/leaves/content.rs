@@ -282,6 +282,7 @@ enum LeafTags {
 }
 
 impl LeafTags {
+    /// Returns the tag of leaf `number`.
     fn tag(&self, number: u64) -> Result<[u8; TAG_BYTES], Error> {
         match self {
             LeafTags::InFile { file, first } => file.tag(first + number),
@@ -289,7 +290,7 @@ impl LeafTags {
         }
     }
 
-    /// See [`LeafFile::forget`].
+    /// Forgets the tag of leaf `number`, because the leaf differs.
     fn forget(&self, number: u64) {
         if let LeafTags::InFile { file, first } = self {
             file.forget(first + number);

@@ -1037,11 +1037,13 @@ if sys.platform != "win32":
 
     @final
     class Manifest:
-        """The manifest of a directory, whose files can be read from any place.
+        """The manifest of a directory or of a bucket, whose files can be read from any place.
 
         `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is
-        damaged, `WrongKey` if it belongs to another key. Paths are relative to the sealed
-        directory. A path without an entry raises `FileNotFoundError`.
+        damaged, `WrongKey` if it belongs to another key. The manifest of a bucket is a folder, or
+        a URL that begins with s3://, gs:// or az://. Paths are relative to the sealed directory or
+        prefix. A path without an entry raises `FileNotFoundError`. In a bucket, a path with
+        objects below it is a directory.
         """
 
         def __new__(cls, path: str | PathLike[str], key: Key) -> Manifest: ...
@@ -1063,6 +1065,14 @@ if sys.platform != "win32":
         @property
         def sequence(self) -> int:
             """The manifest's number in its chain; 0 for a version without chains."""
+
+        @property
+        def day(self) -> str | None:
+            """The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known."""
+
+        @property
+        def is_bucket(self) -> bool:
+            """True if the manifest describes a bucket."""
 
     @final
     class ManifestEntry:
