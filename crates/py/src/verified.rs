@@ -13,12 +13,19 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tagmac_files::Error;
+#[cfg(not(feature = "objects"))]
+use tagmac_files::escaped::Escaped;
 use tagmac_files::leaves::content::{Contents, SealedContent};
 use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::manifest::entry::{Entry, word};
-use tagmac_files::url::{self, Url};
+use tagmac_files::open_key::OpenKey;
+use tagmac_files::raw_key::RawKey;
+use tagmac_files::url;
+#[cfg(feature = "objects")]
+use tagmac_files::url::Url;
+#[cfg(feature = "objects")]
 use tagmac_objects::{Limits, Objects, Prefix};
 
 use crate::buffer::{bytes, released};
@@ -47,7 +54,7 @@ impl Manifest {
     fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, Key>) -> PyResult<Manifest> {
         let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
         let open = || match url::is_url(path.as_os_str().as_bytes()) {
-            true => Contents::open_bucket(open_key, &raw_key, Box::new(prefix(&path)?)),
+            true => at_url(open_key, &raw_key, &path),
             false => Contents::open(open_key, &raw_key, &path),
         };
         let contents = py.detach(open).map_err(failed)?;
@@ -121,12 +128,21 @@ impl Manifest {
     }
 }
 
-/// Returns the place of the manifest at a URL.
-fn prefix(url: &Path) -> Result<Prefix, Error> {
+/// Opens the manifest at a URL.
+#[cfg(feature = "objects")]
+fn at_url(key: &OpenKey, raw: &RawKey, url: &Path) -> Result<Contents, Error> {
     let url = Url::parse(url.as_os_str().as_bytes()).map_err(Error::usage)?;
     let folder = url.folder();
     let objects = Objects::new(Limits { requests: 0, objects: 0 })?;
-    Ok(Prefix::new(objects.bucket(&url)?, folder))
+    Contents::open_bucket(key, raw, Box::new(Prefix::new(objects.bucket(&url)?, folder)))
+}
+
+/// Explains that this build cannot open URLs.
+#[cfg(not(feature = "objects"))]
+fn at_url(_: &OpenKey, _: &RawKey, url: &Path) -> Result<Contents, Error> {
+    let url = Escaped::name(url);
+    let what = "this build cannot open the manifest at a URL; build with the feature 'objects'";
+    Err(Error::usage(format_args!("{url}: {what}")))
 }
 
 /// An entry of a manifest.
