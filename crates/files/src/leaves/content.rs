@@ -224,7 +224,7 @@ impl Contents {
 }
 
 impl Directory {
-    /// Returns the leaf tags of a file, from number `first` on. `None` if the manifest lacks leaf tags.
+    /// Returns the leaf tags of a file, from number `first` on; `None` if the manifest lacks them.
     fn leaf_tags(&self, first: u64) -> Result<Option<LeafTags>, Error> {
         if self.manifest.header.options.leaves.is_none() {
             return Ok(None);
