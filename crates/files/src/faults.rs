@@ -36,8 +36,11 @@ pub fn read_new_at<'m>(
     at: u64,
 ) -> io::Result<Option<&'m mut [u8]>> {
     before("read")?;
-    let (bytes, rest) = sys::read_new(file, memory, at)?;
-    Ok(rest.is_empty().then_some(bytes))
+    match sys::read_new(file, memory, at) {
+        Ok((bytes, rest)) => Ok(rest.is_empty().then_some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes all of `bytes`.

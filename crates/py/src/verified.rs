@@ -32,8 +32,9 @@ const SPARE: u64 = 1 << 20;
 /// `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
 /// `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If `read` is given,
 /// `path` is only its name in messages. `read(name, start, end)` returns a range of the file `name`,
-/// or fewer bytes if the file ends before. It raises `FileNotFoundError` for a missing file. Paths are relative to the sealed directory or prefix. A path without an entry raises
-/// `FileNotFoundError`. In a bucket, a path with objects below it is a directory.
+/// or fewer bytes if the file ends before. It raises `FileNotFoundError` for a missing file. Paths are
+/// relative to the sealed directory or prefix. A path without an entry raises `FileNotFoundError`. In a
+/// bucket, a path with objects below it is a directory.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Manifest {
     contents: Arc<Contents>,
@@ -329,7 +330,7 @@ impl SealedFile {
     }
 }
 
-/// Returns a `bytes` object that `fill` fills. Zeros before would cost a third of the time.
+/// Returns a `bytes` object that `fill` fills. It is not zeroed first: a large one is new memory.
 fn new_bytes(
     py: Python<'_>,
     length: usize,

@@ -1,4 +1,4 @@
-//! Stands for mounts, which only Linux has here.
+//! Only Linux has the mounts to compare.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -240,7 +240,7 @@ impl Contents {
 }
 
 impl Directory {
-    /// Returns the leaf tags of a file, from number `first` on; `None` without leaf tags in the manifest.
+    /// Returns the leaf tags of a file, from number `first` on; `None` if the manifest lacks them.
     fn leaf_tags(&self, first: u64) -> Result<Option<LeafTags>, Error> {
         if self.manifest.header.options.leaves.is_none() {
             return Ok(None);
@@ -299,6 +299,7 @@ enum LeafTags {
 }
 
 impl LeafTags {
+    /// Returns the tag of leaf `number`.
     fn tag(&self, number: u64) -> Result<[u8; TAG_BYTES], Error> {
         match self {
             LeafTags::InFile { file, first } => file.tag(first + number),
@@ -306,7 +307,7 @@ impl LeafTags {
         }
     }
 
-    /// See [`LeafFile::forget`].
+    /// Forgets the tag of leaf `number`, because the leaf differs.
     fn forget(&self, number: u64) {
         if let LeafTags::InFile { file, first } = self {
             file.forget(first + number);
