@@ -54,7 +54,7 @@ fn a_new_key_has_the_leaf_tags_that_a_seal_makes() {
         ("ELIMAC-AES128", "PMAC-PRESENT80"),
     ] {
         let (place, files) = place(old, new);
-        place.keyed("seal", &["--leaves=4KiB", "t", "-o", "m"]).exits(0);
+        place.keyed("seal", &["--leaves=8KiB", "t", "-o", "m"]).exits(0);
         place.keyed("rekey", &["--new-key", "n", "m", "t"]).exits(0).says(&["7 unchanged"]);
         assert_eq!(leaf_files(&place), ["m.2.leaves"]);
         reads(&place, "n", &files);
