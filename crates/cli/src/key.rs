@@ -125,7 +125,7 @@ impl Source<'_> {
             Source::Env(name) => KeyText::from_env(name),
             Source::Cmd(line) => {
                 let spawn = |shell: &mut Command| harden::unhardened(|| shell.spawn());
-                KeyText::from_command(&mut stdio::shell(line.as_ref()), spawn)
+                KeyText::from_command(&mut stdio::shell(line), spawn)
             }
         }
     }

@@ -62,7 +62,7 @@ fn is_unkeyed(name: &str) -> bool {
     let family = |family: &&str| {
         name.get(..family.len()).is_some_and(|start| start.eq_ignore_ascii_case(family))
     };
-    FAMILIES.iter().any(|one| family(one))
+    FAMILIES.iter().any(family)
 }
 
 /// Returns the start of a message about a line `HEX  NAME` whose hex has another length than tags of

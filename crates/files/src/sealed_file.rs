@@ -113,7 +113,7 @@ fn create(path: &Path, text: &[u8]) -> io::Result<()> {
 
 /// Replaces the file that this run has locked. The new file has its owner and permissions.
 fn replace(path: &Path, old: &File, text: &[u8]) -> io::Result<()> {
-    let facts = sys::metadata_of(&old)?;
+    let facts = sys::metadata_of(old)?;
     let mut file = AtomicFile::new(path, 0o666, Overwrite::Held(Identity::new(&facts)))?;
     file.write_all(text)?;
     atomic::copy_access(&facts, file.file())?;

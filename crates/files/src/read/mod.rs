@@ -214,7 +214,7 @@ impl<'a> FileReader<'a> {
         let leaf = size.and_then(|size| leaves?.size_for(size));
         let (mut one, sums) = (self.mac.stream(nonce)?, leaf.map(LeafSums::new));
         let mut two = match &sums {
-            Some(sums) => Second::Leaves(LeafStream::new(other, sums)?),
+            Some(sums) => Second::Leaves(Box::new(LeafStream::new(other, sums)?)),
             None => Second::Plain(other.stream(other_nonce)?),
         };
         let mut put = |bytes: &[u8]| {
@@ -377,7 +377,7 @@ enum Second<'a> {
     /// Its tag alone is made.
     Plain(AnyStream),
     /// Its leaf tags are made too.
-    Leaves(LeafStream<'a>),
+    Leaves(Box<LeafStream<'a>>),
 }
 
 impl Second<'_> {
