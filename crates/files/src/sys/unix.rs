@@ -235,21 +235,16 @@ pub fn file_clock() -> Duration {
 pub fn nameless(
     folder: &Path,
     mode: u32,
-    before: impl FnOnce() -> io::Result<()>,
+    before: impl Fn() -> io::Result<()>,
 ) -> io::Result<Option<File>> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let open = || Ok(retry_on_intr(|| fs::openat(fs::CWD, folder, flags, mode.into()))?);
-    let made = before().and_then(|()| open());
+    let made = retry_on_intr(|| {
+        before().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        fs::openat(fs::CWD, folder, flags, mode.into())
+    });
     let file = match made {
         // The file system does not support it, or the kernel is older than the flag.
-        Err(error)
-            if matches!(
-                Errno::from_io_error(&error),
-                Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL)
-            ) =>
-        {
-            return Ok(None);
-        }
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => return Ok(None),
         file => File::from(file?),
     };
     // Linking goes through /proc, which may not be mounted.

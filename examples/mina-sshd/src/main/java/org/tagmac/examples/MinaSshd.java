@@ -1,5 +1,6 @@
 package org.tagmac.examples;
 
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -194,7 +195,7 @@ public final class MinaSshd {
                         .redirectErrorStream(true)
                         .start();
         try {
-            var log = sshd.inputReader();
+            BufferedReader log = sshd.inputReader();
             for (String line = log.readLine(); ; line = log.readLine()) {
                 if (line == null) {
                     throw new IOException("sshd ended");
@@ -203,7 +204,7 @@ public final class MinaSshd {
                     break;
                 }
             }
-            Thread rest = new Thread(() -> log.lines().forEach(line -> {}));
+            Thread rest = new Thread(() -> readRest(log));
             rest.setDaemon(true);
             rest.start();
             String host = Files.readString(directory.resolve("host_key.pub")).split(" ")[1];
@@ -213,6 +214,15 @@ public final class MinaSshd {
         } finally {
             sshd.destroy();
             sshd.waitFor();
+        }
+    }
+
+    /** Reads the log until sshd ends, so that its pipe never fills. */
+    private static void readRest(BufferedReader log) {
+        try {
+            while (log.readLine() != null) {}
+        } catch (IOException e) {
+            // The pipe is closed with sshd.
         }
     }
 
