@@ -448,11 +448,13 @@ fn what_is_left_out_is_said() {
     listed::remark_manifest(Path::new("d2"));
     listed::remark_leftover(Path::new("d3"));
     listed::remark_checkpoint(Path::new("d4"));
+    listed::remark_own(Path::new("d5"));
     for what in [
         "d1: not entered: it is on another file system",
         "d2: left out: it is the manifest",
         "d3: left out: it has the name of an unfinished manifest",
         "d4: left out: it is the checkpoint",
+        "d5: sealed, but not audited: this run keeps its records there",
     ] {
         assert!(crate::diagnostic::tests::heard(what), "{what}");
     }
