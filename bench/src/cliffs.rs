@@ -5,6 +5,7 @@
 //! rounds. A step that looks like a cliff is measured again, both lengths in turns.
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -30,21 +31,19 @@ const AGAIN: usize = 41;
 /// Nanoseconds of a sample.
 const SAMPLE: f64 = 2e4;
 
-/// A way to call an engine on one message, a given number of times.
-type Way = fn(&mut Engine, &[u8], usize);
+/// A way to call an engine on one message and its tag, a given number of times.
+type Way = fn(&mut Engine, (&[u8], &[u8]), usize);
 
 /// The ways to call, each with the role of its engines.
 const WAYS: [(&str, Role, Way); 5] = [
-    ("key ready", Role::Any, |engine, message, calls| engine.timed.repeat(message, calls)),
-    ("new key", Role::Any, |engine, message, calls| engine.timed.rekey(message, calls)),
-    ("session", Role::Sender, |engine, message, calls| engine.timed.repeat(message, calls)),
-    ("verify", Role::Any, |engine, message, calls| {
-        let tag = engine.timed.tag(message);
-        black_box(engine.timed.verify(message, &tag, calls));
+    ("key ready", Role::Any, |engine, (message, _), calls| engine.timed.repeat(message, calls)),
+    ("new key", Role::Any, |engine, (message, _), calls| engine.timed.rekey(message, calls)),
+    ("session", Role::Sender, |engine, (message, _), calls| engine.timed.repeat(message, calls)),
+    ("verify", Role::Any, |engine, (message, tag), calls| {
+        black_box(engine.timed.verify(message, tag, calls));
     }),
-    ("verify, new key", Role::Any, |engine, message, calls| {
-        let tag = engine.timed.tag(message);
-        black_box(engine.timed.verify_raw(message, &tag, calls));
+    ("verify, new key", Role::Any, |engine, (message, tag), calls| {
+        black_box(engine.timed.verify_raw(message, tag, calls));
     }),
 ];
 
@@ -143,9 +142,10 @@ fn is_cliff(before: f64, after: f64) -> bool {
 
 /// Returns the nanoseconds of a call, from one sample.
 fn sample(engine: &mut Engine, way: Way, message: &[u8]) -> f64 {
+    let tag = engine.timed.tag(message);
     let mut time = |calls| {
-        let start = std::time::Instant::now();
-        way(engine, message, calls);
+        let start = Instant::now();
+        way(engine, (message, &tag), calls);
         start.elapsed().as_secs_f64() * 1e9
     };
     // The first calls fill caches and tell how many fit.
@@ -171,7 +171,7 @@ mod tests {
         let harness = Harness::new(true, &["portable".into(), "PMAC-AES128".into()]);
         let harness = harness.expect("there is one");
         let mut engines = harness.best(Role::Any).expect("right tags");
-        let way: Way = |_, message, calls| {
+        let way: Way = |_, (message, _), calls| {
             // A loop of dependent additions, ten times as long from 24 bytes on.
             let steps = calls as u64 * if message.len() < 24 { 500 } else { 5000 };
             black_box((0..steps).fold(0u64, |sum, step| black_box(sum ^ step)));

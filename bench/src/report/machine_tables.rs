@@ -424,7 +424,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Returns the quartiles of a figure, in a unit of which one has `scale`.
+/// Returns the quartiles of a figure, multiplied by `scale`.
 fn quartiles(figure: Figure, scale: f64) -> String {
     format!("{} to {}", number(scale * figure.low), number(scale * figure.high))
 }

@@ -33,8 +33,7 @@ use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 #[cfg(unix)]
 use crate::sys::MetadataExt;
-use crate::sys::OsStrExt;
-use crate::sys::{self, Metadata};
+use crate::sys::{self, Metadata, OsStrExt};
 
 /// Marks a checkpoint file and its version.
 const MAGIC: &[u8] = b"tagmac-state-2";

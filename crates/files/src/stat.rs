@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Identifies a file as long as it is open somewhere, whatever its name.
+/// The identity of a file, whatever its name. It holds while some program keeps the file open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The file system's number.

@@ -23,8 +23,7 @@ use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
 use crate::rules::Rules;
-use crate::sys::Metadata;
-use crate::sys::OsStrExt;
+use crate::sys::{Metadata, OsStrExt};
 
 /// Bytes that the names of one directory may always use. Those of its ancestors may use three times
 /// this in total. A reading needs three times the memory of the names it keeps, so it keeps a

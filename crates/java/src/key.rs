@@ -70,6 +70,14 @@ impl Keyed {
         Ok(stream.tag()?)
     }
 
+    /// Reads a tag to check. `None` if it matches no message.
+    pub fn given(&self, env: Env<'_>, tag: jbyteArray) -> Result<Option<Tag>, Thrown> {
+        if env.length("the tag", tag)? > MAX_TAG {
+            return Ok(None);
+        }
+        Ok(self.expected(&env.short::<MAX_TAG>("the tag", tag)?))
+    }
+
     /// Parses a tag to check. `None` if it matches no message.
     pub fn expected(&self, tag: &[u8]) -> Option<Tag> {
         (tag.len() == self.tag_bytes).then(|| Tag::new(tag, self.mac.tag_bits()).ok()).flatten()
@@ -221,13 +229,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatches(
         let key = KEYS.read(key)?;
         let (nonce, span) = (self::nonce(env, nonce)?, Span { at, size });
         key.mac.algorithm().check_nonce(nonce.len())?;
-        let length = env.length("the tag", tag)?;
-        if length > MAX_TAG {
-            return Ok(false);
-        }
-        let Some(tag) = key.expected(&env.short::<MAX_TAG>("the tag", tag)?) else {
-            return Ok(false);
-        };
+        let Some(tag) = key.given(env, tag)? else { return Ok(false) };
         if span.size > CRITICAL as jint {
             let mut stream = key.mac.stream(&nonce)?;
             env.pieces("the message", message, span, |bytes| {
@@ -264,11 +266,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesBuffer(
         let nonce = self::nonce(env, nonce)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let message = Bits::from(env.buffer("the message", message, Span { at, size })?);
-        let length = env.length("the tag", tag)?;
-        if length > MAX_TAG {
-            return Ok(false);
-        }
-        let tag = key.expected(&env.short::<MAX_TAG>("the tag", tag)?);
+        let tag = key.given(env, tag)?;
         Ok(tag.is_some_and(|tag| passed(key.mac.verify(&nonce, message, &tag))))
     };
     // SAFETY: from the JVM.

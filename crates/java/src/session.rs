@@ -9,9 +9,6 @@ use crate::key::{KEYS, Keyed, nonce};
 use crate::table::Table;
 use crate::thrown::{Thrown, verdict};
 
-/// Longer tags match no message.
-const MAX_TAG: usize = 64;
-
 /// The open sessions.
 pub static SESSIONS: Table<Sending> = Table::new("session", 2);
 
@@ -122,10 +119,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatches(
         let nonce = self::nonce(env, nonce)?;
         sending.keyed.mac.algorithm().check_nonce(nonce.len())?;
         // A tag of another length is counted as a failure: the empty one matches nothing.
-        let tag = match env.length("the tag", tag)? {
-            0..=MAX_TAG => sending.keyed.expected(&env.short::<MAX_TAG>("the tag", tag)?),
-            _ => None,
-        };
+        let tag = sending.keyed.given(env, tag)?;
         let mut right = false;
         env.whole("the message", message, Span { at, size }, |bytes| {
             right = verdict(sending.session.verify(&nonce, bytes, &tag.unwrap_or_default()))?;
@@ -169,8 +163,8 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionSave(
     unsafe { call(env, body) }
 }
 
-/// Returns the number of messages that are used, left or reserved: 0, 1 or 2. The largest number
-/// of Java stands for all larger ones.
+/// Returns the number of messages that are used (`which` is 0), left (1) or reserved (2). Java's
+/// largest `long` is returned for larger numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_org_tagmac_Native_sessionCount(
     env: *mut JNIEnv,

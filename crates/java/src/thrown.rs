@@ -29,7 +29,7 @@ impl Thrown {
         Thrown::new(c"java/lang/IllegalArgumentException", line)
     }
 
-    /// For a call that is not allowed now.
+    /// The exception for a call that the object's state does not allow.
     pub fn state(line: impl ToString) -> Thrown {
         Thrown::new(c"java/lang/IllegalStateException", line)
     }

@@ -85,7 +85,7 @@ KeyFormat: TypeAlias = Literal["auto", "raw", "hex", "base64"]
 
 
 class Algorithms(tuple[Algorithm, ...]):
-    """The names of all MACs. A name is in it in any case, as it is for `alg`."""
+    """The names of all MACs. `in` ignores upper and lower case, as `alg` does."""
 
     __slots__ = ()
 
