@@ -50,8 +50,8 @@ impl OsStringExt for OsString {
     }
 }
 
-/// Returns whether a text is one name that Windows leaves as it is. It refuses paths, drives, streams
-/// and devices, and names that end with a dot or a space, which Windows removes.
+/// Returns whether a text is one name that Windows does not change. It refuses paths, drives,
+/// streams and devices, and names that end with a dot or a space, which Windows removes.
 pub fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let is_one = matches!(parts.next(), Some(Component::Normal(one)) if one == name);
