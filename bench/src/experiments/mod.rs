@@ -5,6 +5,7 @@ pub mod calls;
 pub mod ceilings;
 pub mod cold;
 pub mod command;
+mod java;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "reads")]
@@ -33,7 +34,8 @@ pub struct Experiment {
 impl Experiment {
     /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
-        self.name != record::LAB
+        // JMH needs Maven.
+        self.name != record::LAB && self.name != java::NAME
     }
 }
 
@@ -62,6 +64,7 @@ pub fn all() -> Vec<Experiment> {
     #[cfg(feature = "reads")]
     all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
+    all.push(own(java::NAME, java::ABOUT, 300, java::run));
     #[cfg(feature = "lab")]
     all.push(own(record::LAB, lab::ABOUT, 420, lab::run));
     all

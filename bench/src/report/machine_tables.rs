@@ -124,6 +124,7 @@ impl<'a> Machine<'a> {
             "command" => self.command(),
             "tree" => self.tree(),
             "reads" => self.reads(),
+            "java" => self.java(),
             _ => return None,
         })
     }
@@ -392,6 +393,20 @@ impl<'a> Machine<'a> {
         })
     }
 
+    fn java(&self) -> String {
+        let Some(record) = self.record("java") else { return NOT_RECORDED.into() };
+        let xs = all_xs(record);
+        let mut rows = vec![["", "by"].map(Into::into).to_vec()];
+        rows[0].extend(xs.iter().map(|x| format!("{x} B, ns")));
+        for series in &record.series {
+            let cell = |x: &u64| series.at(*x).map_or(String::new(), |figure| cycles(figure));
+            let mut row = vec![series.case.clone().unwrap_or_default(), series.name.clone()];
+            row.extend(xs.iter().map(cell));
+            rows.push(row);
+        }
+        table(&rows)
+    }
+
     fn tree(&self) -> String {
         let columns = ["each file is", "command", "files", "seconds", "quartiles", "version"];
         self.cases("tree", columns, |series, case, x, figure| {
@@ -460,7 +475,7 @@ pub fn names(record: &Record) -> Vec<&str> {
     names
 }
 
-/// Returns a cell of cycles.
+/// Returns a cell of cycles or nanoseconds.
 pub fn cycles(figure: Figure) -> String {
     flagged(format!("{:.0}", figure.median), figure)
 }

@@ -153,10 +153,10 @@ impl Speeds {
     pub fn cpu(&self) -> &str {
         // The model names for the family and model that a cloud shows.
         const NAMES: [(&str, &str); 4] = [
-            ("(family 25, model 1)", "Zen 3"),
             ("(family 25, model 17)", "Zen 4"),
             ("(family 26, model 2)", "Zen 5"),
             ("(family 6, model 106)", "Ice Lake"),
+            ("(family 6, model 207)", "Emerald Rapids"),
         ];
         let cpu = &self.machine().cpu;
         let known = NAMES.iter().find(|(ending, _)| cpu.ends_with(ending));

@@ -1,0 +1,157 @@
+//! Runs the JMH benchmarks of java/bench, and times the same batch from Rust.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tagmac::Tag;
+use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
+
+use crate::failure::Failure;
+use crate::harness::Harness;
+use crate::measure::Figure;
+use crate::record::{Point, Record, Series};
+
+pub const NAME: &str = "java";
+pub const ABOUT: &str = "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
+
+const REPO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The benchmarks of java/bench with all their parameters.
+const BENCHMARKS: u32 = 38;
+const WARM: u32 = 3;
+const MEASURED: u32 = 7;
+
+/// A result, as JMH writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Jmh {
+    benchmark: String,
+    jdk_version: String,
+    #[serde(default)]
+    params: Params,
+    primary_metric: Metric,
+}
+
+#[derive(Default, Deserialize)]
+struct Params {
+    bytes: Option<String>,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metric {
+    /// Nanoseconds per call: of each fork, of each iteration.
+    raw_data: Vec<Vec<f64>>,
+}
+
+/// Runs the experiment.
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes of a message", "nanoseconds per call");
+    record.missing.clear();
+    harness.begin(NAME, 2, budget);
+    build()?;
+    harness.step(&record)?;
+    let folder = tempfile::tempdir()?;
+    let results = folder.path().join("jmh.json");
+    let iteration = (budget / (BENCHMARKS * (WARM + MEASURED))).max(Duration::from_millis(100));
+    jmh(&results, iteration, harness.quick)?;
+    let results: Vec<Jmh> = serde_json::from_slice(&std::fs::read(&results)?)?;
+    let Some(first) = results.first() else { return Err("JMH measured nothing".into()) };
+    let java = format!("Java {}", first.jdk_version);
+    for result in results {
+        let (_, method) = result.benchmark.rsplit_once('.').ok_or("JMH: expected a method")?;
+        let name = result.params.name;
+        let (case, name) = match method {
+            "key" => ("one message", format!("tagmac/{name}, TagmacKey")),
+            "tagMany" => (MANY, format!("tagmac/{name}, tagMany")),
+            "jcaWithNonce" => ("one message", format!("{name}, JCA, with init")),
+            _ => ("one message", format!("{name}, JCA")),
+        };
+        let bytes = result.params.bytes.map_or(Ok(MANY_BYTES), |bytes| bytes.parse())?;
+        let figure = Figure::of(result.primary_metric.raw_data.concat());
+        let point = Point::new(bytes, figure);
+        match record.series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => record.series.push(series(name, &java, case, point)),
+        }
+    }
+    for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128"] {
+        let point = Point::new(MANY_BYTES, in_rust(algorithm)?);
+        record.series.push(series(format!("tagmac/{algorithm}, Rust"), "", MANY, point));
+    }
+    harness.step(&record)?;
+    Ok(record)
+}
+
+const MANY: &str = "1,024 messages in one call";
+const MANY_BYTES: usize = 64;
+const MESSAGES: usize = 1024;
+
+fn series(name: String, library: &str, case: &str, point: Point) -> Series {
+    Series {
+        name,
+        library: library.into(),
+        level: None,
+        case: Some(case.into()),
+        ceiling: None,
+        function: String::new(),
+        call: String::new(),
+        points: vec![point],
+    }
+}
+
+/// Builds the jar and the benchmarks.
+fn build() -> Result<(), Failure> {
+    let build = Path::new(REPO).join("scripts/build-java");
+    succeed(Command::new(build).arg("--install"))?;
+    let mut maven = Command::new("mvn");
+    maven.current_dir(REPO).args(["-q", "-B", "-f", "java/bench/pom.xml", "compile"]);
+    succeed(&mut maven)
+}
+
+fn jmh(results: &Path, iteration: Duration, quick: bool) -> Result<(), Failure> {
+    let target = Path::new(REPO).join("java/bench/target");
+    let classes = format!(
+        "{}:{}",
+        target.join("classes").display(),
+        std::fs::read_to_string(target.join("classpath"))?.trim()
+    );
+    let time = format!("{}ms", iteration.as_millis());
+    let mut java = Command::new("java");
+    java.args(["-cp", &classes, "org.openjdk.jmh.Main", "-foe", "true", "-f", "1"]);
+    java.args(["-wi", &WARM.to_string(), "-w", &time, "-i", &MEASURED.to_string(), "-r", &time]);
+    java.args(["-rf", "json", "-rff"]).arg(results);
+    if quick {
+        java.args(["-p", "bytes=64"]);
+    }
+    succeed(&mut java)
+}
+
+fn succeed(command: &mut Command) -> Result<(), Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|error| format!("{name}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{name}: {status}").into()) }
+}
+
+/// Times the batch of `Macs.tagMany` from Rust.
+fn in_rust(algorithm: &str) -> Result<Figure, Failure> {
+    let algorithm: Algorithm = algorithm.parse()?;
+    let key = vec![0; algorithm.new_key_bytes()];
+    let mac = AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), Level::best())?;
+    let data: Vec<u8> = (0..MESSAGES * MANY_BYTES).map(|i| i as u8).collect();
+    let messages: Vec<&[u8]> = data.chunks(MANY_BYTES).collect();
+    let nonces = [&[][..]; MESSAGES];
+    let mut tags = vec![Tag::default(); MESSAGES];
+    let mut samples = Vec::new();
+    for _ in 0..1000 {
+        let start = Instant::now();
+        mac.tag_many(&nonces, black_box(&messages), &mut tags)?;
+        samples.push(start.elapsed().as_nanos() as f64);
+        black_box(&tags);
+    }
+    Ok(Figure::of(samples))
+}
