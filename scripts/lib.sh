@@ -76,13 +76,14 @@ use_target() {
     fi
 }
 
-# Puts zig, a linker for other systems, and the named packages of PyPI in PATH.
+# Puts zig, a linker for other systems, and the named packages of PyPI in PATH. `zig` is their folder.
 use_zig() {
-    local tools=$target/zig python=${PYTHON:-python3}
+    local python=${PYTHON:-python3}
+    zig=$target/zig
     "$python" -c 'import ensurepip' 2>/dev/null || "$repo/scripts/need" python3-venv
-    [ -x "$tools/bin/python" ] || "$python" -m venv "$tools"
-    PIP_DISABLE_PIP_VERSION_CHECK=1 "$tools/bin/pip" install --quiet 'ziglang>=0.13' "$@"
-    PATH=$tools/bin:$PATH
+    [ -x "$zig/bin/python" ] || "$python" -m venv "$zig"
+    PIP_DISABLE_PIP_VERSION_CHECK=1 "$zig/bin/pip" install --quiet 'ziglang>=0.13' "$@"
+    PATH=$zig/bin:$PATH
 }
 
 # Sets `work`, a new folder that is removed when the script ends; the arguments are those of mktemp.
