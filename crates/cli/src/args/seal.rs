@@ -228,7 +228,7 @@ pub struct NightArgs {
     /// A file without leaf tags, as it is not longer than a leaf, counts as one leaf. Nothing is kept
     /// in the ledger.
     #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Every night")]
-    #[arg(conflicts_with_all = ["max_bytes", "oldest_first"])]
+    #[arg(conflicts_with_all = ["max_bytes", "oldest_first"], hide_short_help = true)]
     pub sample_leaves: Option<f64>,
     /// Read random files of at most SIZE bytes in all
     #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Every night")]

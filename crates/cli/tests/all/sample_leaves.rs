@@ -51,14 +51,18 @@ fn a_damaged_leaf_is_reported_as_locate_does() {
     assert_eq!((&damaged["path"], &damaged["leaves"]), (&"large".into(), &3.into()));
     assert_eq!((&damaged["of"], &damaged["sampled"]), (&40.into(), &true.into()));
     assert_eq!(damaged["damaged"].to_string(), "[[12288,20480],[159744,163831]]");
-    let entry = lines.iter().find(|line| line["kind"] == "file" && line["path"] == "large").unwrap();
+    let entry =
+        lines.iter().find(|line| line["kind"] == "file" && line["path"] == "large").unwrap();
     assert_eq!((&entry["leaves"], &entry["leaves_read"]), (&40.into(), &40.into()));
     assert_eq!(entry["changes"][0]["what"], "content");
     // With --locate, the whole file is read.
-    place.keyed("audit", &[&["--locate"], &all[..]].concat()).exits(1).says(&[
-        "large: damaged: 3 of 40 leaves: bytes 12288 to 20480, 159744 to 163831\n",
-    ]);
-    place.keyed("audit", &["--sample-leaves", "0%", "m", "t"]).says(&["read 0 of 41 leaves (0 bytes)"]);
+    place
+        .keyed("audit", &[&["--locate"], &all[..]].concat())
+        .exits(1)
+        .says(&["large: damaged: 3 of 40 leaves: bytes 12288 to 20480, 159744 to 163831\n"]);
+    place
+        .keyed("audit", &["--sample-leaves", "0%", "m", "t"])
+        .says(&["read 0 of 41 leaves (0 bytes)"]);
 }
 
 #[test]
@@ -93,9 +97,8 @@ fn a_share_of_the_leaves_is_read_and_nothing_is_recorded() {
 #[test]
 fn what_cannot_be_combined() {
     let (place, _) = place();
-    let audit = |args: &[&str]| {
-        place.keyed("audit", &[&["--sample-leaves", "5%"], args].concat()).exits(2)
-    };
+    let audit =
+        |args: &[&str]| place.keyed("audit", &[&["--sample-leaves", "5%"], args].concat()).exits(2);
     for other in ["--quick", "--sample=5%", "--subset=1/7", "--max-bytes=1MiB"] {
         audit(&[other, "m", "t"]).says(&["cannot be used with"]);
     }

@@ -51,7 +51,8 @@ fn audit<S: Source>(
     let today = Day::today();
     let Sources { main, others } = sources;
     let mut renames = Renames::<S>::new();
-    let look = |source: &mut S, item: Result<Item<S>, Error>| item.and_then(|item| source.look(item));
+    let look =
+        |source: &mut S, item: Result<Item<S>, Error>| item.and_then(|item| source.look(item));
     pool::in_batches(S::BATCH, others, items, look, |item| {
         progress.file();
         stopped(progress)?;

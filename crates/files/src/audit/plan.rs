@@ -255,7 +255,9 @@ mod tests {
             for start in starts(3000) {
                 let plan = plan(start, 0.2);
                 let read: Vec<(usize, u64)> = (0..3)
-                    .flat_map(|file| plan.chosen(start, names[file], 20).map(move |leaf| (file, leaf)))
+                    .flat_map(|file| {
+                        plan.chosen(start, names[file], 20).map(move |leaf| (file, leaf))
+                    })
                     .collect();
                 let probability = missed(60, read.len() as u64, 4);
                 expected += probability;

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use crate::audit::lookups::Lookups;
 use crate::audit::leaves::LeafReader;
+use crate::audit::lookups::Lookups;
 use crate::audit::merge::Merge;
 use crate::audit::scanned::TreeReader;
 use crate::audit::source::{Item, Sources};
@@ -123,7 +123,8 @@ impl<'a> TreeAudit<'a> {
         let failed = |error| failed(self.root, error);
         if header.options.listed || !paths.is_empty() {
             let mut items = Lookups::new(self.tree.again().map_err(failed)?, sealed, paths, plan);
-            let (tally, renames_complete) = self.audit(&mut items, plan, threads, progress, put, keep)?;
+            let (tally, renames_complete) =
+                self.audit(&mut items, plan, threads, progress, put, keep)?;
             if let Some(path) = items.unused() {
                 return Err(ManifestError::NoEntry { path: path.to_vec() }.into());
             }
@@ -134,7 +135,8 @@ impl<'a> TreeAudit<'a> {
         })?;
         let found = start(&self.tree, &self.excluded, header.options, filter).map_err(failed)?;
         let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
-        let (tally, renames_complete) = self.audit(&mut items, plan, threads, progress, put, keep)?;
+        let (tally, renames_complete) =
+            self.audit(&mut items, plan, threads, progress, put, keep)?;
         let (skipped, left_out) = (items.skipped(), items.left_out());
         Ok(Audited { skipped, renames_complete, left_out, tally })
     }
