@@ -5,13 +5,14 @@ use std::path::Path;
 
 use tagmac::Tag;
 
-use crate::audit::{Plan, Tally};
+use crate::audit::{LeafPlan, Plan, Tally};
 use crate::chain::Chain;
 use crate::day::Day;
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::exclusion::Exclusion;
+use crate::leaves::content::Contents;
 use crate::ledger::{self, Ledger};
 use crate::objects::ManifestKey;
 use crate::pin::{PinFile, Seen};
@@ -79,6 +80,20 @@ impl Opened<'_> {
         let chain = self.chain.name(self.seal);
         Seen { chain, sequence: *sequence, seal: self.seal, links }
     }
+
+    /// Returns the contents if they are those of this manifest and have leaf tags.
+    fn with_leaf_tags(&self, contents: Contents) -> Result<Contents, Error> {
+        let shown = self.shown;
+        if !contents.has_leaf_tags() {
+            return Err(Error::usage(format_args!(
+                "{shown}: no leaf tags; seal it with leaf tags, or sample files instead of leaves"
+            )));
+        }
+        if contents.seal() != self.seal {
+            return Err(Error::io(format_args!("{shown}: the manifest was replaced meanwhile")));
+        }
+        Ok(contents)
+    }
 }
 
 /// The part that one audit reads, and its records.
@@ -98,11 +113,13 @@ pub struct Night<'a> {
 pub struct Proof {
     /// The number of sealed files or objects that were found.
     pub files: u64,
-    /// The number of those that were read.
+    /// The number of those that were read as a whole.
     pub read: u64,
-    /// Their total size in bytes.
+    /// The number of bytes that were read.
     pub bytes: u64,
-    /// The probability that a change of [`CHANGED`] files was missed.
+    /// The number of leaves that were read, and that of all files, if leaves were sampled.
+    pub leaves: Option<(u64, u64)>,
+    /// The probability that a change of [`CHANGED`] files was missed; of leaves, if they were sampled.
     pub missed: f64,
     /// The earliest day on which one of the files was last read, if it is known.
     pub oldest: Option<Day>,
@@ -112,13 +129,15 @@ pub struct Proof {
 
 impl<'a> Night<'a> {
     /// Checks the manifest against the expected seal and the pin, and decides what is read. `sizes`
-    /// adds the positions and sizes of all files to a histogram.
+    /// adds the positions and sizes of all files to a histogram. `contents` opens the manifest again,
+    /// with its leaf tags.
     pub fn new(
         options: NightOptions<'a>,
         raw: &RawKey,
         key: ManifestKey,
         opened: Opened<'a>,
         sizes: impl FnOnce(&Positions, &mut Histogram) -> Result<(), Error>,
+        contents: impl FnOnce() -> Result<Contents, Error>,
     ) -> Result<Night<'a>, Error> {
         let (shown, seen, today) = (opened.shown, opened.seen(), Day::today());
         if let Some(expected) = options.expect
@@ -154,24 +173,29 @@ impl<'a> Night<'a> {
             ledger = Some(found);
         }
         let positions = Positions::new(raw);
-        let mut selection = None;
+        let (mut selection, mut leaves) = (None, None);
         if options.request != Request::All {
             let mut histogram = Histogram::default();
             if matches!(options.request, Request::MaxBytes(_)) {
                 sizes(&positions, &mut histogram)?;
             }
+            let start = random_start()?;
             let order = match &ledger {
                 Some(ledger) if options.oldest_first => Order::OldestFirst(ledger),
-                _ => Order::From(random_start()?),
+                _ => Order::From(start),
             };
             selection = Selection::new(options.request, order, &histogram);
+            if matches!(options.request, Request::SampleLeaves(_)) {
+                let contents = opened.with_leaf_tags(contents()?)?;
+                leaves = Some(LeafPlan { contents, start });
+            }
         }
         let arcs = match &selection {
             _ if options.quick => Arcs::default(),
             Some(selection) => selection.arcs.clone(),
             None => Arcs::all(),
         };
-        let plan = Plan { positions, arcs, ledger };
+        let plan = Plan { positions, arcs, ledger, leaves };
         Ok(Night { options, key, opened, pin, selection, plan })
     }
 
@@ -181,7 +205,10 @@ impl<'a> Night<'a> {
         let mut sequence = 0;
         if let (Some(mut ledger), Some(path)) = (self.plan.ledger.take(), self.options.ledger) {
             let unread = tally.exceptions.iter().copied();
-            if ledger.record(&self.plan.arcs, today, unread).is_err() {
+            if self.plan.leaves.is_some() {
+                // Nothing is recorded of leaves: a file is read when all of it is.
+                sequence = ledger.sequence;
+            } else if ledger.record(&self.plan.arcs, today, unread).is_err() {
                 diagnostic(format_args!(
                     "{}: not updated, as too many files were not read or are not unchanged",
                     Escaped::name(path)
@@ -195,11 +222,14 @@ impl<'a> Night<'a> {
         if let Some(pin) = &mut self.pin {
             pin.save(shown, &seen, sequence)?;
         }
+        let leaves = self.plan.leaves.as_ref().map(|_| (tally.leaves_read, tally.leaves));
+        let (read, all) = leaves.unwrap_or((tally.read, tally.files));
         Ok(Proof {
             files: tally.files,
             read: tally.read,
             bytes: tally.bytes,
-            missed: missed(tally.files, tally.read, CHANGED),
+            leaves,
+            missed: missed(all, read, CHANGED),
             oldest: tally.oldest(),
             sequence: seen.sequence,
         })

@@ -3,6 +3,10 @@
 //! `position(name) = first 8 bytes of HMAC-SHA256(manifest key, "tagmac-position-1\n" || name)`, in
 //! big-endian order. Positions do not depend on the other entries, so an entry keeps its place when
 //! others come and go. Without the key nobody can compute a position or choose a name by it.
+//!
+//! A leaf has a position too, but another one in each audit: `position(start, name, number) = first
+//! 8 bytes of HMAC-SHA256(manifest key, "tagmac-leaf-position-1\n" || start || name || number)`. `start`
+//! is random, and both numbers have 8 bytes. So an audit tells nothing about the leaves of the next.
 
 use tagmac_any::{AnyMac, AnyStream};
 
@@ -11,12 +15,22 @@ use crate::raw_key::RawKey;
 
 /// Separates positions from seals, which are made under the same key.
 const DOMAIN: &[u8] = b"tagmac-position-1\n";
+/// Separates positions of leaves from those of entries.
+const LEAF_DOMAIN: &[u8] = b"tagmac-leaf-position-1\n";
 /// The number of positions on the circle.
 pub const CIRCLE: u128 = 1 << 64;
 
 /// Computes the positions of entries.
 pub struct Positions {
     /// The MAC after [`DOMAIN`].
+    stream: AnyStream,
+    /// The MAC after [`LEAF_DOMAIN`].
+    leaves: AnyStream,
+}
+
+/// Computes the positions of the leaves of one entry.
+pub struct LeafPositions {
+    /// The MAC before the number of the leaf.
     stream: AnyStream,
 }
 
@@ -27,19 +41,40 @@ impl Positions {
     }
 
     pub(crate) fn with_mac(mac: &AnyMac) -> Positions {
-        let mut stream = mac.stream(&[]).expect("HMAC takes no nonce");
-        stream.update(DOMAIN);
-        Positions { stream }
+        let [stream, leaves] = [DOMAIN, LEAF_DOMAIN].map(|domain| {
+            let mut stream = mac.stream(&[]).expect("HMAC takes no nonce");
+            stream.update(domain);
+            stream
+        });
+        Positions { stream, leaves }
     }
 
     /// Returns the position of the entry `name`: a path in a tree, or the name of an object.
     pub fn of(&self, name: &[u8]) -> u64 {
-        let mut stream = self.stream.fork();
-        stream.update(name);
-        let tag = stream.tag().expect("HMAC has no limit");
-        let first = tag.as_bytes().first_chunk().expect("HMAC-SHA256 has 32 bytes");
-        u64::from_be_bytes(*first)
+        position(&self.stream, name)
     }
+
+    /// Returns the positions of the leaves of the entry `name` in the audit with this `start`.
+    pub fn of_leaves(&self, start: u64, name: &[u8]) -> LeafPositions {
+        let mut stream = self.leaves.fork();
+        stream.update(&start.to_be_bytes());
+        stream.update(name);
+        LeafPositions { stream }
+    }
+}
+
+impl LeafPositions {
+    /// Returns the position of leaf `number`.
+    pub fn of(&self, number: u64) -> u64 {
+        position(&self.stream, &number.to_be_bytes())
+    }
+}
+
+/// Returns the position of an input that ends with `end`.
+fn position(stream: &AnyStream, end: &[u8]) -> u64 {
+    let tag = stream.tag_with_end(end).expect("HMAC has no limit");
+    let first = tag.as_bytes().first_chunk().expect("HMAC-SHA256 has 32 bytes");
+    u64::from_be_bytes(*first)
 }
 
 /// A union of arcs of the circle.

@@ -1,5 +1,6 @@
 //! Reads the current state of a tree's entries, in the form of a manifest.
 
+use std::fs::{File, Metadata};
 use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -301,6 +302,11 @@ impl Scanner<'_> {
     /// those under that key.
     pub fn leaf_tags(&mut self) -> Vec<u8> {
         mem::take(&mut self.leaf_tags)
+    }
+
+    /// Opens a file.
+    pub fn open(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
+        self.tree.file(path)
     }
 
     /// Returns the size of a file without opening it.

@@ -25,6 +25,8 @@ pub enum Request {
     },
     /// A fraction of the circle, from 0 to 1, rounded up.
     Sample(f64),
+    /// A fraction of the leaves of each file, and of the files without leaves, from 0 to 1.
+    SampleLeaves(f64),
     /// Arcs of a [`Histogram`], until the next one does not fit into this number of bytes.
     MaxBytes(u64),
 }
@@ -87,13 +89,18 @@ pub struct Selection {
 
 impl Selection {
     /// Selects arcs. The histogram matters for [`Request::MaxBytes`] only. Returns `None` if the
-    /// request is for a part that does not exist.
+    /// request is for a part that does not exist, or for leaves in the order of a ledger.
     pub fn new(request: Request, order: Order<'_>, histogram: &Histogram) -> Option<Selection> {
         let [mut selected, mut too_large] = [Total::default(); 2];
         let arcs = match (request, order) {
             (Request::All, _) => Arcs::all(),
             (Request::Subset { number, of }, _) => Arcs::part(number, of)?,
-            (Request::Sample(fraction), Order::From(start)) => Arcs::from_start(start, fraction),
+            (Request::Sample(fraction), Order::From(start))
+            | (Request::SampleLeaves(fraction), Order::From(start)) => {
+                Arcs::from_start(start, fraction)
+            }
+            // No ledger has leaves.
+            (Request::SampleLeaves(_), Order::OldestFirst(_)) => return None,
             (Request::Sample(fraction), Order::OldestFirst(ledger)) => {
                 ledger.oldest_arcs(length_of(fraction))
             }
@@ -115,9 +122,12 @@ impl fmt::Display for Selection {
         match self.request {
             Request::All => f.write_str("all entries"),
             Request::Subset { number, of } => write!(f, "part {number} of {of}"),
+            // Without the last digits, which may be those of a rounding error.
             Request::Sample(fraction) => {
-                // Without the last digits, which may be those of a rounding error.
                 write!(f, "a sample of {}%", (fraction * 1e11).round() / 1e9)
+            }
+            Request::SampleLeaves(fraction) => {
+                write!(f, "a sample of {}% of the leaves", (fraction * 1e11).round() / 1e9)
             }
             Request::MaxBytes(max) => write!(f, "at most {max} bytes"),
         }?;
@@ -331,11 +341,13 @@ mod tests {
             (new(Request::Subset { number: 3, of: 7 }, oldest), "part 3 of 7"),
             (new(Request::Sample(0.07), from), "a sample of 7%"),
             (new(Request::Sample(0.005), oldest), "a sample of 0.5%, oldest first"),
+            (new(Request::SampleLeaves(0.07), from), "a sample of 7% of the leaves"),
             (max_bytes(5, from, none), "at most 5 bytes"),
             (max_bytes(5, oldest, none), "at most 5 bytes, oldest first"),
         ] {
             assert_eq!(selection.to_string(), expected);
         }
         assert_eq!(Selection::new(Request::Subset { number: 8, of: 7 }, from, none), None);
+        assert_eq!(Selection::new(Request::SampleLeaves(0.07), oldest, none), None);
     }
 }

@@ -75,6 +75,34 @@ impl Place for Prefix {
         Ok(self.content(file, max)?.map(|(_, bytes)| bytes))
     }
 
+    fn read_pieces(
+        &self,
+        file: &str,
+        size: u64,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, Error> {
+        let (bucket, key) = (&self.bucket, self.key(file));
+        let read = async {
+            let facts = persistently(bucket, || bucket.store.facts(&key)).await?;
+            if facts.size > size {
+                return Ok(false);
+            }
+            let take = |piece: &[u8]| {
+                take(piece);
+                Ok(())
+            };
+            let span = Span { start: 0, end: facts.size };
+            range::read(bucket, &key, span, &facts, take).await?;
+            Ok(true)
+        };
+        match bucket.objects.runtime().block_on(read) {
+            Err(Failure::Missing) => Ok(false),
+            Err(failure) => Err(self.failed(file, failure)),
+            Ok(false) => Err(too_long(&self.shown_file(file), size)),
+            Ok(true) => Ok(true),
+        }
+    }
+
     fn read_range(
         &self,
         file: &str,

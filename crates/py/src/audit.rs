@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::leaves::content::Contents;
 use tagmac_files::night::{Night, NightOptions, Opened, Proof};
 use tagmac_files::objects::ManifestKey;
 use tagmac_files::plain;
@@ -23,13 +24,14 @@ use crate::progress::Watch;
 /// belongs to another key. `threads` and `progress` are as in `seal`.
 ///
 /// By default everything is read. `quick` reads nothing, `subset=(n, t)` reads part n of t parts,
-/// `sample` a random share from 0 to 1, and `max_bytes` random files of at most this size in all.
-/// The metadata of the other files is compared. The file `ledger` keeps when each file was last
-/// read, and `oldest_first` chooses by it. The file `pin` keeps the last manifest, and `InvalidTag` is
-/// raised for an older one or a fork. `expect` is the only seal that is accepted. `paths` limits the
-/// audit to the entries at and below these paths in the directory.
+/// `sample` a random share from 0 to 1, `sample_leaves` a random share of the leaves of each file, and
+/// `max_bytes` random files of at most this size in all. The metadata of the other files is compared.
+/// The file `ledger` keeps when each file was last read, and `oldest_first` chooses by it. The file
+/// `pin` keeps the last manifest, and `InvalidTag` is raised for an older one or a fork. `expect` is the
+/// only seal that is accepted. `paths` limits the audit to the entries at and below these paths in the
+/// directory.
 #[pyfunction]
-#[pyo3(signature = (manifest, directory, key, *, quick=false, subset=None, sample=None, max_bytes=None, oldest_first=false, ledger=None, pin=None, expect=None, paths=Vec::new(), threads=0, progress=None))]
+#[pyo3(signature = (manifest, directory, key, *, quick=false, subset=None, sample=None, sample_leaves=None, max_bytes=None, oldest_first=false, ledger=None, pin=None, expect=None, paths=Vec::new(), threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's callers name them")]
 pub fn audit(
     py: Python<'_>,
@@ -39,6 +41,7 @@ pub fn audit(
     quick: bool,
     subset: Option<(u64, u64)>,
     sample: Option<f64>,
+    sample_leaves: Option<f64>,
     max_bytes: Option<u64>,
     oldest_first: bool,
     ledger: Option<PathBuf>,
@@ -48,9 +51,11 @@ pub fn audit(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<AuditReport> {
-    let parts = [quick, subset.is_some(), sample.is_some(), max_bytes.is_some()];
+    let shares = [sample, sample_leaves];
+    let [whole, leaves] = shares.map(|share| share.is_some());
+    let parts = [quick, subset.is_some(), whole, leaves, max_bytes.is_some()];
     if parts.into_iter().filter(|given| *given).count() > 1 {
-        return wrong("quick, subset, sample and max_bytes: expected at most one");
+        return wrong("quick, subset, sample, sample_leaves and max_bytes: expected at most one");
     }
     if quick && ledger.is_some() {
         return wrong("ledger: a quick audit reads nothing, so there is nothing to keep");
@@ -61,18 +66,18 @@ pub fn audit(
     if !paths.is_empty() && (parts[1..].contains(&true) || ledger.is_some()) {
         return wrong("paths: cannot be combined with a part or a ledger");
     }
-    let request = match (subset, sample, max_bytes) {
-        (Some((number, of)), ..) if !(1..=of).contains(&number) => {
-            return wrong("subset: expected a part and the number of parts, such as (3, 7)");
-        }
-        (_, Some(share), _) if !(0.0..=1.0).contains(&share) => {
-            return wrong("sample: expected a share from 0 to 1");
-        }
-        (Some((number, of)), ..) => Request::Subset { number, of },
-        (_, Some(share), _) => Request::Sample(share),
-        (.., Some(bytes)) => Request::MaxBytes(bytes),
-        _ => Request::All,
-    };
+    if subset.is_some_and(|(number, of)| !(1..=of).contains(&number)) {
+        return wrong("subset: expected a part and the number of parts, such as (3, 7)");
+    }
+    if shares.into_iter().flatten().any(|share| !(0.0..=1.0).contains(&share)) {
+        return wrong("sample and sample_leaves: expected a share from 0 to 1");
+    }
+    let request = subset
+        .map(|(number, of)| Request::Subset { number, of })
+        .or(sample.map(Request::Sample))
+        .or(sample_leaves.map(Request::SampleLeaves))
+        .or(max_bytes.map(Request::MaxBytes))
+        .unwrap_or(Request::All);
     let paths = paths.into_iter().map(plain).collect::<PyResult<Vec<_>>>()?;
     let (open_key, raw_key) = (key.get().open_key(), key.get().raw_key());
     let watch = Watch::new(progress, true);
@@ -96,7 +101,8 @@ pub fn audit(
         let opened = Opened { shown: &shown, chain, seal, is_bucket: false };
         let manifest_key = ManifestKey::new(&open_key.mac, &raw_key);
         let sizes = |positions: &_, histogram: &mut _| audit.sizes(positions, histogram);
-        let mut night = Night::new(options, &raw_key, manifest_key, opened, sizes)?;
+        let contents = || Contents::open(open_key, &raw_key, &manifest);
+        let mut night = Night::new(options, &raw_key, manifest_key, opened, sizes, contents)?;
         let put = &mut |path: &[u8], kind, status: Status<'_>, _| {
             counts.add(&status);
             differences.extend(Difference::new(path, kind, status));
@@ -109,7 +115,8 @@ pub fn audit(
     watch.tell(py)?;
     let Counts { unchanged, changed, new, missing, renamed, unreadable, not_read, .. } = counts;
     let Audited { skipped, renames_complete, left_out, .. } = audited;
-    let Proof { read, bytes, missed, oldest, sequence, .. } = proof;
+    let Proof { read, bytes, leaves, missed, oldest, sequence, .. } = proof;
+    let (leaves_read, leaves) = leaves.unzip();
     Ok(AuditReport {
         unchanged,
         changed,
@@ -123,6 +130,8 @@ pub fn audit(
         renames_complete,
         files_read: read,
         bytes_read: bytes,
+        leaves,
+        leaves_read,
         missed,
         oldest_read: oldest.map(|day| day.to_string()),
         sequence,
@@ -180,13 +189,20 @@ pub struct AuditReport {
     /// missing.
     #[pyo3(get)]
     renames_complete: bool,
-    /// Number of sealed files that were read.
+    /// Number of sealed files that were read as a whole.
     #[pyo3(get)]
     files_read: u64,
-    /// Their total size in bytes.
+    /// Number of bytes that were read.
     #[pyo3(get)]
     bytes_read: u64,
-    /// The probability that a change of ten files was missed.
+    /// Number of leaves of all sealed files, where a file without leaf tags is one; None unless leaves
+    /// were sampled.
+    #[pyo3(get)]
+    leaves: Option<u64>,
+    /// Number of leaves that were read; None unless leaves were sampled.
+    #[pyo3(get)]
+    leaves_read: Option<u64>,
+    /// The probability that a change of ten files was missed; of ten leaves, if leaves were sampled.
     #[pyo3(get)]
     missed: f64,
     /// The earliest day on which one of the files was last read, such as "2026-11-28"; None if it

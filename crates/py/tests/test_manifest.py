@@ -347,10 +347,34 @@ def test_a_part_a_ledger_and_a_pin(tree, tmp_path):
     assert not tagmac.audit(manifest, tree, key, paths=["f1"])
 
 
+def test_a_sample_of_leaves(tree, tmp_path):
+    key, manifest = tagmac.Key.generate(), tmp_path / "manifest"
+    large = bytearray(random.Random(1).randbytes(40 * 4096))
+    (tree / "large").write_bytes(large)
+    files = tagmac.seal(tree, key, manifest).files
+    with pytest.raises(ValueError, match="no leaf tags; seal it with leaf tags"):
+        tagmac.audit(manifest, tree, key, sample_leaves=1.0)
+    tagmac.seal(tree, key, manifest, leaves=4096)
+    report = tagmac.audit(manifest, tree, key, sample_leaves=1.0)
+    assert report.ok and report.not_read == 1 and report.files_read == files - 1
+    assert report.leaves == report.leaves_read == files - 1 + 40 and report.missed == 0
+    assert tagmac.audit(manifest, tree, key).leaves is None
+    report = tagmac.audit(manifest, tree, key, sample_leaves=0.0)
+    assert (report.leaves_read, report.bytes_read, report.missed) == (0, 0, 1.0)
+    large[9 * 4096] ^= 1
+    (tree / "large").write_bytes(large)
+    (found,) = tagmac.audit(manifest, tree, key, sample_leaves=1.0).differences
+    assert found.path == "large" and ("content", None, None) in found.changes
+
+
 @pytest.mark.parametrize(
     "options, says",
     [
         ({"quick": True, "sample": 0.5}, "expected at most one"),
+        ({"sample_leaves": 0.5, "sample": 0.5}, "expected at most one"),
+        ({"sample_leaves": -0.5}, "from 0 to 1"),
+        ({"paths": ["a"], "sample_leaves": 0.5}, "cannot be combined"),
+        ({"sample_leaves": 0.5, "oldest_first": True, "ledger": "l"}, "needs a ledger"),
         ({"subset": (0, 3)}, "such as \\(3, 7\\)"),
         ({"subset": (4, 3)}, "such as \\(3, 7\\)"),
         ({"sample": 1.5}, "from 0 to 1"),

@@ -111,6 +111,9 @@ pub struct FilterArgs {
     pub max_depth: Option<u32>,
 }
 
+/// The arguments that choose the part to read.
+const PARTS: [&str; 4] = ["subset", "sample", "sample_leaves", "max_bytes"];
+
 /// `tagmac audit`
 #[derive(Group)]
 pub struct AuditArgs {
@@ -125,7 +128,8 @@ pub struct AuditArgs {
     /// Write a JSON object for each entry and one for the summary
     ///
     /// "last_read" is the day on which a sealed file was last read. With --subset, "part" is the
-    /// number of its part.
+    /// number of its part. With --sample-leaves, "leaves" is the number of its leaves, if it has leaf
+    /// tags, and "leaves_read" the number of those that were read.
     #[arg(long)]
     pub json: bool,
     /// The part to read.
@@ -165,7 +169,7 @@ pub struct AuditArgs {
     pub directory: PathBuf,
     /// Audit only the entries at and below each PATH in DIR
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    #[arg(conflicts_with_all = ["subset", "sample", "max_bytes", "ledger"])]
+    #[arg(conflicts_with_all = PARTS, conflicts_with = "ledger")]
     pub paths: Vec<PathBuf>,
 }
 
@@ -207,18 +211,25 @@ pub enum Action {
 #[derive(Group)]
 pub struct NightArgs {
     /// Read nothing: compare sizes, times and other metadata
-    #[arg(long, help_heading = "Every night", conflicts_with_all = ["subset", "sample", "max_bytes"])]
+    #[arg(long, help_heading = "Every night", conflicts_with_all = PARTS)]
     pub quick: bool,
     /// Read part N of T, the same files each time
     ///
     /// Which file is in which part depends on its name and the key.
     #[arg(long, value_name = "N/T", value_parser = NightArgs::part, help_heading = "Every night")]
-    #[arg(conflicts_with_all = ["sample", "max_bytes"])]
+    #[arg(conflicts_with_all = ["sample", "sample_leaves", "max_bytes"])]
     pub subset: Option<(u64, u64)>,
     /// Read a random share of the files, such as 5%
     #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Every night")]
-    #[arg(conflicts_with = "max_bytes")]
+    #[arg(conflicts_with_all = ["sample_leaves", "max_bytes"])]
     pub sample: Option<f64>,
+    /// Read a random share of the leaves of each file; needs leaf tags
+    ///
+    /// A file without leaf tags, as it is not longer than a leaf, counts as one leaf. Nothing is kept
+    /// in the ledger.
+    #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Every night")]
+    #[arg(conflicts_with_all = ["max_bytes", "oldest_first"], hide_short_help = true)]
+    pub sample_leaves: Option<f64>,
     /// Read random files of at most SIZE bytes in all
     #[arg(long, value_name = "SIZE", value_parser = number::size, help_heading = "Every night")]
     pub max_bytes: Option<u64>,

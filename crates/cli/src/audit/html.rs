@@ -142,12 +142,16 @@ fn reading(page: &mut Page, facts: &Facts) {
     let Some(proof) = &facts.proof else { return };
     page.section("What was read", |page| {
         let part = facts.part.as_deref().map_or(String::new(), |part| format!(", {part}"));
+        let (bytes, part) = (HumanBytes(proof.bytes), Safe(&part));
+        // The entries among which those to read were chosen.
+        let (read, all, (one, many)) = match proof.leaves {
+            Some((read, all)) => (read, all, ("leaf", "leaves")),
+            None => (proof.read, proof.files, ("file", "files")),
+        };
+        let of = plural(all, one, many);
         page.put(format_args!(
-            "<p>This audit read {} of {} ({}{}).</p>\n",
-            HumanCount(proof.read),
-            plural(proof.files, "file", "files"),
-            HumanBytes(proof.bytes),
-            Safe(&part),
+            "<p>This audit read {} of {of} ({bytes}{part}).</p>\n",
+            HumanCount(read)
         ));
         let today = Day::today().days();
         let mut ages = [0u64; AGES.len() + 1];
@@ -167,15 +171,15 @@ fn reading(page: &mut Page, facts: &Facts) {
             ));
         }
         page.put(format_args!("</table>\n"));
-        if proof.read < proof.files {
+        if read < all {
             page.put(format_args!(
-                "<p>The files were chosen with the key, so nobody else can predict them. If an \
-                 attacker changed files and kept their size and times, this audit missed all of \
-                 them with this probability:</p>\n<table class=\"missed\">\n\
-                 <tr><th>changed files</th><th>probability</th></tr>\n"
+                "<p>The {many} were chosen with the key, so nobody else can predict them. If an \
+                 attacker changed {many} and kept the size and times of the files, this audit \
+                 missed all of them with this probability:</p>\n<table class=\"missed\">\n\
+                 <tr><th>changed {many}</th><th>probability</th></tr>\n"
             ));
-            for changed in [1, 10, 100].into_iter().filter(|changed| *changed <= proof.files) {
-                let missed = missed(proof.files, proof.read, changed);
+            for changed in [1, 10, 100].into_iter().filter(|changed| *changed <= all) {
+                let missed = missed(all, read, changed);
                 page.put(format_args!("<tr><td>{changed}</td><td>{}</td></tr>\n", share(missed)));
             }
             page.put(format_args!("</table>\n"));

@@ -35,6 +35,8 @@ struct DamageRecord<'a> {
     leaves: u64,
     of: u64,
     damaged: Vec<[u64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<bool>,
 }
 
 impl Located {
@@ -60,7 +62,7 @@ impl Located {
         }
         let mut damage = damage()?;
         for path in &self.paths {
-            if let Err(error) = damage(path).and_then(|damage| one(path, &damage, is_json)) {
+            if let Err(error) = damage(path).and_then(|damage| one(path, &damage, false, is_json)) {
                 diagnostic(say::line(&error));
             }
         }
@@ -74,10 +76,24 @@ impl Located {
     }
 }
 
-fn one(path: &[u8], damage: &Damage, is_json: bool) -> Result<(), Error> {
+/// Reports the damage of sampled leaves, if a status has some.
+pub fn sampled(path: &[u8], status: &Status<'_>, is_json: bool) {
+    let Status::Changed(changes) = status else { return };
+    for damage in changes.iter().filter_map(|change| change.damage.as_deref()) {
+        if let Err(error) = one(path, damage, true, is_json) {
+            diagnostic(say::line(&error));
+        }
+    }
+}
+
+/// Reports the damage of a file, or that of the leaves that were read.
+fn one(path: &[u8], damage: &Damage, is_sample: bool, is_json: bool) -> Result<(), Error> {
     if !is_json {
-        let name = Escaped::bytes(path);
-        diagnostic(format_args!("{name}: damaged: {}", repair::text(damage)));
+        let (name, text) = (Escaped::bytes(path), repair::text(damage));
+        match is_sample {
+            true => diagnostic(format_args!("{name}: damaged, as far as it was read: {text}")),
+            false => diagnostic(format_args!("{name}: damaged: {text}")),
+        }
         return Ok(());
     }
     let (path, path_hex) = json::name(path);
@@ -88,5 +104,6 @@ fn one(path: &[u8], damage: &Damage, is_json: bool) -> Result<(), Error> {
         leaves: damage.leaves,
         of: damage.of,
         damaged: damage.ranges.iter().map(|range| [range.start, range.end]).collect(),
+        sampled: is_sample.then_some(true),
     })
 }

@@ -37,10 +37,16 @@ pub fn text(facts: &Facts) -> String {
         metrics.line("entries", &format!(",status=\"{word}\""), count);
     }
     metrics.add("files", "The number of sealed files that were found.", proof.files);
-    metrics.add("read_files", "The number of those that were read.", proof.read);
-    metrics.add("read_bytes", "Their total size.", proof.bytes);
-    metrics
-        .head("missed_probability", "The probability that a change of this many files was missed.");
+    metrics.add("read_files", "The number of those that were read as a whole.", proof.read);
+    metrics.add("read_bytes", "The number of bytes that were read.", proof.bytes);
+    let mut changed = "files";
+    if let Some((read, leaves)) = proof.leaves {
+        metrics.add("leaves", "The number of leaves of these files.", leaves);
+        metrics.add("read_leaves", "The number of leaves that were read.", read);
+        changed = "leaves";
+    }
+    let help = format!("The probability that a change of this many {changed} was missed.");
+    metrics.head("missed_probability", &help);
     metrics.line("missed_probability", &format!(",changed=\"{CHANGED}\""), proof.missed);
     if let Some(day) = proof.oldest {
         let start = 86_400 * i64::from(day.days());

@@ -95,7 +95,8 @@ fn audit(
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let sizes =
         |positions: &Positions, histogram: &mut Histogram| audit.sizes(positions, histogram);
-    let mut night = Night::new(options, &raw, manifest_key, opened, sizes)?;
+    let contents = || Contents::open(&key, &raw, &args.manifest);
+    let mut night = Night::new(options, &raw, manifest_key, opened, sizes, contents)?;
     let paths = files_from::given(&args.paths);
     let paths = files_from::below("PATH", &args.directory, paths)?;
     let paths: Vec<Vec<u8>> = paths.iter().map(<[u8]>::to_vec).collect();
@@ -106,8 +107,9 @@ fn audit(
     let mut located = Located::default();
     let put = &mut |path: &[u8], kind, status: Status<'_>, turn| {
         facts.add(path, &status);
-        if args.locate {
-            located.add(path, &status);
+        match args.locate {
+            true => located.add(path, &status),
+            false => located::sampled(path, &status, args.json),
         }
         report.put(path, kind, status, turn);
     };
@@ -147,7 +149,8 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
         })
     };
     let options = night::options(&args.night);
-    let mut night = Night::new(options, &raw, manifest_key.clone(), opened, sizes)?;
+    let contents = || Contents::open_bucket(&key, &raw, stores.place(&args.manifest)?);
+    let mut night = Night::new(options, &raw, manifest_key.clone(), opened, sizes, contents)?;
     facts.open(&key, &opened, night.selection.as_ref(), args.night.quick);
     let mut report = Report::new(form(args), &key, root.seal, Combined::new(args)?);
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
@@ -155,8 +158,9 @@ fn objects(args: &AuditArgs, stores: &Stores, facts: &mut Facts) -> Result<Optio
     let mut located = Located::default();
     let put = &mut |name: &[u8], kind, status: Status<'_>, turn| {
         facts.add(name, &status);
-        if args.locate {
-            located.add(name, &status);
+        match args.locate {
+            true => located.add(name, &status),
+            false => located::sampled(name, &status, args.json),
         }
         report.put(name, kind, status, turn);
     };

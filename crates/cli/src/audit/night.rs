@@ -11,12 +11,12 @@ use crate::diagnostic::diagnostic;
 
 /// Returns the options of a command line.
 pub fn options(args: &NightArgs) -> NightOptions<'_> {
-    let request = match (args.subset, args.sample, args.max_bytes) {
-        (Some((number, of)), ..) => Request::Subset { number, of },
-        (_, Some(share), _) => Request::Sample(share),
-        (.., Some(bytes)) => Request::MaxBytes(bytes),
-        _ => Request::All,
-    };
+    let request = args.subset.map(|(number, of)| Request::Subset { number, of });
+    let request = request
+        .or(args.sample.map(Request::Sample))
+        .or(args.sample_leaves.map(Request::SampleLeaves))
+        .or(args.max_bytes.map(Request::MaxBytes))
+        .unwrap_or(Request::All);
     NightOptions {
         request,
         quick: args.quick,
@@ -29,15 +29,21 @@ pub fn options(args: &NightArgs) -> NightOptions<'_> {
 
 /// Reports what was read and what that proves.
 pub fn tell(args: &NightArgs, night: &Night<'_>, proof: &Proof, is_bucket: bool) {
-    let Proof { files, read, bytes, missed, oldest, .. } = *proof;
+    let Proof { files, read, bytes, leaves, missed, oldest, .. } = *proof;
     if let Some(selection) = &night.selection {
-        diagnostic(format_args!(
-            "read {read} of {} ({}), {selection}: a change of {} files was missed with \
-             probability {missed:.2}",
-            plural(files, "file", "files"),
-            plural(bytes, "byte", "bytes"),
-            CHANGED,
-        ));
+        let bytes = plural(bytes, "byte", "bytes");
+        match leaves {
+            Some((read, of)) => diagnostic(format_args!(
+                "read {read} of {} ({bytes}), {selection}: damage to {CHANGED} leaves was missed \
+                 with probability {missed:.2}",
+                plural(of, "leaf", "leaves"),
+            )),
+            None => diagnostic(format_args!(
+                "read {read} of {} ({bytes}), {selection}: a change of {CHANGED} files was missed \
+                 with probability {missed:.2}",
+                plural(files, "file", "files"),
+            )),
+        }
         let too_large = selection.too_large.entries;
         if too_large > 0 {
             diagnostic(format_args!(

@@ -61,6 +61,10 @@ struct EntryRecord<'a> {
     last_read: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaves: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaves_read: Option<u64>,
 }
 
 /// A difference in an [`EntryRecord`].
@@ -75,7 +79,7 @@ struct ChangeRecord<'a> {
 
 impl<'a> ChangeRecord<'a> {
     fn new(change: &'a Change) -> ChangeRecord<'a> {
-        let Change { what, expected, found } = change;
+        let Change { what, expected, found, .. } = change;
         ChangeRecord { what, expected: expected.as_deref(), found: found.as_deref() }
     }
 }
@@ -111,6 +115,10 @@ struct ProofRecord {
     files: u64,
     read: u64,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaves: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaves_read: Option<u64>,
     missed: f64,
     oldest: Option<String>,
     sequence: u64,
@@ -118,9 +126,10 @@ struct ProofRecord {
 
 impl From<Proof> for ProofRecord {
     fn from(proof: Proof) -> ProofRecord {
-        let Proof { files, read, bytes, missed, oldest, sequence } = proof;
+        let Proof { files, read, bytes, leaves, missed, oldest, sequence } = proof;
         let oldest = oldest.map(|day| day.to_string());
-        ProofRecord { files, read, bytes, missed, oldest, sequence }
+        let (leaves_read, leaves) = leaves.unzip();
+        ProofRecord { files, read, bytes, leaves, leaves_read, missed, oldest, sequence }
     }
 }
 
@@ -211,6 +220,7 @@ impl<'a> Report<'a> {
         turn: Option<Turn>,
     ) -> Result<(), Error> {
         let part = |turn: Turn| Some(part_of(turn.position, self.form.parts?));
+        let leaves = turn.and_then(|turn| turn.leaves).filter(|leaves| leaves.of > 1);
         let (name, path_hex) = json::name(path);
         let mut record = EntryRecord {
             path: name,
@@ -223,6 +233,8 @@ impl<'a> Report<'a> {
             reason: None,
             last_read: turn.and_then(|turn| turn.last).map(|day| day.to_string()),
             part: turn.and_then(part),
+            leaves: leaves.map(|leaves| leaves.of),
+            leaves_read: leaves.map(|leaves| leaves.read),
         };
         match status {
             Status::Changed(changes) => {

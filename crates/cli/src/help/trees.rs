@@ -65,7 +65,7 @@ Verdicts:
   changed     the content, size, kind or target differs, or recorded metadata
   renamed     new, with the size and tag of a missing file
   unreadable  no verdict
-  not read    not in the part that is read; its metadata is unchanged
+  not read    not read as a whole; its metadata is unchanged
 
 Example:
   tagmac audit -k my.key photos.manifest photos",
@@ -87,11 +87,13 @@ file. Names are escaped as in a list of tags. FILE is written atomically and
 must be new or empty: an older report or a link is never replaced. To overwrite
 it, use '--combined - > FILE'.
 
---quick, --subset, --sample and --max-bytes read nothing or a part. Of the other
-files they compare size, mtime, ctime, inode and device with what the manifest
+--quick, --subset, --sample, --sample-leaves and --max-bytes read nothing or a
+part. Of the other files they compare size, mtime, ctime, inode and device with what the manifest
 recorded; a copy of DIR elsewhere differs in these. Which file is in which part
 depends on its name and the key, so nobody else can predict it. The summary
-states how likely it is that a change of ten files was missed. --ledger keeps
+states how likely it is that a change of ten files was missed. --sample-leaves
+reads leaves of each file, and reports a damaged one as --locate does; the
+summary then states the same of ten leaves. --ledger keeps
 when each file was last read, and --oldest-first reads what was read longest
 ago. Several machines may use one ledger at the same time.
 

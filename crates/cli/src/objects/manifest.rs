@@ -1,5 +1,6 @@
 //! Seals and audits objects.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -228,6 +229,15 @@ impl Tagger<ObjectVersion> for ObjectTagger<'_> {
         let key = self.key(&object.name);
         let tagged = self.reader.tag(self.bucket, &key, &object.about, nonce);
         tagged.map(|tagged| tagged.tag).map_err(unread)
+    }
+
+    fn range(
+        &mut self,
+        object: &objects::Listed<ObjectVersion>,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, Unread> {
+        let bytes = self.bucket.bytes(&self.key(&object.name), range, &object.about);
+        bytes.map_err(|failure| unread(failure.into()))
     }
 
     fn find(&mut self, name: &[u8]) -> Result<objects::Listed<ObjectVersion>, Unread> {

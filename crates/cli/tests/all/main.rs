@@ -42,6 +42,7 @@ mod rekey_list;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod replaced;
 mod report;
+mod sample_leaves;
 mod seal;
 mod tag;
 mod update;

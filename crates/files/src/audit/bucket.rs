@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::iter;
 use std::marker::PhantomData;
 
+use crate::audit::leaves::LeafReader;
 use crate::audit::pair::{self, Pair};
 use crate::audit::plan::Turn;
 use crate::audit::source::{Item, Lost, Reading, Settled, Source, Sources};
@@ -67,13 +68,14 @@ impl BucketAudit<'_> {
     }
 
     fn audit<'w, T: Send, W: Tagger<T> + 'w>(
-        &self,
+        &'w self,
         items: impl Iterator<Item = Result<Item<Bucket<'w, T, W>>, Error>>,
         main: &'w mut W,
         others: &'w mut [W],
         put: &mut Put<'_>,
     ) -> Result<(Tally, bool), Error> {
-        let bucket = |tagger| Bucket(tagger, PhantomData);
+        let leaves = LeafReader::new(self.plan, self.progress);
+        let bucket = |tagger| Bucket { tagger, leaves, object: PhantomData };
         let mut main = bucket(main);
         let mut others: Vec<_> = others.iter_mut().map(bucket).collect();
         let sources = Sources { main: &mut main, others: &mut others };
@@ -113,7 +115,12 @@ impl BucketAudit<'_> {
 }
 
 /// A bucket, as one tagger reads it.
-struct Bucket<'a, T, W>(&'a mut W, PhantomData<T>);
+struct Bucket<'a, T, W> {
+    tagger: &'a mut W,
+    /// Reads leaves, if they are sampled.
+    leaves: Option<LeafReader<'a>>,
+    object: PhantomData<T>,
+}
 
 /// A sealed object that was listed, or that must be looked up.
 struct Both<T> {
@@ -133,27 +140,31 @@ impl<T: Send, W: Tagger<T>> Source for Bucket<'_, T, W> {
     const NEW_BYTES: usize = 2 * size_of::<Listed<T>>();
     const FILE: &'static str = "object";
 
-    fn look(&mut self, item: Item<Self>) -> Item<Self> {
-        match item {
-            Item::Both(Both { sealed, found, turn }) => {
-                let found = found.map_or_else(|| self.0.find(&sealed.name), Ok);
-                match found.and_then(|found| self.compare(&sealed, &found, turn)) {
+    fn look(&mut self, item: Item<Self>) -> Result<Item<Self>, Error> {
+        Ok(match item {
+            Item::Both(Both { sealed, found, mut turn }) => {
+                let found = found.map_or_else(|| self.tagger.find(&sealed.name), Ok);
+                let status = match found {
+                    Ok(found) => self.compare(&sealed, &found, &mut turn)?,
+                    Err(unread) => Err(unread),
+                };
+                match status {
                     Err(Unread::Gone) => missing(turn, sealed),
                     Err(Unread::Archived) => settled(turn, sealed, Status::Archived),
                     Err(Unread::Failed(why)) => settled(turn, sealed, Status::Unreadable(why)),
                     Ok(status) => settled(turn, sealed, status),
                 }
             }
-            Item::New(found) => match self.0.refuses(&found.name) {
+            Item::New(found) => match self.tagger.refuses(&found.name) {
                 Some(why) => Item::settled(found.name, Self::FILE, Status::Unreadable(why)),
                 None => Item::New(found),
             },
             item => item,
-        }
+        })
     }
 
     fn read(&mut self, new: &Listed<T>, nonce: &[u8]) -> Reading<Self> {
-        match self.0.tag(new, nonce) {
+        match self.tagger.tag(new, nonce) {
             Ok(tag) => Reading::Done(new.size, tag, ()),
             Err(_) => Reading::Failed,
         }
@@ -174,23 +185,42 @@ impl<T: Send, W: Tagger<T>> Bucket<'_, T, W> {
         &mut self,
         sealed: &Object,
         found: &Listed<T>,
-        turn: Option<Turn>,
-    ) -> Result<Status<'static>, Unread> {
+        turn: &mut Option<Turn>,
+    ) -> Result<Result<Status<'static>, Unread>, Error> {
         // If the size differs, the tag must too: do not read the object.
         if sealed.size != found.size {
-            return Ok(Status::Changed(vec![Change::new("size", sealed.size, found.size)]));
+            return Ok(Ok(Status::Changed(vec![Change::new("size", sealed.size, found.size)])));
         }
-        match sealed.tag {
+        Ok(match sealed.tag {
             Some(expected) if turn.is_none_or(|turn| turn.read) => {
-                let is_same = self.0.tag(found, &sealed.nonce)? == expected;
-                let changed = || Status::Changed(vec![Change::silent("content")]);
-                Ok(if is_same { Status::Unchanged } else { changed() })
+                self.tagger.tag(found, &sealed.nonce).map(|tag| match tag == expected {
+                    true => Status::Unchanged,
+                    false => Status::Changed(vec![Change::silent("content")]),
+                })
             }
-            tag => Ok(match stamp_change(sealed, found) {
-                Some(change) => Status::Changed(vec![change]),
-                None if tag.is_none() && found.archived => Status::Archived,
-                None => Status::NotRead,
+            tag => self.read_leaves(found, turn)?.map(|damage| {
+                let changes = damage.into_iter().chain(stamp_change(sealed, found));
+                match changes.collect::<Vec<_>>() {
+                    changes if !changes.is_empty() => Status::Changed(changes),
+                    _ if tag.is_none() && found.archived => Status::Archived,
+                    _ => Status::NotRead,
+                }
             }),
+        })
+    }
+
+    /// Reads the leaves of an object that were chosen. Returns the change if one is damaged.
+    fn read_leaves(
+        &mut self,
+        found: &Listed<T>,
+        turn: &mut Option<Turn>,
+    ) -> Result<Result<Option<Change>, Unread>, Error> {
+        match (&self.leaves, turn.as_mut().and_then(Turn::sampled)) {
+            (Some(leaves), Some(count)) => leaves.read(&found.name, count, |range, bytes| {
+                *bytes = self.tagger.range(found, range)?;
+                Ok(())
+            }),
+            _ => Ok(Ok(None)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use tagmac::Tag;
 
 use crate::escaped::Escaped;
+use crate::leaves::repair::Damage;
 use crate::manifest::entry::{Entry, mode_text, mtime_text, owner_text};
 
 /// The sealed properties of an entry other than its content.
@@ -38,18 +39,25 @@ pub struct Change {
     pub expected: Option<String>,
     /// The value found.
     pub found: Option<String>,
+    /// For a content of which leaves were sampled, the damage of those that were read.
+    pub damage: Option<Box<Damage>>,
 }
 
 impl Change {
     /// A property with a sealed value and another one found.
     pub fn new(what: &'static str, expected: impl ToString, found: impl ToString) -> Change {
         let (expected, found) = (Some(expected.to_string()), Some(found.to_string()));
-        Change { what, expected, found }
+        Change { what, expected, found, damage: None }
     }
 
     /// A property whose values are not reported.
     pub fn silent(what: &'static str) -> Change {
-        Change { what, expected: None, found: None }
+        Change { what, expected: None, found: None, damage: None }
+    }
+
+    /// A content of which leaves are damaged.
+    pub fn damaged(damage: Damage) -> Change {
+        Change { damage: Some(Box::new(damage)), ..Change::silent("content") }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::audit::merge::turn;
 use crate::audit::plan::Plan;
-use crate::audit::scanned::{Both, missing};
+use crate::audit::scanned::{Both, TreeReader, missing};
 use crate::audit::source::{Item, Settled};
 use crate::audit::{Change, Status};
 use crate::dir::{DirTree, EntryKind};
@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::manifest::Entries;
 use crate::manifest::entry::{Entry, word};
 use crate::read_error::ReadError;
-use crate::scanner::Scanner;
 
 /// Sealed entries, looked up in the tree.
 pub struct Lookups<'a> {
@@ -55,7 +54,7 @@ impl<'a> Lookups<'a> {
         any
     }
 
-    fn look_up(&mut self, sealed: Entry) -> Item<Scanner<'a>> {
+    fn look_up(&mut self, sealed: Entry) -> Item<TreeReader<'a>> {
         let turn = turn(self.plan, &sealed);
         match self.tree.facts(&sealed.path).map(|facts| facts.kind) {
             Ok(Some(kind)) if kind == sealed.kind => {
@@ -85,7 +84,7 @@ impl<'a> Lookups<'a> {
 }
 
 impl<'a> Iterator for Lookups<'a> {
-    type Item = Result<Item<Scanner<'a>>, Error>;
+    type Item = Result<Item<TreeReader<'a>>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

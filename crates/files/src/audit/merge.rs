@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::audit::pair::{self, Pair};
 use crate::audit::plan::{Plan, Turn};
-use crate::audit::scanned::{Both, NewFile, missing};
+use crate::audit::scanned::{Both, NewFile, TreeReader, missing};
 use crate::audit::source::{Item, Settled};
 use crate::audit::{Change, Status};
 use crate::dir::{self, EntryKind};
@@ -14,7 +14,6 @@ use crate::manifest::Entries;
 use crate::manifest::entry::{Entry, word};
 use crate::manifest::listed::{remark_manifest, remark_mount, remark_own};
 use crate::read_error::ReadError;
-use crate::scanner::Scanner;
 use crate::walk::{self, Walk, WalkItem, below};
 
 /// A walk, with the error type of the manifest's entries.
@@ -89,7 +88,7 @@ impl<'a> Merge<'a> {
 }
 
 impl<'a> Iterator for Merge<'a> {
-    type Item = Result<Item<Scanner<'a>>, Error>;
+    type Item = Result<Item<TreeReader<'a>>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -5,6 +5,7 @@
 
 mod bucket;
 mod change;
+mod leaves;
 mod lookups;
 mod merge;
 mod pair;
@@ -23,7 +24,7 @@ use crate::progress::{Progress, stopped};
 use crate::scanner::Anew;
 pub use bucket::BucketAudit;
 pub use change::Change;
-pub use plan::{Plan, Put, Tally, Turn};
+pub use plan::{LeafCount, LeafPlan, Plan, Put, Tally, Turn};
 pub use recorded::compare;
 use renames::{RenameOutcome, Renames};
 pub use renames::{paired, planned};
@@ -50,12 +51,13 @@ fn audit<S: Source>(
     let today = Day::today();
     let Sources { main, others } = sources;
     let mut renames = Renames::<S>::new();
-    let look = |source: &mut S, item: Result<Item<S>, Error>| item.map(|item| source.look(item));
+    let look =
+        |source: &mut S, item: Result<Item<S>, Error>| item.and_then(|item| source.look(item));
     pool::in_batches(S::BATCH, others, items, look, |item| {
         progress.file();
         stopped(progress)?;
         let item = match item? {
-            item @ Item::Both(_) => main.look(item),
+            item @ Item::Both(_) => main.look(item)?,
             item => item,
         };
         match item {

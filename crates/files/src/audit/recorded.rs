@@ -83,8 +83,8 @@ impl Source for Recorded {
     const NEW_BYTES: usize = size_of::<Entry>();
     const FILE: &'static str = "file";
 
-    fn look(&mut self, item: Item<Self>) -> Item<Self> {
-        item
+    fn look(&mut self, item: Item<Self>) -> Result<Item<Self>, Error> {
+        Ok(item)
     }
 
     fn read(&mut self, new: &Entry, nonce: &[u8]) -> Reading<Self> {

@@ -4,6 +4,7 @@ use tagmac::Tag;
 
 use crate::audit::plan::Turn;
 use crate::audit::{Change, Status};
+use crate::error::Error;
 use crate::scanner::Anew;
 
 /// A tree, or the objects of a bucket, as one thread of an audit reads it.
@@ -23,8 +24,9 @@ pub trait Source: Send + Sized {
     const FILE: &'static str;
 
     /// Reads an item as far as its verdict requires. Returns it settled, or unchanged if it is an
-    /// [`Item::Both`] that only the main source may read; the main source always settles it.
-    fn look(&mut self, item: Item<Self>) -> Item<Self>;
+    /// [`Item::Both`] that only the main source may read; the main source always settles it. Fails if
+    /// the audit cannot go on.
+    fn look(&mut self, item: Item<Self>) -> Result<Item<Self>, Error>;
 
     /// Reads a new file under a nonce.
     fn read(&mut self, new: &Self::New, nonce: &[u8]) -> Reading<Self>;

@@ -4,8 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use crate::audit::leaves::LeafReader;
 use crate::audit::lookups::Lookups;
 use crate::audit::merge::Merge;
+use crate::audit::scanned::TreeReader;
 use crate::audit::source::{Item, Sources};
 use crate::audit::{Keep, Plan, Put, Tally, audit};
 use crate::dir::DirTree;
@@ -20,7 +22,7 @@ use crate::position::Positions;
 use crate::progress::{Progress, Total};
 use crate::raw_key::RawKey;
 use crate::read_error::ReadError;
-use crate::scanner::{Scanner, Scanners, Second};
+use crate::scanner::{Scanners, Second};
 use crate::selection::Histogram;
 use tagmac_any::AnyMac;
 
@@ -121,7 +123,8 @@ impl<'a> TreeAudit<'a> {
         let failed = |error| failed(self.root, error);
         if header.options.listed || !paths.is_empty() {
             let mut items = Lookups::new(self.tree.again().map_err(failed)?, sealed, paths, plan);
-            let (tally, renames_complete) = self.audit(&mut items, threads, progress, put, keep)?;
+            let (tally, renames_complete) =
+                self.audit(&mut items, plan, threads, progress, put, keep)?;
             if let Some(path) = items.unused() {
                 return Err(ManifestError::NoEntry { path: path.to_vec() }.into());
             }
@@ -132,7 +135,8 @@ impl<'a> TreeAudit<'a> {
         })?;
         let found = start(&self.tree, &self.excluded, header.options, filter).map_err(failed)?;
         let mut items = Merge::new(self.root, header.options.special, found, sealed, plan);
-        let (tally, renames_complete) = self.audit(&mut items, threads, progress, put, keep)?;
+        let (tally, renames_complete) =
+            self.audit(&mut items, plan, threads, progress, put, keep)?;
         let (skipped, left_out) = (items.skipped(), items.left_out());
         Ok(Audited { skipped, renames_complete, left_out, tally })
     }
@@ -150,7 +154,8 @@ impl<'a> TreeAudit<'a> {
 
     fn audit<'s>(
         &'s self,
-        items: impl Iterator<Item = Result<Item<Scanner<'s>>, Error>>,
+        items: impl Iterator<Item = Result<Item<TreeReader<'s>>, Error>>,
+        plan: &'s Plan,
         threads: usize,
         progress: &'s dyn Progress,
         put: &mut Put<'_>,
@@ -165,7 +170,10 @@ impl<'a> TreeAudit<'a> {
         if let Some(second) = &self.second {
             scanners = scanners.with_second(second);
         }
-        let Scanners { mut main, mut others } = scanners;
+        let leaves = LeafReader::new(plan, progress);
+        let reader = |scanner| TreeReader { scanner, leaves };
+        let mut main = reader(scanners.main);
+        let mut others: Vec<_> = scanners.others.into_iter().map(reader).collect();
         let sources = Sources { main: &mut main, others: &mut others };
         let nonces = key.mac.algorithm().takes_nonce();
         let mut tally = Tally::default();

@@ -1,6 +1,9 @@
 //! The objects of a bucket's manifest. Each shard is read when one of its objects is.
+//!
+//! The first time that one object of a shard is looked up, the shard is read in pieces and not kept:
+//! a program that reads one object needs little memory. The next time it is read again, and kept.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::dir::EntryKind;
@@ -8,8 +11,8 @@ use crate::error::Error;
 use crate::leaves::Leaves;
 use crate::manifest::entry::Entry;
 use crate::objects::{
-    LeafLayout, MAX_ROOT_BYTES, ManifestKey, Object, Place, ROOT, Root, Shard, ShardRecord,
-    open_shard,
+    LeafLayout, Located, MAX_ROOT_BYTES, ManifestKey, Object, Place, ROOT, Root, Shard,
+    ShardRecord, ShardScan, leaf_count, missing_shard, open_shard,
 };
 
 /// The bytes of the shards that are kept, besides the newest one.
@@ -22,8 +25,17 @@ pub struct SealedBucket {
     root: Root,
     records: Vec<ShardRecord>,
     shards: Mutex<VecDeque<(usize, Arc<OpenShard>)>>,
+    scanned: Mutex<Scanned>,
     /// Locked while a shard is read, so that no other thread reads the same one.
     reading: Mutex<()>,
+}
+
+/// The shards that were read in pieces.
+#[derive(Default)]
+struct Scanned {
+    shards: BTreeSet<usize>,
+    /// The last name that was looked up in one, and what was found.
+    last: Option<(Vec<u8>, Option<Located>)>,
 }
 
 /// A shard with a verified seal.
@@ -31,13 +43,23 @@ struct OpenShard {
     shard: Shard,
     /// The offset of each object's line.
     offsets: Vec<usize>,
-    /// Where the leaf tags are, if there are some.
-    layout: Option<LeafLayout>,
+    /// The length of leaves, and where the leaf tags are, if there are some.
+    layout: Option<(u64, LeafLayout)>,
 }
 
 impl OpenShard {
     fn object(&self, number: usize) -> Object {
         self.shard.object_at(self.offsets[number])
+    }
+
+    fn locate(&self, name: &[u8]) -> Option<Located> {
+        let number = self.from(name);
+        let object = (number < self.offsets.len()).then(|| self.object(number))?;
+        let has_name = object.name == name;
+        let layout = self.layout.as_ref().filter(|(leaf, _)| leaf_count(*leaf, &object) > 0);
+        let leaves = layout.map(|(_, layout)| layout.find(number));
+        let leaves = leaves.map(|(file, first)| (file.clone(), first));
+        has_name.then_some(Located { object, leaves })
     }
 
     /// Returns the number of the first object whose name is not before `name`.
@@ -61,8 +83,8 @@ impl SealedBucket {
         let missing = || Error::io(format_args!("{shown}: the manifest has no root"));
         let root = Root::open(&key, text.ok_or_else(missing)?, &shown)?;
         let records = root.records().collect();
-        let (shards, reading) = (Mutex::default(), Mutex::default());
-        Ok(SealedBucket { key, place, root, records, shards, reading })
+        let (shards, scanned, reading) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(SealedBucket { key, place, root, records, shards, scanned, reading })
     }
 
     /// Returns the root.
@@ -93,7 +115,7 @@ impl SealedBucket {
         }
         let shard = open_shard(&self.key, &*self.place, &self.root, &self.records[number])?;
         let leaf = self.root.header.leaves;
-        let layout = leaf.map(|leaf| LeafLayout::new(leaf, shard.objects()));
+        let layout = leaf.map(|leaf| (leaf, LeafLayout::new(leaf, shard.objects())));
         let shard = Arc::new(OpenShard { offsets: shard.offsets().collect(), shard, layout });
         let mut shards = self.shards();
         shards.push_back((number, shard.clone()));
@@ -147,10 +169,40 @@ impl SealedBucket {
         })
     }
 
+    /// Returns the object with a name, and where its leaf tags are.
+    fn locate(&self, name: &[u8]) -> Result<Option<Located>, Error> {
+        let number = self.records.partition_point(|record| *record.last < *name);
+        let Some(record) = self.records.get(number).filter(|record| *record.first <= *name) else {
+            return Ok(None);
+        };
+        if let Some(shard) = self.kept(number) {
+            return Ok(shard.locate(name));
+        }
+        let mut scanned = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
+        match &scanned.last {
+            Some((last, found)) if last == name => return Ok(found.clone()),
+            _ if scanned.shards.contains(&number) => {
+                drop(scanned);
+                return Ok(self.shard(number)?.locate(name));
+            }
+            _ => {}
+        }
+        let (file, of) = (record.file_name(), (self.root.version, self.root.header.leaves));
+        let shown = self.place.shown_file(&file);
+        let mut scan = ShardScan::new(&self.key, of, record, name);
+        let mut take = |piece: &[u8]| scan.update(piece);
+        if !self.place.read_pieces(&file, record.length, &mut take)? {
+            return Err(missing_shard(&shown));
+        }
+        let found = scan.finish(&shown)?;
+        scanned.shards.insert(number);
+        scanned.last = Some((name.to_vec(), found.clone()));
+        Ok(found)
+    }
+
     /// Returns the object with a name.
     pub fn object(&self, name: &[u8]) -> Result<Option<Object>, Error> {
-        let object = self.objects_from(name).next().transpose()?;
-        Ok(object.filter(|object| object.name == name))
+        Ok(self.locate(name)?.map(|located| located.object))
     }
 
     /// Returns the object with a name, or a directory if there are objects below it.
@@ -209,12 +261,9 @@ impl SealedBucket {
 
     /// Reads the leaf tags of the object with a name.
     pub fn leaf_tags(&self, name: &[u8], leaves: &Leaves) -> Result<Option<Vec<u8>>, Error> {
-        let Some((_, shard, number)) = self.place_from(name)? else { return Ok(None) };
-        let object = shard.object(number);
-        let Some(layout) = shard.layout.as_ref().filter(|_| object.name == name) else {
+        let Some(Located { object, leaves: Some((file, first)) }) = self.locate(name)? else {
             return Ok(None);
         };
-        let (file, first) = layout.find(number);
         file.read(&*self.place, first, leaves.count_for(object.size)).map(Some)
     }
 }

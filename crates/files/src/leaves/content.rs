@@ -88,6 +88,16 @@ impl Contents {
         Ok(Contents { key: key.clone(), leaves, source, wrong_reads })
     }
 
+    /// Returns the leaves, which the manifest may lack.
+    pub(crate) fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
+    /// Returns whether the manifest has leaf tags.
+    pub fn has_leaf_tags(&self) -> bool {
+        self.wrong_reads.is_some()
+    }
+
     /// Returns whether the manifest describes a bucket.
     pub fn is_bucket(&self) -> bool {
         matches!(self.source, Source::Bucket(_))

@@ -77,6 +77,11 @@ impl LeafFileNames {
         first
     }
 
+    /// Returns the number of leaf tags in the file so far.
+    pub fn tags(&self) -> u64 {
+        self.tags
+    }
+
     /// Returns whether the file ends here. The last one ends with its shard.
     pub fn is_full(&self) -> bool {
         self.tags >= FULL

@@ -1,7 +1,7 @@
 //! The common parts of a manifest's files: the head and the seal.
 
 use tagmac::Tag;
-use tagmac_any::{Algorithm, AnyMac, KeyId};
+use tagmac_any::{Algorithm, AnyMac, AnyStream, KeyId};
 
 use crate::error::Error;
 use crate::escaped::Escaped;
@@ -10,7 +10,7 @@ use crate::objects::line::Lines;
 use crate::raw_key::RawKey;
 
 /// `seal: `, 64 hex digits and a line feed.
-const SEAL_LINE: usize = 71;
+pub(super) const SEAL_LINE: usize = 71;
 
 /// A version of the format. A root and its shards have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,20 +142,28 @@ impl ManifestKey {
         seal
     }
 
+    /// Starts the seal of a text that comes in pieces.
+    pub fn seal_stream(&self) -> AnyStream {
+        self.seal.stream(&[]).expect("HMAC takes no nonce")
+    }
+
     /// Verifies the seal at the end of a text. Returns the length of the text above it, and the
     /// seal.
     pub fn open(&self, text: &[u8]) -> Result<(usize, Tag), NotSealed> {
         let body = text.len().checked_sub(SEAL_LINE).ok_or(NotSealed::Cut)?;
         let (body, end) = text.split_at(body);
-        let hex = end.strip_prefix(SEAL).and_then(|end| end.strip_suffix(b"\n"));
-        let seal = hex.and_then(|hex| base16ct::lower::decode_vec(hex).ok());
-        let seal = seal.and_then(|seal| Tag::try_from(&*seal).ok());
-        let seal = seal.filter(|_| body.ends_with(b"\n")).ok_or(NotSealed::Cut)?;
+        let seal = parse_seal(end).filter(|_| body.ends_with(b"\n")).ok_or(NotSealed::Cut)?;
         match self.seal.verify(&[], body, &seal) {
             Ok(()) => Ok((body.len(), seal)),
             Err(_) => Err(NotSealed::Other),
         }
     }
+}
+
+/// Parses the last line of a file.
+pub(super) fn parse_seal(line: &[u8]) -> Option<Tag> {
+    let hex = line.strip_prefix(SEAL)?.strip_suffix(b"\n")?;
+    Tag::try_from(&*base16ct::lower::decode_vec(hex).ok()?).ok()
 }
 
 /// The reason why a text's seal is invalid.

@@ -16,21 +16,23 @@ mod reader;
 mod record;
 mod root;
 mod shard;
+mod shard_scan;
 mod tagger;
 mod writer;
 
 pub use earlier::{Earlier, OldObject};
 pub use leaf_files::LeafFileNames;
-pub(crate) use leaf_files::LeafLayout;
+pub(crate) use leaf_files::{LeafLayout, count as leaf_count};
 pub use line::{MAX_NAME, check_name};
 pub use manifest_key::{FormatVersion, ManifestKey};
 pub use object::{MAX_STAMP, Object};
 pub use place::{Folder, Place, exists, replaced, too_long, wrong_size};
-pub(crate) use reader::open_shard;
 pub use reader::{ObjectManifest, Objects};
+pub(crate) use reader::{missing_shard, open_shard};
 pub use record::ShardRecord;
 pub use root::{Root, RootBuilder, RootHeader};
 pub use shard::{Shard, ShardBuilder, ShardObjects};
+pub(crate) use shard_scan::{Located, ShardScan};
 pub use tagger::{Listed, Tagger, Unread};
 pub use writer::{Start, Totals, Writer};
 

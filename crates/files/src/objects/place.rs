@@ -1,13 +1,14 @@
 //! Storage of a manifest's files.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::leaves::file::begins_like_leaves;
+use crate::manifest::BUFFER;
 use crate::memory;
 use crate::new_file;
 use crate::objects::manifest_key::ManifestFile;
@@ -28,6 +29,20 @@ pub trait Place {
     /// Reads a whole file; `None` if it does not exist. Fails without allocating if it has more
     /// than `max` bytes; see [`too_long`].
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Reads a whole file in pieces, and passes them to `take`. Returns whether the file exists. Fails
+    /// if it has more than `size` bytes; see [`too_long`]. A place that overrides this needs little
+    /// memory.
+    fn read_pieces(
+        &self,
+        file: &str,
+        size: u64,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, Error> {
+        let bytes = self.read(file, size)?;
+        bytes.iter().for_each(|bytes| take(bytes));
+        Ok(bytes.is_some())
+    }
 
     /// Returns whether a file exists.
     fn has(&self, file: &str) -> Result<bool, Error>;
@@ -134,6 +149,28 @@ impl Place for Folder {
             return Err(too_long(&self.shown_file(file), max));
         }
         Ok(Some(bytes))
+    }
+
+    fn read_pieces(
+        &self,
+        file: &str,
+        size: u64,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, Error> {
+        let Some((opened, facts)) = self.open(file)? else { return Ok(false) };
+        if facts.len() > size {
+            return Err(too_long(&self.shown_file(file), size));
+        }
+        let mut input = BufReader::with_capacity(BUFFER, opened.take(size));
+        loop {
+            let piece = input.fill_buf().map_err(|error| self.failed(file, &error))?;
+            let length = piece.len();
+            if length == 0 {
+                return Ok(true);
+            }
+            take(piece);
+            input.consume(length);
+        }
     }
 
     fn read_range(

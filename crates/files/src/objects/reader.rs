@@ -61,10 +61,13 @@ pub fn open_shard(
 ) -> Result<Shard, Error> {
     let file = record.file_name();
     let shown = place.shown_file(&file);
-    let text = place
-        .read(&file, record.length)?
-        .ok_or_else(|| Error::mismatch(format_args!("{shown}: the shard is missing")))?;
+    let text = place.read(&file, record.length)?.ok_or_else(|| missing_shard(&shown))?;
     Shard::open(key, root.version, record, text, &shown)
+}
+
+/// The error for a shard that does not exist.
+pub fn missing_shard(shown: &str) -> Error {
+    Error::mismatch(format_args!("{shown}: the shard is missing"))
 }
 
 /// Returns whether a shard may have a name at or below `path`. All such names are between the path

@@ -1,7 +1,5 @@
 //! A shard: the lines of up to 65,536 objects in the order of their names, and a seal over them.
 
-use tagmac::Tag;
-
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::objects::SHARD_ENTRIES;
@@ -9,12 +7,7 @@ use crate::objects::line::Lines;
 use crate::objects::manifest_key::{FormatVersion, ManifestFile, ManifestKey};
 use crate::objects::object::Object;
 use crate::objects::record::ShardRecord;
-
-const NUMBER: &str = "shard: ";
-const ENTRIES: &str = "entries: ";
-const BYTES: &str = "bytes: ";
-/// Lines above the first entry.
-const HEAD_LINES: usize = 5;
+use crate::objects::shard_scan::{BYTES, ENTRIES, HEAD_LINES, NUMBER, ShardScan};
 
 /// A shard that is being built.
 pub struct ShardBuilder<'a> {
@@ -101,25 +94,10 @@ impl Shard {
         text: Vec<u8>,
         shown: &str,
     ) -> Result<Shard, Error> {
-        let (expected, found) = (record.length, text.len() as u64);
-        if expected != found {
-            return Err(Error::mismatch(format_args!(
-                "{shown}: expected a shard of {expected} bytes, as in the root, found {found}"
-            )));
-        }
-        let wrong = |body: &[u8]| {
-            let mut lines = Lines::new(body);
-            let checked = check(key, version, &mut lines, record);
-            checked.err().map(|why| format!("line {}: {why}", lines.number()))
-        };
-        let (body, seal) =
-            key.open(&text).map_err(|not| not.error(shown, wrong(before_seal(&text))))?;
-        if seal != record.seal {
-            return Err(another(shown, &seal));
-        }
-        if let Some(why) = wrong(&text[..body]) {
-            return Err(Error::mismatch(format_args!("{shown}: {why}")));
-        }
+        // No object has the empty name.
+        let mut scan = ShardScan::new(key, (version, None), record, b"");
+        scan.update(&text);
+        scan.finish(shown)?;
         Ok(Shard { key: key.clone(), version, text, entries: record.entries })
     }
 
@@ -176,54 +154,4 @@ impl Iterator for ShardObjects {
         self.at += line.len() + 1;
         Some(object)
     }
-}
-
-fn another(shown: &str, seal: &Tag) -> Error {
-    Error::mismatch(format_args!(
-        "{shown}: not the shard that the root names, but another one sealed under this key ({seal})"
-    ))
-}
-
-/// Returns a text without its last line.
-fn before_seal(text: &[u8]) -> &[u8] {
-    let end = text.strip_suffix(b"\n").unwrap_or(text);
-    &text[..end.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)]
-}
-
-/// Checks that the lines above the seal are those of the shard with this record.
-fn check(
-    key: &ManifestKey,
-    version: FormatVersion,
-    lines: &mut Lines<'_>,
-    record: &ShardRecord,
-) -> Result<(), String> {
-    for expected in key.head(ManifestFile::Shard, version).lines() {
-        if lines.next() != Some(expected.as_bytes()) {
-            return Err(format!("expected '{expected}'"));
-        }
-    }
-    lines.total(NUMBER, record.number)?;
-    let (mut entries, mut bytes) = (0, 0u64);
-    let mut last = Vec::new();
-    while let Some(line) = lines.until(ENTRIES) {
-        let object = Object::parse(line, key, version)?;
-        if last >= object.name {
-            let same = if last == object.name { "the same as" } else { "before" };
-            return Err(format!("the name is {same} the previous one"));
-        }
-        if entries == 0 && object.name != record.first {
-            return Err("the first name is not that in the root".into());
-        }
-        entries += 1;
-        bytes =
-            bytes.checked_add(object.size).ok_or("the objects have 2^64 bytes or more in all")?;
-        last = object.name;
-    }
-    lines.total(ENTRIES, entries)?;
-    lines.total(BYTES, bytes)?;
-    lines.end()?;
-    if (entries, bytes, &last) != (record.entries, record.bytes, &record.last) {
-        return Err("the entries, bytes or last name are not those in the root".into());
-    }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Objects of a listing, and the interface that reads them.
 
+use std::ops::Range;
+
 use tagmac::Tag;
 
 /// An object of a listing, with anything its reader needs besides the name, such as a version or an
@@ -23,6 +25,9 @@ pub trait Tagger<T>: Send {
     /// Returns the tag of an object under `nonce`, which is empty for deterministic MACs. The tag
     /// is that of the object listed; if its size or version has changed, this fails.
     fn tag(&mut self, object: &Listed<T>, nonce: &[u8]) -> Result<Tag, Unread>;
+
+    /// Returns a range of the object listed. If its size or version has changed, this fails.
+    fn range(&mut self, object: &Listed<T>, range: Range<u64>) -> Result<Vec<u8>, Unread>;
 
     /// Returns the object with this name, as a listing would show it now.
     fn find(&mut self, name: &[u8]) -> Result<Listed<T>, Unread>;

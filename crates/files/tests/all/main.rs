@@ -2,6 +2,7 @@
 
 mod command_words;
 mod errors;
+mod leaf_samples;
 mod leaves;
 mod nights;
 mod parts;

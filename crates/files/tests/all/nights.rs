@@ -113,7 +113,7 @@ fn the_parts_of_a_tree_are_read_once_each() {
         let name = |number| format!("{}/f{number}", number % 3);
         let inside = (0..60).filter(|&number| arcs.contains(positions.of(name(number).as_bytes())));
         let expected = inside.count() as u64;
-        let plan = Plan { positions: Positions::new(&keys.1), arcs, ledger: None };
+        let plan = Plan { positions: Positions::new(&keys.1), arcs, ledger: None, leaves: None };
         let (lines, Audited { tally, .. }) = audit(&keys, &output, &root, &plan, &[]);
         assert_eq!((tally.files, tally.read, tally.exceptions.len()), (60, expected, 0));
         assert_eq!(lines.len() as u64, 60 - expected);
@@ -124,7 +124,7 @@ fn the_parts_of_a_tree_are_read_once_each() {
     // The part that has the file finds its change, and counts it as an exception.
     fs::write(root.join("0/f0"), "TEXT 0").unwrap();
     let arcs = Arcs::arc(positions.of(b"0/f0"), 1);
-    let plan = Plan { positions, arcs, ledger: None };
+    let plan = Plan { positions, arcs, ledger: None, leaves: None };
     let (lines, Audited { tally, .. }) = audit(&keys, &output, &root, &plan, &[]);
     assert_eq!((tally.read, tally.exceptions.len()), (1, 1));
     assert!(lines.contains(&"0/f0: changed".into()), "{lines:?}");

@@ -861,6 +861,7 @@ if sys.platform != "win32":
         quick: bool = False,
         subset: tuple[int, int] | None = None,
         sample: float | None = None,
+        sample_leaves: float | None = None,
         max_bytes: int | None = None,
         oldest_first: bool = False,
         ledger: str | PathLike[str] | None = None,
@@ -876,12 +877,12 @@ if sys.platform != "win32":
         it belongs to another key. `threads` and `progress` are as in `seal`.
 
         By default everything is read. `quick` reads nothing, `subset=(n, t)` reads part n of t
-        parts, `sample` a random share from 0 to 1, and `max_bytes` random files of at most this
-        size in all. The metadata of the other files is compared. The file `ledger` keeps when each
-        file was last read, and `oldest_first` chooses by it. The file `pin` keeps the last
-        manifest, and `InvalidTag` is raised for an older one or a fork. `expect` is the only seal
-        that is accepted. `paths` limits the audit to the entries at and below these paths in the
-        directory.
+        parts, `sample` a random share from 0 to 1, `sample_leaves` a random share of the leaves of
+        each file, and `max_bytes` random files of at most this size in all. The metadata of the
+        other files is compared. The file `ledger` keeps when each file was last read, and
+        `oldest_first` chooses by it. The file `pin` keeps the last manifest, and `InvalidTag` is
+        raised for an older one or a fork. `expect` is the only seal that is accepted. `paths`
+        limits the audit to the entries at and below these paths in the directory.
         """
 
     @final
@@ -981,15 +982,27 @@ if sys.platform != "win32":
 
         @property
         def files_read(self) -> int:
-            """Number of sealed files that were read."""
+            """Number of sealed files that were read as a whole."""
 
         @property
         def bytes_read(self) -> int:
-            """Their total size in bytes."""
+            """Number of bytes that were read."""
+
+        @property
+        def leaves(self) -> int | None:
+            """Number of leaves of all sealed files, where a file without leaf tags is one; None unless
+            leaves were sampled.
+            """
+
+        @property
+        def leaves_read(self) -> int | None:
+            """Number of leaves that were read; None unless leaves were sampled."""
 
         @property
         def missed(self) -> float:
-            """The probability that a change of ten files was missed."""
+            """The probability that a change of ten files was missed; of ten leaves, if leaves were
+            sampled.
+            """
 
         @property
         def oldest_read(self) -> str | None:

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::ops::Range;
 
 use tagmac::Tag;
 use tagmac_any::AnyMac;
@@ -33,6 +34,11 @@ impl Tagger<()> for Reader<'_> {
             b"frozen" => Err(Unread::Archived),
             content => Ok(self.mac.tag(nonce, content).unwrap()),
         }
+    }
+
+    fn range(&mut self, object: &Listed<()>, range: Range<u64>) -> Result<Vec<u8>, Unread> {
+        let content = self.bucket.get(&object.name).ok_or(Unread::Gone)?;
+        Ok(content[range.start as usize..range.end as usize].to_vec())
     }
 
     fn find(&mut self, name: &[u8]) -> Result<Listed<()>, Unread> {
