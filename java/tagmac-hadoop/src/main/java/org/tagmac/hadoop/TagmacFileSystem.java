@@ -67,6 +67,7 @@ public class TagmacFileSystem extends FileSystem {
                             + " '-', '_' and '.'");
         }
         super.initialize(name, conf);
+        setConf(conf);
         uri = URI.create(SCHEME + "://" + authority);
         workingDirectory = new Path(SCHEME, authority, "/");
         root = new Path(option(conf, authority, "root"));

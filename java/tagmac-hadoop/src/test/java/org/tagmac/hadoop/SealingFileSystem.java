@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
 import java.nio.file.Files;
+import java.util.EnumSet;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -29,6 +31,7 @@ public class SealingFileSystem extends FileSystem {
     @Override
     public void initialize(URI name, Configuration conf) throws IOException {
         super.initialize(HERE, conf);
+        setConf(conf);
         raw.initialize(URI.create("file:///"), conf);
         sealed = new Sealed(Files.createTempDirectory("contract-"));
     }
@@ -91,6 +94,20 @@ public class SealingFileSystem extends FileSystem {
                 written(path);
             }
         };
+    }
+
+    @Override
+    public FSDataOutputStream createNonRecursive(
+            Path path,
+            FsPermission permission,
+            EnumSet<CreateFlag> flags,
+            int bufferSize,
+            short replication,
+            long blockSize,
+            Progressable progress)
+            throws IOException {
+        boolean overwrite = flags.contains(CreateFlag.OVERWRITE);
+        return create(path, permission, overwrite, bufferSize, replication, blockSize, progress);
     }
 
     @Override
