@@ -187,6 +187,22 @@ impl<'a> Env<'a> {
         Ok(bytes)
     }
 
+    /// Returns the length of a range of an array, if it is inside of it.
+    pub fn span(self, what: &str, array: jbyteArray, span: Span) -> Result<usize, Thrown> {
+        Ok(span.within(what, self.length(what, array)?)?.1)
+    }
+
+    /// Copies a range of an array.
+    pub fn copied(self, what: &str, array: jbyteArray, span: Span) -> Result<Vec<u8>, Thrown> {
+        let (at, size) = span.within(what, self.length(what, array)?)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|error| Thrown::io(error).about(what))?;
+        self.read(array, at, &mut bytes.spare_capacity_mut()[..size]);
+        // SAFETY: `read` initialised them.
+        unsafe { bytes.set_len(size) };
+        Ok(bytes)
+    }
+
     /// Calls `body` with the bytes of an array, once or with one piece after the other.
     #[inline]
     pub fn pieces(

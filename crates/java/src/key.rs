@@ -1,9 +1,12 @@
 //! Keys, for `org.tagmac.TagmacKey`.
 
+use std::sync::Arc;
+
 use jni_sys::{JNIEnv, jboolean, jbyteArray, jclass, jint, jlong, jobject, jstring};
 use tagmac::isa::Level;
 use tagmac::{Bits, Tag};
 use tagmac_any::{Algorithm, AnyMac, KeyFile};
+use zeroize::Zeroizing;
 
 use crate::env::{CRITICAL, Env, Short, Span, call};
 use crate::info::named;
@@ -26,6 +29,9 @@ pub static KEYS: Table<Keyed> = Table::new("key", 0);
 pub struct Keyed {
     pub mac: AnyMac,
     pub tag_bytes: usize,
+    /// The key's bytes, to derive other keys from. `None` if nothing needs them.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "manifests need Unix"))]
+    pub bytes: Option<Arc<Zeroizing<Vec<u8>>>>,
 }
 
 impl Keyed {
@@ -38,11 +44,17 @@ impl Keyed {
         };
         let mac = AnyMac::with_options(algorithm, key, bits, Level::best())
             .map_err(|error| Thrown::from(error).about(algorithm))?;
-        Ok(Keyed { mac, tag_bytes: bits.div_ceil(8) })
+        Ok(Keyed { mac, tag_bytes: bits.div_ceil(8), bytes: None })
+    }
+
+    /// Stores a key and returns its handle.
+    fn open(algorithm: Algorithm, key: &[u8], tag_bits: jint) -> Result<jlong, Thrown> {
+        let keyed = Keyed::new(algorithm, key, tag_bits)?;
+        KEYS.insert(Keyed { bytes: Some(Arc::new(Zeroizing::new(key.to_vec()))), ..keyed })
     }
 
     fn from_key_file(file: &KeyFile, tag_bits: jint) -> Result<jlong, Thrown> {
-        KEYS.insert(Keyed::new(file.algorithm(), file.key(), tag_bits)?)
+        Keyed::open(file.algorithm(), file.key(), tag_bits)
     }
 
     /// Tags a message in an array. The garbage collector may run between the pieces of a long one.
@@ -102,7 +114,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyNew(
     let body = |env: Env<'_>| {
         let algorithm = named(&env.string("the algorithm", algorithm)?)?;
         let key = env.secret("the key", key, MAX_KEY)?;
-        KEYS.insert(Keyed::new(algorithm, &key, tag_bits)?)
+        Keyed::open(algorithm, &key, tag_bits)
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }

@@ -8,6 +8,8 @@ mod context;
 mod env;
 mod info;
 mod key;
+#[cfg(unix)]
+mod manifest;
 mod many;
 mod open;
 mod session;

@@ -7,9 +7,21 @@ use crate::env::call;
 use crate::key::KEYS;
 use crate::session::SESSIONS;
 
-/// Returns the number of keys, contexts and sessions that are open.
+#[cfg(unix)]
+fn sealed() -> usize {
+    crate::manifest::MANIFESTS.open() + crate::manifest::CONTENTS.open()
+}
+
+#[cfg(not(unix))]
+fn sealed() -> usize {
+    0
+}
+
+/// Returns the number of keys, contexts, sessions, manifests and contents that are open.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_org_tagmac_Native_open(env: *mut JNIEnv, _: jclass) -> jint {
     // SAFETY: from the JVM.
-    unsafe { call(env, |_| Ok((KEYS.open() + CONTEXTS.open() + SESSIONS.open()) as jint)) }
+    unsafe {
+        call(env, |_| Ok((KEYS.open() + CONTEXTS.open() + SESSIONS.open() + sealed()) as jint))
+    }
 }

@@ -25,7 +25,7 @@ fn made(
     probability: jdouble,
     make: impl FnOnce(AnyMac, Budget) -> Result<Session, Thrown>,
 ) -> Result<jlong, Thrown> {
-    let keyed = KEYS.read(key)?.clone();
+    let keyed = Keyed { bytes: None, ..KEYS.read(key)?.clone() };
     let max_message = u64::try_from(max_message)
         .map_err(|_| Thrown::argument(format!("messages of {max_message} bytes")))?;
     let max_message = (max_message != 0).then_some(max_message);

@@ -15,7 +15,7 @@ use crate::thrown::Thrown;
 const FIRST: usize = 64;
 const SEGMENTS: usize = 24;
 /// Generations of one kind of value are equal modulo this, so a key's handle is never a session's.
-pub const KINDS: u32 = 4;
+pub const KINDS: u32 = 8;
 /// A slot is not used again after this generation.
 const LAST_GENERATION: u32 = i32::MAX as u32 - KINDS;
 

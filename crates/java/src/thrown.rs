@@ -103,6 +103,30 @@ impl From<SessionError> for Thrown {
     }
 }
 
+#[cfg(unix)]
+const DAMAGED: &CStr = c"org/tagmac/DamagedFileException";
+
+#[cfg(unix)]
+impl From<tagmac_files::Error> for Thrown {
+    fn from(error: tagmac_files::Error) -> Thrown {
+        use tagmac_files::ErrorKind;
+        use tagmac_files::manifest::ManifestError;
+
+        if let tagmac_files::Error::Manifest(why) = &error
+            && matches!(**why, ManifestError::NoEntry { .. })
+        {
+            return Thrown::new(c"java/io/FileNotFoundException", error);
+        }
+        match error.kind() {
+            ErrorKind::Mismatch => Thrown::new(DAMAGED, error),
+            ErrorKind::Usage => Thrown::argument(error),
+            ErrorKind::Incomplete | ErrorKind::Foreign | ErrorKind::Key | ErrorKind::Io => {
+                Thrown::io(error)
+            }
+        }
+    }
+}
+
 /// Returns whether a check of a session succeeded.
 pub fn verdict(checked: Result<(), MeteredVerifyError>) -> Result<bool, Thrown> {
     match checked {

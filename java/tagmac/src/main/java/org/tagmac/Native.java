@@ -113,4 +113,28 @@ final class Native {
     static native long sessionCount(long session, int which);
 
     static native void sessionFree(long session);
+
+    static native long manifestOpen(long key, String path) throws IOException;
+
+    static native byte[] manifestInfo(long manifest);
+
+    static native byte[] manifestEntry(long manifest, byte[] path) throws IOException;
+
+    static native byte[] manifestList(long manifest, byte[] path) throws IOException;
+
+    static native void manifestFree(long manifest);
+
+    static native long contentOpen(long manifest, byte[] path) throws IOException;
+
+    static native long contentSize(long content);
+
+    static native long contentLeafSize(long content);
+
+    static native void contentVerify(long content, long start, byte[] data, int at, int size)
+            throws IOException;
+
+    static native void contentVerifyBuffer(
+            long content, long start, ByteBuffer data, int at, int size) throws IOException;
+
+    static native void contentFree(long content);
 }

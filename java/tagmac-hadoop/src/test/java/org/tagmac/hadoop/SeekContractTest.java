@@ -1,0 +1,13 @@
+package org.tagmac.hadoop;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.contract.AbstractContractSeekTest;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
+
+/** Hadoop's own tests. */
+public class SeekContractTest extends AbstractContractSeekTest {
+    @Override
+    protected AbstractFSContract createContract(Configuration conf) {
+        return new SealedContract(conf);
+    }
+}
