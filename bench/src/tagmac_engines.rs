@@ -58,7 +58,7 @@ pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
         }),
         of.cached_elimac(aes(4.0, 16.0)),
         of.cmac(Some(10.0 * costs.aes_chained / 16.0)),
-        of.with_nonces("POLY1305-AES", poly, poly_nonce(), move |k| {
+        of.with_nonces("POLY1305-AES", poly, POLY_NONCE, move |k| {
             Poly1305Aes::with_level(key(k), level)
         }),
         of.umac::<1>(costs),
@@ -93,9 +93,8 @@ pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
     all
 }
 
-fn poly_nonce() -> [u8; 16] {
-    u128::from(NONCE).to_be_bytes()
-}
+/// The first nonce of Poly1305-AES.
+pub const POLY_NONCE: [u8; 16] = (NONCE as u128).to_be_bytes();
 
 /// Makes the engines of a role on a level.
 #[derive(Clone, Copy)]

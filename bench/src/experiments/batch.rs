@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::harness::{Harness, altered};
 use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
+use crate::tagmac_engines::POLY_NONCE;
 
 pub const NAME: &str = "batch";
 pub const ABOUT: &str = "1024 short messages tagged or checked in one call, and one by one: of one \
@@ -63,15 +64,23 @@ type ManyKeys<'a> = Box<dyn Fn(&[&[u8]], &mut [Tag]) + 'a>;
 /// Returns the call on messages and raw keys, for engines that have one.
 fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
     let (level, light) = (engine.level?, RawKeys::<LightMacAes128>::with_level);
+    /// The call, with the keys as it takes them.
+    macro_rules! call {
+        ($set:expr, $keys:expr) => {{
+            let (set, keys) = ($set, $keys);
+            Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
+        }};
+    }
     Some(match &*engine.name {
-        "PMAC-AES128" => {
-            let (set, keys) = (RawKeys::<PmacAes128>::with_level(level), first_of_each(keys));
-            Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
-        }
+        "PMAC-AES128" => call!(RawKeys::<PmacAes128>::with_level(level), first_of_each(keys)),
+        "CMAC-AES128" => call!(RawKeys::<Cmac<Aes128>>::with_level(level), first_of_each(keys)),
+        "ELIMAC-AES128" => call!(RawKeys::<EliMac>::with_level(level), two_of_each(keys)),
         "LIGHTMAC-AES128-S32" => {
-            let set = light(32, level).expect("a counter's length");
-            let keys: Vec<&[[u8; 16]; 2]> = keys.iter().map(two).collect();
-            Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
+            call!(light(32, level).expect("a counter's length"), two_of_each(keys))
+        }
+        "POLY1305-AES" => {
+            let keys = first_of_each(keys).into_iter().map(|key| (key, &POLY_NONCE));
+            call!(RawKeys::<Poly1305Aes>::with_level(level), keys.collect::<Vec<_>>())
         }
         _ => return None,
     })
@@ -82,9 +91,10 @@ fn first_of_each<const N: usize>(keys: &[Key]) -> Vec<&[u8; N]> {
     keys.iter().map(|key| key.first_chunk().expect("keys have 64 bytes at most")).collect()
 }
 
-/// Returns the two keys at the beginning of a key.
-fn two(key: &Key) -> &[[u8; 16]; 2] {
-    key.as_chunks().0.first_chunk().expect("four of 16 bytes")
+/// Returns the two keys at the beginning of each key.
+fn two_of_each(keys: &[Key]) -> Vec<&[[u8; 16]; 2]> {
+    let two = |key: &'_ Key| key.as_chunks().0.first_chunk().expect("four of 16 bytes");
+    keys.iter().map(two).collect()
 }
 
 /// Measures tagmac's MACs on a level.
@@ -256,9 +266,9 @@ impl<C: Calls> Batch for C {
         let right: Vec<Tag> =
             tags.iter().map(|tag| Tag::try_from(&tag[..])).collect::<Result<_, _>>()?;
         check(self, messages, &right)?;
-        let same = right.clone();
+        let (same, one_wrong) = (right.clone(), with_one_wrong(&right)?);
         let (mut many, mut each) = (vec![Tag::default(); right.len()], right.clone());
-        let mut verdicts = vec![Ok(()); right.len()];
+        let (mut verdicts, mut others) = (vec![Ok(()); right.len()], vec![Ok(()); right.len()]);
         Ok(vec![
             (
                 "in one call",
@@ -284,6 +294,13 @@ impl<C: Calls> Batch for C {
                 }),
             ),
             (
+                "checked in one call, one tag wrong",
+                job(move || {
+                    let all = self.verify_many(black_box(messages), &one_wrong, &mut others);
+                    black_box((all.is_ok(), &others));
+                }),
+            ),
+            (
                 "checked one by one",
                 job(move || {
                     for (at, (message, tag)) in messages.iter().zip(&right).enumerate() {
@@ -299,6 +316,13 @@ fn job<'a>(mut batch: impl FnMut() + 'a) -> Job<'a> {
     Box::new(move |calls| (0..calls).for_each(|_| batch()))
 }
 
+/// Returns the tags with a wrong one in the middle.
+fn with_one_wrong(right: &[Tag]) -> Result<Vec<Tag>, Failure> {
+    let (mut tags, wrong) = (right.to_vec(), right.len() / 2);
+    tags[wrong] = Tag::try_from(&altered(tags[wrong].as_bytes())[..])?;
+    Ok(tags)
+}
+
 /// Checks that one call returns the same tags as single calls, and that it finds a wrong tag.
 fn check<C: Calls>(mac: &C, messages: &[&[u8]], right: &[Tag]) -> Result<(), Failure> {
     let mut tags = vec![Tag::default(); right.len()];
@@ -306,8 +330,7 @@ fn check<C: Calls>(mac: &C, messages: &[&[u8]], right: &[Tag]) -> Result<(), Fai
     if tags != right {
         return Err("other tags in one call".into());
     }
-    let wrong = right.len() / 2;
-    tags[wrong] = Tag::try_from(&altered(tags[wrong].as_bytes())[..])?;
+    let tags = with_one_wrong(right)?;
     let mut verdicts = vec![Ok(()); right.len()];
     let all = mac.verify_many(messages, &tags, &mut verdicts);
     let alone = |(at, tag): (usize, &Tag)| mac.verify(at, messages[at], tag);

@@ -3,10 +3,12 @@
 use std::hint::black_box;
 
 use tagmac::batch::RawKeys;
+use tagmac::cipher::Aes128;
 use tagmac::edit::{Edit, Tree};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Sealer, Writer};
-use tagmac::{Bits, LightMacAes128, Mac, Mismatch, PmacAes128, PmacAes256, Poly1305, Tag, Umac32};
+use tagmac::{Bits, Cmac, EliMac, LightMacAes128, Mac, Mismatch, PmacAes128, PmacAes256};
+use tagmac::{Poly1305, Poly1305Aes, Tag, Umac32};
 use tagmac_any::{Algorithm, AnyMac, Session};
 
 use crate::leaks::Leak;
@@ -59,6 +61,14 @@ pub enum Raw {
     Pmac128,
     Pmac256,
     LightMac128,
+    Cmac128,
+    EliMac,
+    Poly1305,
+}
+
+impl Raw {
+    const ALL: [Raw; 6] =
+        [Raw::Pmac128, Raw::Pmac256, Raw::LightMac128, Raw::Cmac128, Raw::EliMac, Raw::Poly1305];
 }
 
 /// A key's number, and the other inputs that may differ between keys.
@@ -86,7 +96,7 @@ impl Subject {
     /// Returns the whole library.
     pub fn all() -> Vec<Subject> {
         let registered = Algorithm::all().map(Subject::Registered);
-        let raw = [Raw::Pmac128, Raw::Pmac256, Raw::LightMac128].map(Subject::RawKeys);
+        let raw = Raw::ALL.map(Subject::RawKeys);
         let others =
             [Subject::OneTime, Subject::Counter, Subject::Tree, Subject::Marked, Subject::Long];
         registered.chain(raw).chain(others).collect()
@@ -99,6 +109,9 @@ impl Subject {
             Subject::RawKeys(Raw::Pmac128) => "PMAC-AES128 under raw keys",
             Subject::RawKeys(Raw::Pmac256) => "PMAC-AES256 under raw keys",
             Subject::RawKeys(Raw::LightMac128) => "LIGHTMAC-AES128 under raw keys",
+            Subject::RawKeys(Raw::Cmac128) => "CMAC-AES128 under raw keys",
+            Subject::RawKeys(Raw::EliMac) => "ELIMAC-AES128 under raw keys",
+            Subject::RawKeys(Raw::Poly1305) => "POLY1305-AES under raw keys",
             Subject::Counter => "LIGHTMAC-AES128, a counter of 13 bits",
             Subject::Tree => "PMAC-AES128, a tree and edits",
             Subject::Marked => "UMAC-32, marked words",
@@ -371,6 +384,23 @@ fn raw_keys<W: Witness>(w: &mut W, raw: Raw, key: &[u8], trial: Trial<'_>) {
                 pieces().map(|piece| [*first_bytes(piece), *first_bytes(&piece[16..])]).collect();
             let keys: Vec<_> = keys.iter().collect();
             let mac = RawKeys::<LightMacAes128>::with_level(32, trial.level).expect("32 bits");
+            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+        }
+        Raw::Cmac128 => {
+            let keys: Vec<&[u8; 16]> = pieces().map(first_bytes).collect();
+            let mac = RawKeys::<Cmac<Aes128>>::with_level(trial.level);
+            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+        }
+        Raw::EliMac => {
+            let keys: Vec<&[[u8; 16]; 2]> =
+                pieces().map(|piece| piece.as_chunks().0.first_chunk().expect("64")).collect();
+            let mac = RawKeys::<EliMac>::with_level(trial.level);
+            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+        }
+        Raw::Poly1305 => {
+            let keys: Vec<(&[u8; 32], &[u8; 16])> =
+                pieces().map(|piece| (first_bytes(piece), &[7; 16])).collect();
+            let mac = RawKeys::<Poly1305Aes>::with_level(trial.level);
             w.watch(call, || mac.tag_many(&keys, &messages, tags))
         }
     };

@@ -10,6 +10,7 @@ pub struct KnownAnswers {
     /// Compares batches of many raw keys with single messages.
     pub(crate) raw_pmac: SelfTest,
     pub(crate) raw_lightmac: SelfTest,
+    pub(crate) raw_cmac: SelfTest,
 }
 
 macro_rules! answers {
@@ -20,6 +21,7 @@ macro_rules! answers {
             cmac: KnownAnswer::new($cmac),
             raw_pmac: SelfTest::new(),
             raw_lightmac: SelfTest::new(),
+            raw_cmac: SelfTest::new(),
         };)+
     };
 }

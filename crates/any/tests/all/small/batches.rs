@@ -40,25 +40,26 @@ fn short_tags_are_cut_in_batches() {
     }
 }
 
-/// Compares messages under raw keys with each message under a separate MAC.
+/// Compares messages under raw keys with each message under a separate MAC. `tag` makes the tag of
+/// one message under a key.
 macro_rules! raw_keys {
-    ($set:expr, $make:expr, $key:expr) => {{
-        let (set, make, key) = ($set, $make, $key);
+    ($set:expr, $tag:expr, $key:expr) => {{
+        let (set, tag_one, key) = ($set, $tag, $key);
         let check = |lengths: &[usize]| {
             let keys: Vec<_> = (0..lengths.len()).map(|i| key(i as u8)).collect();
-            let keys: Vec<_> = keys.iter().collect();
+            let keys: Vec<_> = keys.iter().map(RawKey::raw).collect();
             let messages: Vec<_> = lengths.iter().map(|length| message(*length)).collect();
             let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
             let mut tags = vec![Tag::default(); lengths.len()];
             set.tag_many(&keys, &messages, &mut tags).expect("within the limit");
             for (i, tag) in tags.iter().enumerate() {
-                let one = make(keys[i]).tag(messages[i]).expect("within the limit");
+                let one = tag_one(keys[i], messages[i]);
                 assert!(*tag == one, "{i} of {lengths:?}");
             }
             let mut verdicts = vec![Err(Mismatch); lengths.len()];
             assert_eq!(set.verify_many(&keys, &messages, &tags, &mut verdicts), Ok(()));
             if let Some(last) = tags.last_mut() {
-                *last = make(keys[0]).tag(b"another").expect("short");
+                *last = tag_one(keys[0], b"another");
                 let all = set.verify_many(&keys, &messages, &tags, &mut verdicts);
                 assert_eq!(all, Err(Mismatch));
                 assert_eq!(verdicts.iter().position(Result::is_err), Some(lengths.len() - 1));
@@ -79,15 +80,54 @@ macro_rules! raw_keys {
     }};
 }
 
+/// A key as the call takes it.
+trait RawKey {
+    type Raw<'k>: Copy
+    where
+        Self: 'k;
+    fn raw(&self) -> Self::Raw<'_>;
+}
+
+/// One key.
+impl<const N: usize> RawKey for [u8; N] {
+    type Raw<'k> = &'k [u8; N];
+
+    fn raw(&self) -> &[u8; N] {
+        self
+    }
+}
+
+/// Two keys.
+impl RawKey for [[u8; 16]; 2] {
+    type Raw<'k> = &'k [[u8; 16]; 2];
+
+    fn raw(&self) -> &[[u8; 16]; 2] {
+        self
+    }
+}
+
+/// A key and a nonce.
+impl RawKey for ([u8; 32], [u8; 16]) {
+    type Raw<'k> = (&'k [u8; 32], &'k [u8; 16]);
+
+    fn raw(&self) -> (&[u8; 32], &[u8; 16]) {
+        (&self.0, &self.1)
+    }
+}
+
 #[test]
 fn raw_keys_of_pmac_are_its_keys() {
     for level in Level::all() {
         let set = RawKeys::<Pmac<Aes128>>::with_level(level);
-        let make = |key: &[u8; 16]| Pmac::<Aes128>::with_level(key, level);
-        raw_keys!(set, make, |i: u8| [i.wrapping_mul(7); 16]);
+        let tag = |key: &[u8; 16], message: &[u8]| {
+            Pmac::<Aes128>::with_level(key, level).tag(message).expect("no limit")
+        };
+        raw_keys!(set, tag, |i: u8| [i.wrapping_mul(7); 16]);
         let set = RawKeys::<Pmac<Aes256>>::with_level(level);
-        let make = |key: &[u8; 32]| Pmac::<Aes256>::with_level(key, level);
-        raw_keys!(set, make, |i: u8| [i.wrapping_mul(7); 32]);
+        let tag = |key: &[u8; 32], message: &[u8]| {
+            Pmac::<Aes256>::with_level(key, level).tag(message).expect("no limit")
+        };
+        raw_keys!(set, tag, |i: u8| [i.wrapping_mul(7); 32]);
     }
 }
 
@@ -96,10 +136,48 @@ fn raw_keys_of_lightmac_are_its_keys() {
     for level in Level::all() {
         for s in [8, 12, 32, 64] {
             let set = RawKeys::<LightMac<Aes128>>::with_level(s, level).expect("a counter");
-            let make = |[k1, k2]: &[[u8; 16]; 2]| {
-                LightMac::<Aes128>::with_level(k1, k2, s, level).expect("a counter")
+            let tag = |[k1, k2]: &[[u8; 16]; 2], message: &[u8]| {
+                let mac = LightMac::<Aes128>::with_level(k1, k2, s, level).expect("a counter");
+                mac.tag(message).expect("within the limit")
             };
-            raw_keys!(set, make, |i: u8| [[i; 16], [!i; 16]]);
+            raw_keys!(set, tag, |i: u8| [[i; 16], [!i; 16]]);
         }
+    }
+}
+
+#[test]
+fn raw_keys_of_cmac_are_its_keys() {
+    for level in Level::all() {
+        let set = RawKeys::<Cmac<Aes128>>::with_level(level);
+        let tag =
+            |key: &[u8; 16], message: &[u8]| Cmac::<Aes128>::with_level(key, level).tag(message);
+        raw_keys!(set, tag, |i: u8| [i.wrapping_mul(7); 16]);
+        let set = RawKeys::<Cmac<Aes256>>::with_level(level);
+        let tag =
+            |key: &[u8; 32], message: &[u8]| Cmac::<Aes256>::with_level(key, level).tag(message);
+        raw_keys!(set, tag, |i: u8| [i.wrapping_mul(7); 32]);
+    }
+}
+
+#[test]
+fn raw_keys_of_elimac_are_its_keys() {
+    for level in Level::all() {
+        let set = RawKeys::<EliMac>::with_level(level);
+        let tag = |[k1, k2]: &[[u8; 16]; 2], message: &[u8]| {
+            EliMac::with_level(k1, k2, level).tag(message).expect("short")
+        };
+        raw_keys!(set, tag, |i: u8| [[i; 16], [!i; 16]]);
+    }
+}
+
+#[test]
+fn raw_keys_of_poly1305_aes_are_its_keys() {
+    for level in Level::all() {
+        let set = RawKeys::<Poly1305Aes>::with_level(level);
+        let tag = |(key, nonce): (&[u8; 32], &[u8; 16]), message: &[u8]| {
+            let mac = Poly1305Aes::with_level(key, level);
+            mac.tag_with(nonce, message).expect("no limit")
+        };
+        raw_keys!(set, tag, |i: u8| ([i.wrapping_mul(7); 32], [!i; 16]));
     }
 }

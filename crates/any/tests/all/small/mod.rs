@@ -9,7 +9,9 @@ use tagmac::hazmat::{Construction, Hash};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Writer};
 use tagmac::{Assurance, Umac128, UmacNonce};
-use tagmac::{Bits, Cmac, EliMac, Error, LightMac, Mac, Mismatch, Pmac, Poly1305, Tag};
+use tagmac::{
+    Bits, Cmac, EliMac, Error, LightMac, Mac, Mismatch, Pmac, Poly1305, Poly1305Aes, Tag,
+};
 use tagmac_any::{Algorithm, AnyMac};
 
 use crate::{batch, common};

@@ -90,7 +90,7 @@ impl<const H: usize, const I: usize> fmt::Debug for AesFamilies<H, I> {
 }
 
 /// `<i>`: the counter's low four bytes, high byte first, repeated four times.
-const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
+pub(in crate::algo) const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 
 impl<const H: usize, const I: usize> AesFamilies<H, I> {
     /// Returns the families under a key, for a level.

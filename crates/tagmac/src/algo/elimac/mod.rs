@@ -15,6 +15,7 @@
 mod families;
 mod hash;
 
+pub(super) use families::FORM;
 pub use families::{AesFamilies, Families, PlainFamilies};
 pub use hash::EliHash;
 

@@ -34,6 +34,23 @@ pub(super) fn xor<I: Isa, const N: usize>(
     x
 }
 
+/// Block i in lane i.
+#[inline(always)]
+pub(super) fn gather<'b, I: Isa, const N: usize>(
+    isa: I,
+    block: impl Fn(usize) -> &'b [u8],
+) -> Vectors<I, N> {
+    let mut blocks = [isa.splat(&[0; 16]); N];
+    for (v, to) in blocks.iter_mut().enumerate() {
+        *to = isa.gather(
+            (16, isa.stride(16)),
+            #[inline(always)]
+            |lane| block(v * I::LANES + lane),
+        );
+    }
+    blocks
+}
+
 /// Secrets of a group, in vectors. Wiped on drop.
 pub struct Secret<V: Copy, const N: usize, const M: usize> {
     rows: [[V; N]; M],
@@ -78,7 +95,8 @@ impl<V: Copy, const N: usize, const M: usize> core::ops::DerefMut for Secret<V, 
     }
 }
 
-/// The round keys of AES with `R` rounds, 10 or 14, with one key per lane.
+/// The round keys of AES with one key per lane: the first `R` rounds of AES-128, or the 14 of
+/// AES-256.
 pub struct Schedule<I: Isa, const N: usize, const R: usize> {
     isa: I,
     whitening: Secret<I::V, N, 1>,
@@ -101,15 +119,11 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
     /// One block of each key.
     #[inline(always)]
     fn key_block<'k>(&self, key: &impl Fn(usize) -> &'k [u8], block: usize) -> Vectors<I, N> {
-        let (isa, mut blocks) = (self.isa, self.whitening());
-        for (v, to) in blocks.iter_mut().enumerate() {
-            *to = isa.gather(
-                (16, isa.stride(16)),
-                #[inline(always)]
-                |lane| &key(v * I::LANES + lane)[16 * block..][..16],
-            );
-        }
-        blocks
+        gather(
+            self.isa,
+            #[inline(always)]
+            |i| &key(i)[16 * block..][..16],
+        )
     }
 
     /// Computes the round keys of a group. `key` returns the bytes of each key. `each` is called
@@ -120,7 +134,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         key: impl Fn(usize) -> &'k [u8],
         mut each: impl FnMut(usize, &Vectors<I, N>),
     ) {
-        const { assert!(R == 10 || R == 14) };
+        const { assert!(R <= 10 || R == 14) };
         let (isa, two) = (self.isa, R == 14);
         self.whitening[0] = self.key_block(&key, 0);
         let (mut before, mut last) = (self.whitening(), self.whitening());
@@ -147,15 +161,16 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         }
     }
 
-    /// As [`expand`](Schedule::expand), and returns E_K(0). Its rounds use the time in which each
-    /// round key waits for the previous one.
+    /// As [`expand`](Schedule::expand), and returns E_K of blocks. Its rounds use the time in which
+    /// each round key waits for the previous one.
     #[inline(always)]
-    pub(super) fn expand_and_encrypt_zero<'k>(
+    pub(super) fn expand_and_encrypt<'k>(
         &mut self,
         key: impl Fn(usize) -> &'k [u8],
+        blocks: Vectors<I, N>,
     ) -> Vectors<I, N> {
         let isa = self.isa;
-        let mut x = self.key_block(&key, 0);
+        let mut x = xor(isa, self.key_block(&key, 0), blocks);
         self.expand(
             key,
             #[inline(always)]
@@ -174,7 +189,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
         // Reload the keys each time: otherwise compilers copy all round keys to the stack. With
         // `isa::reloaded`, LightMAC takes 1.5 % more instructions on `aesni`.
         let rounds: &[Vectors<I, N>; R] = black_box(&self.rounds);
-        let (last, rounds) = rounds.split_last().expect("10 or 14 rounds");
+        let (last, rounds) = rounds.split_last().expect("rounds");
         for keys in rounds {
             for (x, key) in x.iter_mut().zip(keys) {
                 *x = self.isa.aes(*x, *key);
@@ -188,9 +203,9 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
 }
 
 /// The messages that a kernel processes side by side.
-pub struct Group<'w, 'a, K> {
+pub struct Group<'w, K> {
     /// The key of each message.
-    pub(super) keys: &'w [&'a K],
+    pub(super) keys: &'w [K],
     /// The number of terms of each message, from the most to the fewest.
     pub(super) terms: &'w [u8],
     /// The blocks: the padded last blocks, masks of ones where these are full, pieces 1, 2 and so
@@ -198,7 +213,7 @@ pub struct Group<'w, 'a, K> {
     pub(super) rows: &'w [Block],
 }
 
-impl<K> Group<'_, '_, K> {
+impl<K> Group<'_, K> {
     #[inline(always)]
     fn row<I: Isa, const N: usize>(&self, isa: I, row: usize) -> Vectors<I, N> {
         let row = &self.rows[row * N * I::LANES..][..N * I::LANES];
@@ -207,6 +222,27 @@ impl<K> Group<'_, '_, K> {
             *x = isa.load(blocks.as_flattened());
         }
         x
+    }
+
+    /// The number of terms of the first message, the most, and of the last, which all have.
+    #[inline(always)]
+    fn most_and_common(&self, size: usize) -> (usize, usize) {
+        (self.terms[0] as usize, self.terms[size - 1] as usize)
+    }
+
+    /// Keeps the lanes of the messages with a term i; the other lanes are zero.
+    #[inline(always)]
+    fn keep<I: Isa, const N: usize>(
+        &self,
+        isa: I,
+        i: usize,
+        mut y: Vectors<I, N>,
+    ) -> Vectors<I, N> {
+        for (y, terms) in y.iter_mut().zip(self.terms.chunks_exact(I::LANES)) {
+            let n = terms.iter().take_while(|terms| **terms as usize >= i).count();
+            *y = isa.keep_lanes(*y, n);
+        }
+        y
     }
 
     /// Piece i of each message.
@@ -228,27 +264,43 @@ impl<K> Group<'_, '_, K> {
     }
 }
 
-/// The xor of each message's terms E_K(M_i ^ mask) and of its last block. The masks include the
-/// first round keys.
+/// The xor of each message's terms and of its last block. `term` computes term i from piece i of
+/// each message.
 #[inline(always)]
-pub(super) fn digests<I: Isa, const N: usize, const R: usize, K>(
+pub(super) fn digests<I: Isa, const N: usize, K>(
     isa: I,
-    keys: &Schedule<I, N, R>,
-    group: &Group<'_, '_, K>,
-    mut mask: impl FnMut(usize) -> Vectors<I, N>,
+    group: &Group<'_, K>,
+    mut term: impl FnMut(usize, Vectors<I, N>) -> Vectors<I, N>,
 ) -> Vectors<I, N> {
     let mut sum = group.last(isa);
-    let terms = &group.terms[..N * I::LANES];
-    let (most, common) = (terms[0] as usize, terms[terms.len() - 1] as usize);
+    let (most, common) = group.most_and_common(N * I::LANES);
     for i in 1..=most {
-        let mut y = keys.encrypt(xor(isa, group.pieces(isa, i), mask(i)));
+        let mut y = term(i, group.pieces(isa, i));
         if i > common {
-            for (y, terms) in y.iter_mut().zip(terms.chunks_exact(I::LANES)) {
-                let n = terms.iter().take_while(|terms| **terms as usize >= i).count();
-                *y = isa.keep_lanes(*y, n);
-            }
+            y = group.keep(isa, i, y);
         }
         sum = xor(isa, sum, y);
     }
     sum
+}
+
+/// The CBC chain of each message, up to its last block: `Y_i = E_K(M_i ^ Y_{i-1})`.
+#[inline(always)]
+pub(super) fn chains<I: Isa, const N: usize, const R: usize, K>(
+    isa: I,
+    keys: &Schedule<I, N, R>,
+    group: &Group<'_, K>,
+) -> Vectors<I, N> {
+    let mut y = [isa.splat(&[0; 16]); N];
+    let (most, common) = group.most_and_common(N * I::LANES);
+    for i in 1..=most {
+        let x = xor(isa, group.pieces(isa, i), keys.whitening());
+        let next = keys.encrypt(xor(isa, x, y));
+        // A chain that has ended keeps its value.
+        y = match i > common {
+            true => xor(isa, y, group.keep(isa, i, xor(isa, y, next))),
+            false => next,
+        };
+    }
+    y
 }

@@ -4,8 +4,10 @@
 //! A key schedule takes as long as the tag of a short message, because each round key depends on
 //! the previous one. The keys in a vector are independent of each other, and so are their messages.
 
+mod blocks;
 mod lanes;
 mod modes;
+mod poly1305;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -13,77 +15,85 @@ mod window;
 use core::array;
 
 use super::lightmac::LightMac;
-use super::pmac::Pmac;
 use super::xor::Truncation;
 use crate::batch::{BatchError, verify_in_turns};
 use crate::cipher::{Aes, Aes128, Aes256, Cipher};
-use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, SelfTest};
-use crate::mac::Mac;
 use crate::tag::{Tag, matches};
-use lanes::{Group, Vectors};
-use window::{MAX_GROUP, Window};
 
 /// Smaller batches are tagged one message at a time: below this, preparing and wiping the scratch
 /// space costs more than it saves.
 const MIN_MESSAGES: usize = 6;
-/// Fewer messages do not form a group: a partial group takes as long as a full one.
-const MIN_GROUP: usize = 3;
 
 /// AES with keys of whole blocks, which have similar schedules.
 #[diagnostic::on_unimplemented(
     message = "raw keys work with AES-128 and AES-256, not with `{Self}`"
 )]
-pub trait RawKeyed: Cipher<Block = Block> {}
+pub trait RawKeyed: Cipher<Block = Block> {
+    /// The first two keys in the bytes of the self-test.
+    fn two_keys(bytes: &[u8; 64]) -> &[Self::Key; 2];
+}
 
-impl RawKeyed for Aes128 {}
-impl RawKeyed for Aes256 {}
+impl RawKeyed for Aes128 {
+    fn two_keys(bytes: &[u8; 64]) -> &[[u8; 16]; 2] {
+        bytes.as_chunks().0.first_chunk().expect("four of 16 bytes")
+    }
+}
+
+impl RawKeyed for Aes256 {
+    fn two_keys(bytes: &[u8; 64]) -> &[[u8; 32]; 2] {
+        bytes.as_chunks().0.first_chunk().expect("two of 32 bytes")
+    }
+}
 
 /// A MAC that can tag messages under many raw keys side by side.
-pub trait ManyKeys: Construction<Nonce = ()> + Sized {
-    /// A key as bytes.
-    type RawKey;
+pub trait ManyKeys: Sized {
+    /// A message's key as bytes, with the nonce if the MAC needs one.
+    type RawKey<'k>: Copy;
     /// The MAC's parameters besides the key.
     type Parameters: Copy + Send + Sync;
-    /// Working memory on a level.
-    type Scratch<I: Isa, const N: usize>;
 
     /// The parameters for the self-test.
     const SELF_TEST_PARAMETERS: Self::Parameters;
+    /// Tags may be truncated.
+    const TRUNCATES: bool = true;
 
-    /// Returns the MAC under a key.
-    fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self;
+    /// Returns the whole tag of one message.
+    fn tag_one(set: &RawKeys<Self>, key: Self::RawKey<'_>, message: &[u8]) -> Result<Tag, Error>;
     /// Returns a key for the self-test.
-    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey;
+    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey<'_>;
     /// Returns the state of the kernel's self-test.
     fn self_test() -> &'static SelfTest;
-    /// Returns the length in bytes of a term's piece, or `None` if messages cannot run side by
-    /// side.
-    fn step(parameters: Self::Parameters) -> Option<usize>;
-    /// Returns working memory for a level.
-    fn scratch<I: Isa, const N: usize>(isa: I) -> Self::Scratch<I, N>;
-    /// Returns the outputs of the last cipher calls, in the order of the messages.
-    fn encrypt_group<I: Isa, const N: usize>(
+    /// Returns whether messages can run side by side.
+    fn runs_side_by_side(_: Self::Parameters) -> bool {
+        true
+    }
+    /// Tags all messages, `N` vectors at a time.
+    fn tag_groups<I: Isa, const N: usize>(
         isa: I,
-        parameters: Self::Parameters,
-        scratch: &mut Self::Scratch<I, N>,
-        group: &Group<'_, '_, Self::RawKey>,
-    ) -> Vectors<I, N>;
+        batch: Batch<'_, '_, Self>,
+    ) -> Result<(), BatchError>;
 }
 
 /// A MAC for many short messages, each under its own key that is kept as bytes. It suits a server
 /// that checks packets of many devices and has no memory for a [`Pmac`] of each.
 ///
-/// It holds no key. Messages of up to 32 terms and a last block (528 bytes for PMAC) are processed
+/// It holds no key. Messages of up to 32 pieces and a last block (528 bytes for PMAC) are processed
 /// side by side, one per lane of a vector. This is several times as fast as one at a time. Three
 /// kinds are processed one at a time: longer messages, batches of fewer than six messages, and all
 /// messages on CPUs without AES instructions. Tags are the same.
 ///
-/// | MAC | a key | side by side |
+/// Of Poly1305-AES, the pads `AES_k(nonce)` are computed side by side, for messages of any length.
+/// The hashes are computed one at a time.
+///
+/// | MAC | the key of a message | side by side |
 /// |---|---|---|
-/// | [`PmacAes128`](crate::PmacAes128), [`PmacAes256`](crate::PmacAes256) | `[u8; 16]`, `[u8; 32]` | always |
-/// | [`LightMacAes128`](crate::LightMacAes128), [`LightMacAes256`](crate::LightMacAes256) | two of them, `[k1, k2]` | if s is a multiple of 8 |
+/// | [`PmacAes128`](crate::PmacAes128), [`PmacAes256`](crate::PmacAes256) | `&[u8; 16]`, `&[u8; 32]` | always |
+/// | [`LightMacAes128`](crate::LightMacAes128), [`LightMacAes256`](crate::LightMacAes256) | two of them, `&[k1, k2]` | if s is a multiple of 8 |
+/// | [`Cmac`](crate::Cmac) of AES-128, of AES-256 | `&[u8; 16]`, `&[u8; 32]` | always |
+/// | [`EliMac`](crate::EliMac) | two keys, `&[k1, k2]` | always |
+/// | [`Poly1305Aes`](crate::Poly1305Aes) | key and nonce, `(&[u8; 32], &[u8; 16])` | the pads |
 ///
 /// ```
 /// use tagmac::batch::RawKeys;
@@ -101,6 +111,29 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
 /// assert!(mac.verify_many(&keys, &messages, &tags, &mut verdicts).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A MAC with nonces takes each key with its nonce:
+///
+/// ```
+/// use tagmac::batch::RawKeys;
+/// use tagmac::{Mac, Poly1305Aes, Tag};
+/// let devices = [[1; 32], [2; 32]]; // random bytes
+/// let nonces = [1u128, 2].map(u128::to_be_bytes);
+/// let keys = [(&devices[0], &nonces[0]), (&devices[1], &nonces[1])];
+/// let messages = [&b"report"[..], b"another"];
+///
+/// let mut tags = [Tag::default(); 2];
+/// RawKeys::<Poly1305Aes>::new().tag_many(&keys, &messages, &mut tags)?;
+/// assert_eq!(tags[1], Poly1305Aes::new(&devices[1]).tag_with(&nonces[1], b"another")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Tags of Poly1305-AES cannot be truncated:
+///
+/// ```compile_fail
+/// use tagmac::{Poly1305Aes, batch::RawKeys};
+/// let mac = RawKeys::<Poly1305Aes>::new().with_tag_bits(64);
+/// ```
 #[derive(Clone, Copy)]
 pub struct RawKeys<M: ManyKeys> {
     parameters: M::Parameters,
@@ -108,27 +141,21 @@ pub struct RawKeys<M: ManyKeys> {
     level: Level,
 }
 
-impl<const R: usize> RawKeys<Pmac<Aes<R>>>
-where
-    Aes<R>: RawKeyed,
-{
-    /// Returns PMAC on the best level of this CPU. A raw key is the cipher's key.
+impl<M: ManyKeys<Parameters = ()>> RawKeys<M> {
+    /// Returns the MAC on the best level of this CPU.
     pub fn new() -> Self {
         Self::with_level(Level::best())
     }
 
-    /// Returns PMAC on a given level.
+    /// Returns the MAC on a given level.
     pub fn with_level(level: Level) -> Self {
         RawKeys::passing((), level)
     }
 }
 
-impl<const R: usize> Default for RawKeys<Pmac<Aes<R>>>
-where
-    Aes<R>: RawKeyed,
-{
+impl<M: ManyKeys<Parameters = ()>> Default for RawKeys<M> {
     fn default() -> Self {
-        RawKeys::<Pmac<Aes<R>>>::new()
+        RawKeys::<M>::new()
     }
 }
 
@@ -168,12 +195,14 @@ impl<M: ManyKeys> RawKeys<M> {
         on(parameters, level)
     }
 
-    /// Truncates tags to their first `bits` bits, 1 to 128.
+    /// Truncates tags to their first `bits` bits, 1 to 128. Tags of Poly1305-AES always have 128
+    /// bits: this does not compile for them.
     ///
     /// # Errors
     ///
     /// [`Error::TagBits`] for any other length.
     pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
+        const { assert!(M::TRUNCATES, "tags of this MAC have 128 bits") };
         self.truncation = Truncation::to(bits)?;
         Ok(self)
     }
@@ -190,16 +219,17 @@ impl<M: ManyKeys> RawKeys<M> {
     /// If the slices do not all have one entry per message.
     pub fn tag_many(
         &self,
-        keys: &[&M::RawKey],
+        keys: &[M::RawKey<'_>],
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) -> Result<(), BatchError> {
         let n = messages.len();
         assert!(keys.len() == n && tags.len() == n, "a key and a tag for each message");
-        let step = M::step(self.parameters);
-        match step.filter(|_| self.level.facts().aes_instructions && n >= MIN_MESSAGES) {
-            Some(step) => self.level.run(Tags { set: self, step, keys, messages, tags }),
-            None => self.one_by_one(keys, messages, tags, 0, None),
+        let together = M::runs_side_by_side(self.parameters) && n >= MIN_MESSAGES;
+        if together && self.level.facts().aes_instructions {
+            self.level.run(Batch { set: self, keys, messages, tags })
+        } else {
+            self.one_by_one(keys, messages, tags, 0, None)
         }
     }
 
@@ -215,7 +245,7 @@ impl<M: ManyKeys> RawKeys<M> {
     /// If the slices do not all have one entry per message.
     pub fn verify_many(
         &self,
-        keys: &[&M::RawKey],
+        keys: &[M::RawKey<'_>],
         messages: &[&[u8]],
         tags: &[Tag],
         verdicts: &mut [Result<(), Mismatch>],
@@ -234,8 +264,8 @@ impl<M: ManyKeys> RawKeys<M> {
     }
 
     /// The tag of a message under a key.
-    fn tag(&self, key: &M::RawKey, message: &[u8]) -> Result<Tag, Error> {
-        let mut tag = M::with_key(self, key).tag_with(&(), message)?;
+    fn tag(&self, key: M::RawKey<'_>, message: &[u8]) -> Result<Tag, Error> {
+        let mut tag = M::tag_one(self, key, message)?;
         self.truncation.write(&Block::zero_filled(tag.as_bytes()), &mut tag);
         Ok(tag)
     }
@@ -245,7 +275,7 @@ impl<M: ManyKeys> RawKeys<M> {
     #[inline(never)]
     fn one_by_one(
         &self,
-        keys: &[&M::RawKey],
+        keys: &[M::RawKey<'_>],
         messages: &[&[u8]],
         tags: &mut [Tag],
         first: usize,
@@ -253,7 +283,7 @@ impl<M: ManyKeys> RawKeys<M> {
     ) -> Result<(), BatchError> {
         for (index, ((key, message), tag)) in (first..).zip(keys.iter().zip(messages).zip(tags)) {
             if longer_than.is_none_or(|bytes| message.len() > bytes) {
-                *tag = self.tag(key, message).map_err(|error| BatchError { index, error })?;
+                *tag = self.tag(*key, message).map_err(|error| BatchError { index, error })?;
             }
         }
         Ok(())
@@ -268,9 +298,8 @@ impl<M: ManyKeys> RawKeys<M> {
         for (i, byte) in bytes.iter_mut().enumerate() {
             *byte = (i * 167 + i / 256) as u8;
         }
-        let keys: [M::RawKey; SELF_TEST_MESSAGES] =
+        let keys: [M::RawKey<'_>; SELF_TEST_MESSAGES] =
             array::from_fn(|i| M::key_from_bytes(bytes[i..].first_chunk().expect("64 bytes")));
-        let keys: [&M::RawKey; SELF_TEST_MESSAGES] = array::from_fn(|i| &keys[i]);
         [|i| 22 * i, |_| 64].into_iter().all(|length: fn(usize) -> usize| {
             let messages: [&[u8]; SELF_TEST_MESSAGES] =
                 array::from_fn(|i| &bytes[i..][..length(i)]);
@@ -287,16 +316,15 @@ silent!(RawKeys<M: ManyKeys>);
 /// The number of messages in the self-test.
 const SELF_TEST_MESSAGES: usize = 24;
 
-/// The kernel of `tag_many`, which processes some messages side by side.
-struct Tags<'a, M: ManyKeys> {
+/// The kernel of `tag_many`.
+pub struct Batch<'a, 'k, M: ManyKeys> {
     set: &'a RawKeys<M>,
-    step: usize,
-    keys: &'a [&'a M::RawKey],
+    keys: &'a [M::RawKey<'k>],
     messages: &'a [&'a [u8]],
     tags: &'a mut [Tag],
 }
 
-impl<M: ManyKeys> Kernel for Tags<'_, M> {
+impl<M: ManyKeys> Kernel for Batch<'_, '_, M> {
     type Out = Result<(), BatchError>;
 
     #[inline(always)]
@@ -305,51 +333,9 @@ impl<M: ManyKeys> Kernel for Tags<'_, M> {
             return self.set.one_by_one(self.keys, self.messages, self.tags, 0, None);
         }
         if const { I::LANES >= 4 } {
-            self.in_groups::<I, 4>(isa)
+            M::tag_groups::<I, 4>(isa, self)
         } else {
-            self.in_groups::<I, 8>(isa)
+            M::tag_groups::<I, 8>(isa, self)
         }
-    }
-}
-
-impl<M: ManyKeys> Tags<'_, M> {
-    /// Processes `N` vectors at a time.
-    #[inline(always)]
-    fn in_groups<I: Isa, const N: usize>(self, isa: I) -> Result<(), BatchError> {
-        let Tags { set, step, keys, messages, tags } = self;
-        let size = N * I::LANES;
-        assert!(size <= MAX_GROUP);
-        let mut scratch = M::scratch::<I, N>(isa);
-        let mut window = Window::new(step, <M::Hash as Hash>::LAST_BLOCK_DISTINCT, keys[0]);
-        let mut first = 0;
-        while first < messages.len() {
-            let end = window.take(keys, messages, first, size);
-            for at in (0..window.n).step_by(size) {
-                if window.n - at < MIN_GROUP {
-                    for place in window.places[at..window.n].iter().copied() {
-                        let one = place..place + 1;
-                        let (key, message) = (&keys[one.clone()], &messages[one.clone()]);
-                        set.one_by_one(key, message, &mut tags[one], place, None)?;
-                    }
-                    break;
-                }
-                let group = window.group(at, size);
-                let made = M::encrypt_group::<I, N>(isa, set.parameters, &mut scratch, &group);
-                let mut blocks = [[0; 16]; MAX_GROUP];
-                for (x, blocks) in made.into_iter().zip(blocks.chunks_exact_mut(I::LANES)) {
-                    isa.store_lanes(x, blocks.as_flattened_mut());
-                }
-                for (block, place) in blocks[..size].iter().zip(&window.places[at..window.n]) {
-                    set.truncation.write(block, &mut tags[*place]);
-                }
-            }
-            let now = first..end;
-            if window.n < now.len() {
-                let (keys, messages) = (&keys[now.clone()], &messages[now.clone()]);
-                set.one_by_one(keys, messages, &mut tags[now], first, Some(window.max_len()))?;
-            }
-            first = end;
-        }
-        Ok(())
     }
 }

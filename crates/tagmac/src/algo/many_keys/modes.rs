@@ -1,13 +1,19 @@
-//! PMAC and LightMAC with one key per lane.
+//! Modes of AES with one key per lane.
 
+use super::super::cmac::Cmac;
+use super::super::elimac::{self, EliMac};
 use super::super::lightmac::LightMac;
 use super::super::many::MAX_TERMS;
 use super::super::pmac::Pmac;
 use super::super::xor::number;
-use super::lanes::{Group, Schedule, Secret, Vectors, digests, map, xor};
-use super::{ManyKeys, RawKeyed, RawKeys};
+use super::blocks::{self, BlockMode};
+use super::lanes::{Group, Schedule, Secret, Vectors, chains, digests, map, xor};
+use super::{Batch, ManyKeys, RawKeyed, RawKeys};
+use crate::batch::BatchError;
 use crate::cipher::{Aes, Cipher, KnownAnswers};
+use crate::error::Error;
 use crate::isa::{Isa, Lanes, SelfTest};
+use crate::tag::Tag;
 
 /// L x^i, up to the largest i in the offsets of [`MAX_TERMS`] blocks.
 type Powers<I, const N: usize> = Secret<<I as Lanes>::V, N, { MAX_TERMS.ilog2() as usize + 1 }>;
@@ -20,39 +26,51 @@ where
     Aes::<R>::KNOWN_ANSWERS.expect("the known answers of AES")
 }
 
-/// Key `number` in a string of bytes.
-fn key_from<const R: usize>(bytes: &[u8; 64], number: usize) -> <Aes<R> as Cipher>::Key
-where
-    Aes<R>: RawKeyed,
-{
-    let length = Aes::<R>::KEY_BYTES;
-    let key = bytes[number * length..][..length].try_into();
-    key.unwrap_or_else(|_| unreachable!("a key of the cipher's length"))
+/// Tags all messages by their blocks, see [`BlockMode`].
+macro_rules! by_blocks {
+    () => {
+        #[inline(always)]
+        fn tag_groups<I: Isa, const N: usize>(
+            isa: I,
+            batch: Batch<'_, '_, Self>,
+        ) -> Result<(), BatchError> {
+            blocks::tag_groups::<I, Self, N>(isa, batch)
+        }
+    };
 }
 
 impl<const R: usize> ManyKeys for Pmac<Aes<R>>
 where
     Aes<R>: RawKeyed,
 {
-    type RawKey = <Aes<R> as Cipher>::Key;
+    type RawKey<'k> = &'k <Aes<R> as Cipher>::Key;
     type Parameters = ();
-    type Scratch<I: Isa, const N: usize> = (Schedule<I, N, R>, Powers<I, N>);
     const SELF_TEST_PARAMETERS: () = ();
 
-    fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self {
-        Pmac::with_level(key, set.level)
+    fn tag_one(set: &RawKeys<Self>, key: Self::RawKey<'_>, message: &[u8]) -> Result<Tag, Error> {
+        Self::with_level(key, set.level).tag(message)
     }
 
-    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey {
-        key_from::<R>(bytes, 0)
+    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey<'_> {
+        &Aes::<R>::two_keys(bytes)[0]
     }
 
     fn self_test() -> &'static SelfTest {
         &known_answers::<R>().raw_pmac
     }
 
-    fn step(_: ()) -> Option<usize> {
-        Some(16)
+    by_blocks!();
+}
+
+impl<const R: usize> BlockMode for Pmac<Aes<R>>
+where
+    Aes<R>: RawKeyed,
+{
+    const LAST_BLOCK_DISTINCT: bool = true;
+    type Scratch<I: Isa, const N: usize> = (Schedule<I, N, R>, Powers<I, N>);
+
+    fn step(_: ()) -> usize {
+        16
     }
 
     #[inline(always)]
@@ -65,20 +83,20 @@ where
         isa: I,
         _: (),
         (keys, powers): &mut Self::Scratch<I, N>,
-        group: &Group<'_, '_, Self::RawKey>,
+        group: &Group<'_, Self::RawKey<'_>>,
     ) -> Vectors<I, N> {
-        powers[0] = keys.expand_and_encrypt_zero(
+        powers[0] = keys.expand_and_encrypt(
             #[inline(always)]
             |i| group.keys[i].as_ref(),
+            [isa.splat(&[0; 16]); N],
         );
         let whitening = keys.whitening();
         let mut mask = whitening;
         let mut sum = digests(
             isa,
-            keys,
             group,
             #[inline(always)]
-            |i| {
+            |i, piece| {
                 // gamma_i is gamma_{i-1} with one bit flipped: the lowest set bit of i.
                 let bit = i.trailing_zeros() as usize;
                 if i > 1 && i.is_power_of_two() {
@@ -89,7 +107,7 @@ where
                     );
                 }
                 mask = xor(isa, mask, powers[bit]);
-                mask
+                keys.encrypt(xor(isa, piece, mask))
             },
         );
         let full: Vectors<I, N> = group.full(isa);
@@ -100,31 +118,112 @@ where
     }
 }
 
+impl<const R: usize> ManyKeys for Cmac<Aes<R>>
+where
+    Aes<R>: RawKeyed,
+{
+    type RawKey<'k> = &'k <Aes<R> as Cipher>::Key;
+    type Parameters = ();
+    const SELF_TEST_PARAMETERS: () = ();
+
+    fn tag_one(set: &RawKeys<Self>, key: Self::RawKey<'_>, message: &[u8]) -> Result<Tag, Error> {
+        Ok(Self::with_level(key, set.level).tag(message))
+    }
+
+    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey<'_> {
+        &Aes::<R>::two_keys(bytes)[0]
+    }
+
+    fn self_test() -> &'static SelfTest {
+        &known_answers::<R>().raw_cmac
+    }
+
+    by_blocks!();
+}
+
+impl<const R: usize> BlockMode for Cmac<Aes<R>>
+where
+    Aes<R>: RawKeyed,
+{
+    const LAST_BLOCK_DISTINCT: bool = true;
+    type Scratch<I: Isa, const N: usize> = Schedule<I, N, R>;
+
+    fn step(_: ()) -> usize {
+        16
+    }
+
+    #[inline(always)]
+    fn scratch<I: Isa, const N: usize>(isa: I) -> Self::Scratch<I, N> {
+        Schedule::new(isa)
+    }
+
+    #[inline(always)]
+    fn encrypt_group<I: Isa, const N: usize>(
+        isa: I,
+        _: (),
+        keys: &mut Self::Scratch<I, N>,
+        group: &Group<'_, Self::RawKey<'_>>,
+    ) -> Vectors<I, N> {
+        let l = keys.expand_and_encrypt(
+            #[inline(always)]
+            |i| group.keys[i].as_ref(),
+            [isa.splat(&[0; 16]); N],
+        );
+        let last = xor(isa, group.last(isa), keys.whitening());
+        let mut x = xor(isa, last, chains(isa, keys, group));
+        let full: Vectors<I, N> = group.full(isa);
+        for ((x, full), l) in x.iter_mut().zip(full).zip(l) {
+            // K1 is L x. K2 is K1 x, and K1 ^ (K1 ^ K2) chooses without a branch.
+            let k1 = isa.times_x(l);
+            let k2 = isa.times_x(k1);
+            *x = isa.xor3(*x, k2, isa.and(isa.xor(k1, k2), full));
+        }
+        keys.encrypt(x)
+    }
+}
+
 impl<const R: usize> ManyKeys for LightMac<Aes<R>>
 where
     Aes<R>: RawKeyed,
 {
-    type RawKey = [<Aes<R> as Cipher>::Key; 2];
+    type RawKey<'k> = &'k [<Aes<R> as Cipher>::Key; 2];
     /// The counter length s.
     type Parameters = usize;
-    /// The schedules of K1 and K2.
-    type Scratch<I: Isa, const N: usize> = [Schedule<I, N, R>; 2];
     const SELF_TEST_PARAMETERS: usize = 32;
 
-    fn with_key(set: &RawKeys<Self>, [k1, k2]: &Self::RawKey) -> Self {
-        LightMac::with_level(k1, k2, set.parameters, set.level).expect("1 to 64 bits")
+    fn tag_one(
+        set: &RawKeys<Self>,
+        [k1, k2]: Self::RawKey<'_>,
+        message: &[u8],
+    ) -> Result<Tag, Error> {
+        Self::with_level(k1, k2, set.parameters, set.level)?.tag(message)
     }
 
-    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey {
-        [0, 1].map(|number| key_from::<R>(bytes, number))
+    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey<'_> {
+        Aes::<R>::two_keys(bytes)
     }
 
     fn self_test() -> &'static SelfTest {
         &known_answers::<R>().raw_lightmac
     }
 
-    fn step(s: usize) -> Option<usize> {
-        s.is_multiple_of(8).then_some(16 - s / 8)
+    fn runs_side_by_side(s: usize) -> bool {
+        s.is_multiple_of(8)
+    }
+
+    by_blocks!();
+}
+
+impl<const R: usize> BlockMode for LightMac<Aes<R>>
+where
+    Aes<R>: RawKeyed,
+{
+    const LAST_BLOCK_DISTINCT: bool = false;
+    /// The schedules of K1 and K2.
+    type Scratch<I: Isa, const N: usize> = [Schedule<I, N, R>; 2];
+
+    fn step(s: usize) -> usize {
+        16 - s / 8
     }
 
     #[inline(always)]
@@ -137,7 +236,7 @@ where
         isa: I,
         s: usize,
         [k1, k2]: &mut Self::Scratch<I, N>,
-        group: &Group<'_, '_, Self::RawKey>,
+        group: &Group<'_, Self::RawKey<'_>>,
     ) -> Vectors<I, N> {
         k1.expand(
             #[inline(always)]
@@ -152,11 +251,96 @@ where
         let layout = isa.narrow().be_prefix(s / 8);
         let sum = digests(
             isa,
-            k1,
             group,
             #[inline(always)]
-            |i| xor(isa, k1.whitening(), [number(isa, i as u64, layout); N]),
+            |i, piece| {
+                let mask = xor(isa, k1.whitening(), [number(isa, i as u64, layout); N]);
+                k1.encrypt(xor(isa, piece, mask))
+            },
         );
         k2.encrypt(xor(isa, sum, k2.whitening()))
+    }
+}
+
+impl ManyKeys for EliMac {
+    type RawKey<'k> = &'k [[u8; 16]; 2];
+    type Parameters = ();
+    const SELF_TEST_PARAMETERS: () = ();
+
+    fn tag_one(
+        set: &RawKeys<Self>,
+        [k1, k2]: Self::RawKey<'_>,
+        message: &[u8],
+    ) -> Result<Tag, Error> {
+        Self::with_level(k1, k2, set.level).tag(message)
+    }
+
+    fn key_from_bytes(bytes: &[u8; 64]) -> Self::RawKey<'_> {
+        Aes::<10>::two_keys(bytes)
+    }
+
+    fn self_test() -> &'static SelfTest {
+        static TEST: SelfTest = SelfTest::new();
+        &TEST
+    }
+
+    by_blocks!();
+}
+
+impl BlockMode for EliMac {
+    const LAST_BLOCK_DISTINCT: bool = false;
+    /// The schedules of H's seven rounds and of E.
+    type Scratch<I: Isa, const N: usize> = (Schedule<I, N, 7>, Schedule<I, N, 10>);
+
+    fn step(_: ()) -> usize {
+        16
+    }
+
+    #[inline(always)]
+    fn scratch<I: Isa, const N: usize>(isa: I) -> Self::Scratch<I, N> {
+        (Schedule::new(isa), Schedule::new(isa))
+    }
+
+    #[inline(always)]
+    fn encrypt_group<I: Isa, const N: usize>(
+        isa: I,
+        _: (),
+        (h, e): &mut Self::Scratch<I, N>,
+        group: &Group<'_, Self::RawKey<'_>>,
+    ) -> Vectors<I, N> {
+        let layout = isa.narrow().counter_layout(&elimac::FORM);
+        let zero = isa.splat(&[0; 16]);
+        let first = h.expand_and_encrypt(
+            #[inline(always)]
+            |i| group.keys[i][0].as_ref(),
+            [number(isa, 1, layout); N],
+        );
+        let sum = digests(
+            isa,
+            group,
+            #[inline(always)]
+            |i, piece| {
+                let subkey = match i {
+                    1 => first,
+                    _ => {
+                        let number = [number(isa, i as u64, layout); N];
+                        h.encrypt(xor(isa, h.whitening(), number))
+                    }
+                };
+                map(
+                    xor(isa, piece, subkey),
+                    #[inline(always)]
+                    |x| {
+                        let x = isa.aes(isa.aes(isa.aes(x, zero), zero), zero);
+                        isa.aes_last(x, zero)
+                    },
+                )
+            },
+        );
+        e.expand_and_encrypt(
+            #[inline(always)]
+            |i| group.keys[i][1].as_ref(),
+            sum,
+        )
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{LightMac, Pmac};
+use crate::{Cmac, EliMac, LightMac, Pmac, Poly1305Aes};
 use crate::{LightMacAes128, PmacAes128};
 
 /// A source of pseudorandom bytes.
@@ -24,15 +24,14 @@ impl Bytes {
 /// Compares the tags of messages with these lengths, each under its key, with those of single MACs.
 fn agree<M: ManyKeys>(set: &RawKeys<M>, lengths: &[usize]) {
     let mut random = Bytes(lengths.iter().sum::<usize>() as u64);
-    let keys: Vec<_> = lengths.iter().map(|_| M::key_from_bytes(&random.block())).collect();
+    let keys: Vec<[u8; 64]> = lengths.iter().map(|_| random.block()).collect();
     let messages: Vec<_> = lengths.iter().map(|bytes| random.message(*bytes)).collect();
-    let keys: Vec<_> = keys.iter().collect();
+    let keys: Vec<_> = keys.iter().map(M::key_from_bytes).collect();
     let messages: Vec<_> = messages.iter().map(|message| &message[..]).collect();
     let mut tags = vec![Tag::default(); lengths.len()];
     set.tag_many(&keys, &messages, &mut tags).expect("messages within the limit");
     for i in 0..lengths.len() {
-        let mac = M::with_key(set, keys[i]);
-        let whole = mac.tag_with(&(), messages[i]).expect("a message within the limit");
+        let whole = M::tag_one(set, keys[i], messages[i]).expect("a message within the limit");
         let bits = set.truncation.bits();
         let mut expected = whole.as_bytes()[..bits.div_ceil(8)].to_vec();
         if !bits.is_multiple_of(8) {
@@ -101,12 +100,38 @@ fn lightmac_is_the_same_one_by_one() {
     }
 }
 
+#[test]
+fn cmac_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<Cmac<Aes128>>::with_level(level));
+        agree_everywhere(&RawKeys::<Cmac<Aes256>>::with_level(level));
+    }
+}
+
+#[test]
+fn elimac_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<EliMac>::with_level(level));
+    }
+}
+
+#[test]
+fn poly1305_aes_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<Poly1305Aes>::with_level(level));
+    }
+}
+
 /// A set with a wrong answer on a level would run on a lower one, where all tags are right.
 #[test]
 fn they_run_on_the_level_that_they_are_given() {
     for level in Level::all() {
         assert!(RawKeys::<PmacAes128>::with_level(level).level == level, "{level}");
         assert!(RawKeys::<Pmac<Aes256>>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Cmac<Aes128>>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Cmac<Aes256>>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<EliMac>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Poly1305Aes>::with_level(level).level == level, "{level}");
         let set = RawKeys::<LightMacAes128>::with_level(16, level).expect("a counter");
         assert!(set.level == level, "{level}");
         let set = RawKeys::<LightMac<Aes256>>::with_level(64, level).expect("a counter");
@@ -118,6 +143,10 @@ fn they_run_on_the_level_that_they_are_given() {
 fn tags_of_any_length() {
     for bits in [1, 13, 64, 128] {
         let set = RawKeys::<PmacAes128>::new().with_tag_bits(bits).expect("1 to 128 bits");
+        agree(&set, &(0..30).map(|i| 20 * i).collect::<Vec<_>>());
+        let set = RawKeys::<Cmac<Aes128>>::new().with_tag_bits(bits).expect("1 to 128 bits");
+        agree(&set, &(0..30).map(|i| 20 * i).collect::<Vec<_>>());
+        let set = RawKeys::<EliMac>::new().with_tag_bits(bits).expect("1 to 128 bits");
         agree(&set, &(0..30).map(|i| 20 * i).collect::<Vec<_>>());
     }
     assert!(RawKeys::<PmacAes128>::new().with_tag_bits(129).is_err());

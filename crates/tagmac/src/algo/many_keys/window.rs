@@ -13,7 +13,7 @@ pub(super) struct Window<'a, K> {
     step: usize,
     /// A last block may be full.
     full: bool,
-    keys: [&'a K; MESSAGES],
+    keys: [K; MESSAGES],
     /// The messages in their original order.
     messages: [&'a [u8]; MESSAGES],
     sorted: Sorted<'a>,
@@ -26,10 +26,10 @@ pub(super) struct Window<'a, K> {
     rows: [Block; (MAX_TERMS + 2) * MAX_GROUP],
 }
 
-impl<'a, K> Window<'a, K> {
+impl<'a, K: Copy> Window<'a, K> {
     /// An empty window.
     #[inline(always)]
-    pub(super) fn new(step: usize, full: bool, key: &'a K) -> Self {
+    pub(super) fn new(step: usize, full: bool, key: K) -> Self {
         let rows = [[0; 16]; (MAX_TERMS + 2) * MAX_GROUP];
         let (keys, places) = ([key; MESSAGES], [0; MESSAGES]);
         let messages = [&[][..]; MESSAGES];
@@ -48,7 +48,7 @@ impl<'a, K> Window<'a, K> {
     #[inline(never)]
     pub(super) fn take(
         &mut self,
-        keys: &[&'a K],
+        keys: &[K],
         messages: &[&'a [u8]],
         first: usize,
         group: usize,
@@ -59,7 +59,7 @@ impl<'a, K> Window<'a, K> {
                 break;
             }
             if message.len() <= self.max_len() {
-                (self.keys[n], self.messages[n], self.places[n]) = (key, message, end);
+                (self.keys[n], self.messages[n], self.places[n]) = (*key, message, end);
                 n += 1;
             }
             end += 1;
@@ -90,7 +90,7 @@ impl<'a, K> Window<'a, K> {
 
     /// Stages and returns the group that starts at message `at`.
     #[inline(always)]
-    pub(super) fn group(&mut self, at: usize, size: usize) -> Group<'_, 'a, K> {
+    pub(super) fn group(&mut self, at: usize, size: usize) -> Group<'_, K> {
         self.stage(at, size);
         let now = at..at + size;
         Group { keys: &self.keys[now.clone()], terms: &self.sorted.terms[now], rows: &self.rows }

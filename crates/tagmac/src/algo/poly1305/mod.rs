@@ -26,8 +26,8 @@ use zeroize::Zeroize;
 
 use super::known_answer;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::one_by_one;
-use crate::construction::{Construction, PADS_AT_ONCE};
+use crate::construction::{Construction, Hash, PADS_AT_ONCE};
+use crate::construction::{absorb, one_by_one};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
 use crate::mac::{Mac, deterministic};
@@ -146,6 +146,28 @@ impl Poly1305Aes {
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
+    }
+}
+
+impl Poly1305Hash {
+    /// The tag of one message under r and a pad. Runs inside a kernel.
+    #[inline(always)]
+    pub(super) fn tag_once<I: Isa>(
+        isa: I,
+        r: &[u8; 16],
+        level: Level,
+        message: &[u8],
+        pad: u128,
+    ) -> Tag {
+        let hash = Poly1305Hash::with(r, level, true);
+        let mut sum = hash.empty();
+        let (blocks, tail) = message.split_at(message.len() / 16 * 16);
+        if blocks.len() <= hash.narrow_path_max_bytes() {
+            hash.absorb_narrow(isa, &mut sum, blocks);
+        } else {
+            absorb(&hash, &mut sum, 0, blocks);
+        }
+        tag(isa, &hash.finish(isa, &sum, 0, tail.into()), pad)
     }
 }
 
