@@ -117,7 +117,8 @@ def read_parquet(
     parts = types_of([file.values for file in files])
     types = _types(fs, files[0]) | parts
     names = list(types) if columns is None else list(columns)
-    if unknown := [name for name in names if name not in types]:
+    unknown = [name for name in names if name not in types]
+    if unknown or not names:
         raise ValueError(f"columns: expected some of {list(types)}, found {unknown}")
     schema = pa.schema([(name, arrow) for name, (_, arrow) in types.items()])
     if filters is not None:
