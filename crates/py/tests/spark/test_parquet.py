@@ -109,8 +109,8 @@ def test_the_types_are_those_of_spark(spark, tree, read):
     frame, plain = read(), spark.read.parquet(str(tree))
     same(frame, plain)
     assert frame.count() == 53
-    for name in TYPES:
-        same(read(sealed=False, columns=[name, "id"]), plain.select(name, "id"))
+    for names in (["dictionary", "id"], ["struct", "map", "uint64"]):
+        same(read(sealed=False, columns=names), plain.select(names))
 
 
 def test_old_timestamps_and_durations(spark, tree, read):
