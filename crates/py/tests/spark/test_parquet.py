@@ -251,7 +251,7 @@ def test_what_is_refused(spark, tree, read, ref, tmp_path):
     (tree / "link").unlink()
     (tree / "p=1").mkdir()
     pq.write_table(pa.table({"a": [1]}), tree / "p=1" / "b.parquet")
-    with pytest.raises(ValueError, match=r"partition columns \['p'\] in all paths, found \[\]"):
+    with pytest.raises(ValueError, match=r"partition columns \[\] in all paths, found \['p'\]"):
         read()
     (tree / "a.parquet").unlink()
     (tree / "p=1").rename(tree / "a=1")

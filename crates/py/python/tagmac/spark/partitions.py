@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The value of a null.
 NULL = "__HIVE_DEFAULT_PARTITION__"
-#: The columns of a file, with their values as text. None is a null.
+#: The columns of a file, with their values as text, or `None` for a null.
 Values = dict[str, str | None]
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
