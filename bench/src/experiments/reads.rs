@@ -1,12 +1,14 @@
-//! Times verified reads of ranges of a file next to reads that verify nothing, and next to Bao, which
-//! verifies ranges without a key. The file is in the page cache. All run on one thread. The figures are
-//! processor time, so other programs on the machine do not count.
+//! Times verified reads of ranges of a file next to reads that verify nothing, next to Bao, which
+//! verifies ranges without a key, and next to Google Tink, which also encrypts. The file is in the page
+//! cache. All run on one thread. The figures are processor time, so other programs on the machine do not
+//! count.
 
 #[cfg(target_os = "linux")]
 mod mounted;
 #[cfg(not(target_os = "linux"))]
 #[path = "reads/not_mounted.rs"]
 mod mounted;
+mod tink;
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -31,6 +33,7 @@ use crate::harness::Harness;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 use mounted::Mounted;
+use tink::Tink;
 
 pub const NAME: &str = "reads";
 pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
@@ -38,6 +41,7 @@ pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
 /// The minimum of rounds for a figure. The first round is not counted.
 const MIN_ROUNDS: usize = 3;
 const BAO: &str = "bao 0.13";
+const TINK: &str = "tink 1.18.0";
 
 /// A contender, and the case in which it takes part.
 struct Contender<'a> {
@@ -46,24 +50,40 @@ struct Contender<'a> {
     library: &'static str,
     /// Bytes per read.
     bytes: usize,
-    /// The mount that it reads through.
-    mounted: Option<&'a Mounted>,
+    /// The program that reads, if it is another one.
+    server: Server<'a>,
     /// Makes all reads of a round, and returns their number.
     run: Box<dyn FnMut(u64) -> Result<usize, Failure> + 'a>,
 }
 
+#[derive(Clone, Copy)]
+enum Server<'a> {
+    None,
+    Mount(&'a Mounted),
+    Tink(&'a Tink),
+}
+
+impl Server<'_> {
+    /// Returns the processor time of the program.
+    fn served(self) -> Result<Duration, Failure> {
+        match self {
+            Server::None => Ok(Duration::ZERO),
+            Server::Mount(mounted) => mounted.served(),
+            Server::Tink(tink) => Ok(tink.served()),
+        }
+    }
+}
+
 impl Contender<'_> {
-    /// Returns the nanoseconds of processor time per read in a round, with those of the program that
-    /// serves a mount.
+    /// Returns the nanoseconds of processor time per read in a round, with those of another program
+    /// that reads.
     fn time(&mut self, round: u64) -> Result<f64, Failure> {
-        if let Some(mounted) = self.mounted {
+        if let Server::Mount(mounted) = self.server {
             mounted.forget()?;
         }
-        let served =
-            |mounted: Option<&Mounted>| mounted.map_or(Ok(Duration::ZERO), Mounted::served);
-        let (served_before, start) = (served(self.mounted)?, ProcessTime::now());
+        let (served, start) = (self.server.served()?, ProcessTime::now());
         let reads = (self.run)(round)?;
-        let time = start.elapsed() + (served(self.mounted)? - served_before);
+        let time = start.elapsed() + (self.server.served()? - served);
         Ok(1e9 * time.as_secs_f64() / reads as f64)
     }
 }
@@ -117,7 +137,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             name: "tagmac check",
             library: "tagmac",
             bytes: PIECE,
-            mounted: None,
+            server: Server::None,
             run: Box::new(|round| {
                 let start = piece(round, size);
                 let span = Span { start, at: start, bytes: PIECE as u64 };
@@ -130,7 +150,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             name: "pread of 64 KiB",
             library: "",
             bytes: PIECE,
-            mounted: None,
+            server: Server::None,
             run: Box::new(|round| {
                 let mut buffer = vec![0; 64 << 10];
                 let start = piece(round, size);
@@ -151,7 +171,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         name: "Bao",
         library: BAO,
         bytes: 4 << 10,
-        mounted: None,
+        server: Server::None,
         run: Box::new(|seed| {
             let mut decoder =
                 bao::decode::Decoder::new_outboard(&file, Cursor::new(&outboard), &hash);
@@ -164,6 +184,18 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             Ok(READS)
         }),
     });
+    let tink = Tink::start(&path, &place("encrypted"), READS)?;
+    match &tink {
+        Some(tink) => contenders.push(Contender {
+            case: SMALL,
+            name: "Tink, AES256_GCM_HKDF_4KB",
+            library: TINK,
+            bytes: 4 << 10,
+            server: Server::Tink(tink),
+            run: Box::new(|seed| tink.round(seed).map(|()| READS)),
+        }),
+        None => record.missing.push(format!("Tink: {} is not set", tink::CLASSPATH)),
+    }
     for (name, leaf) in
         [("seal", None), ("seal, leaves of 64 KiB", Some(64 << 10)), ("seal, 4 KiB", Some(4 << 10))]
     {
@@ -172,7 +204,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             name,
             library: "tagmac",
             bytes: sealed,
-            mounted: None,
+            server: Server::None,
             run: Box::new({
                 let (key, raw, tree, place) = (&key, &raw, &part, place("again"));
                 move |_| seal(key, raw, leaf, tree, &place).map(|()| 1)
@@ -260,7 +292,7 @@ fn in_order<'a>(name: &'static str, size: usize, file: &'a VerifiedFile) -> Cont
         }
         Ok(1)
     });
-    Contender { case: IN_ORDER, name, library: "tagmac", bytes: PIECE, mounted: None, run }
+    Contender { case: IN_ORDER, name, library: "tagmac", bytes: PIECE, server: Server::None, run }
 }
 
 fn random<'a>(
@@ -278,7 +310,7 @@ fn random<'a>(
         }
         Ok(READS)
     });
-    Contender { case, name, library: "tagmac", bytes, mounted: None, run }
+    Contender { case, name, library: "tagmac", bytes, server: Server::None, run }
 }
 
 fn pread<'a>(case: &'static str, bytes: usize, size: usize, file: &'a File) -> Contender<'a> {
@@ -290,7 +322,7 @@ fn pread<'a>(case: &'static str, bytes: usize, size: usize, file: &'a File) -> C
         }
         Ok(READS)
     });
-    Contender { case, name: "pread", library: "", bytes, mounted: None, run }
+    Contender { case, name: "pread", library: "", bytes, server: Server::None, run }
 }
 
 /// Reads through a mount.
@@ -315,10 +347,10 @@ fn through_mount<'a>(
         }
         Ok(MOUNT_READS)
     });
-    let mounted = Some(mounted);
+    let server = Server::Mount(mounted);
     [
-        Contender { case: MOUNT_IN_ORDER, name, library, bytes: PIECE, mounted, run: in_order },
-        Contender { case: MOUNT_LARGE, name, library, bytes: 64 << 10, mounted, run: random },
+        Contender { case: MOUNT_IN_ORDER, name, library, bytes: PIECE, server, run: in_order },
+        Contender { case: MOUNT_LARGE, name, library, bytes: 64 << 10, server, run: random },
     ]
 }
 

@@ -5,10 +5,12 @@ import itertools
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from manifests import KEY, data, fill
 
 import tagmac
-from tagmac.spark import audit, seal, tag_column, tag_objects
+from tagmac.spark import audit, read_parquet, seal, tag_column, tag_objects
 
 UNIT = 1 << 20
 SECRET = bytes(range(100, 116))  # KEY's bytes
@@ -60,6 +62,10 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
 
     fill(s3, bucket, {f"p/{n}": data(n) for n in range(20)} | {"p/big": data(5 * UNIT)})
     KEY.save(tmp_path / "key")
+    (tmp_path / "tree").mkdir()
+    pq.write_table(pa.table({"text": ["a"] * 100}), tmp_path / "tree" / "a.parquet")
+    sealed = str(tmp_path / "sealed")
+    tagmac.seal(tmp_path / "tree", KEY, sealed, leaves=4096)
     refs = [tagmac.KeyRef.file(tmp_path / "key"), tagmac.KeyRef.env("TAGMAC_TEST_KEY_OF_ALL")]
     said = []
     for number, ref in enumerate(refs):
@@ -73,11 +79,12 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
         frame = tag_objects(spark, f"s3://{bucket}/p", ref, range_bytes=UNIT).repartition(2, "tag")
         rows = spark.range(100).select(F.col("id").cast("string").alias("text"))
         column = rows.select("text", tag_column("text", ref).alias("tag")).repartition(2, "tag")
-        for each in (frame, column):
+        files = read_parquet(spark, str(tmp_path / "tree"), ref, sealed).repartition(2, "text")
+        for each in (frame, column, files):
             each.count()
             each.explain(mode="extended")
             said.append(each._jdf.queryExecution().toString())
-        said += [repr(ref), str(frame), str(column)]
+        said += [repr(ref), str(frame), str(column), str(files)]
 
     # The control: it must be found where it was planted.
     def leak(batches):

@@ -1,5 +1,5 @@
-"""tagmac on Spark: tags of columns and of objects, and manifests of buckets with their audits.
-Needs PySpark 4.1 or newer, pyarrow and boto3 on the driver and all workers:
+"""tagmac on Spark: tags of columns and of objects, manifests of buckets with their audits, and verified
+reads of Parquet files. Needs PySpark 4.1 or newer, pyarrow, boto3 and fsspec on the driver and all workers:
 ``pip install tagmac[spark]``.
 
 >>> from tagmac import KeyRef                                                       # doctest: +SKIP
@@ -14,16 +14,18 @@ full guide.
 
 try:
     import boto3 as _boto3  # noqa: F401
+    import fsspec as _fsspec  # noqa: F401
     import pyarrow as _pyarrow  # noqa: F401
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
-        "tagmac.spark needs PySpark and boto3: pip install tagmac[spark]"
+        "tagmac.spark needs PySpark, boto3 and fsspec: pip install tagmac[spark]"
     ) from None
 
 from .auditing import Difference, ManifestDamaged, Report, audit
 from .cluster import JobFailed
 from .columns import tag_column
 from .objects import ObjectsUnreadable, tag_objects
+from .parquet import read_parquet
 from .places import PlaceError
 from .sealing import Sealed, Unreadable, seal
 
@@ -37,6 +39,7 @@ __all__ = [
     "Sealed",
     "Unreadable",
     "audit",
+    "read_parquet",
     "seal",
     "tag_column",
     "tag_objects",
