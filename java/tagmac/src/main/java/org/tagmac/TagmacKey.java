@@ -90,7 +90,12 @@ public final class TagmacKey implements AutoCloseable {
      * @throws IOException if the variable is not set, or is not a key file
      */
     public static TagmacKey fromEnv(String variable) throws IOException {
-        return new TagmacKey(Native.keyFromEnv(variable, 0));
+        return fromEnv(variable, 0);
+    }
+
+    /** As {@link #fromEnv(String)}, with tags of {@code tagBits} bits. */
+    public static TagmacKey fromEnv(String variable, int tagBits) throws IOException {
+        return new TagmacKey(Native.keyFromEnv(variable, tagBits));
     }
 
     /**
@@ -99,7 +104,12 @@ public final class TagmacKey implements AutoCloseable {
      * @throws IOException if it is not the text of a key file
      */
     public static TagmacKey fromText(byte[] text) throws IOException {
-        return new TagmacKey(Native.keyFromText(text, 0));
+        return fromText(text, 0);
+    }
+
+    /** As {@link #fromText(byte[])}, with tags of {@code tagBits} bits. */
+    public static TagmacKey fromText(byte[] text, int tagBits) throws IOException {
+        return new TagmacKey(Native.keyFromText(text, tagBits));
     }
 
     /** Makes a random key, which ends with this object. */
