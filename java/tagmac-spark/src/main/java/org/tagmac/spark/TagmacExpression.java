@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.JavaCode;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.NullType;
+import scala.collection.Iterator;
 import scala.collection.immutable.List;
 
 /**
@@ -181,18 +182,28 @@ public final class TagmacExpression extends Expression implements Serializable {
         return sql.append(')').toString();
     }
 
+    /** Returns the items that plans show between the parentheses. */
+    @Override
+    public Iterator<Object> stringArgs() {
+        java.util.List<Object> shown = new ArrayList<>(Lists.toJava(children));
+        shown.add(Math.min(inputs(), shown.size()), call);
+        return Lists.of(shown).iterator();
+    }
+
+    /** None: Spark would look for constructors and names of fields as in Scala. */
     @Override
     public int productArity() {
-        return 2;
+        return 0;
     }
 
     @Override
     public Object productElement(int n) {
-        return switch (n) {
-            case 0 -> children;
-            case 1 -> call;
-            default -> throw new IndexOutOfBoundsException(n);
-        };
+        throw new IndexOutOfBoundsException(n);
+    }
+
+    @Override
+    public Expression clone() {
+        return new TagmacExpression(children, call);
     }
 
     @Override
@@ -207,9 +218,8 @@ public final class TagmacExpression extends Expression implements Serializable {
                 && call.equals(it.call);
     }
 
-    /** As {@code TreeNode} computes it. */
     @Override
     public int hashCode() {
-        return super.hashCode();
+        return 31 * children.hashCode() + call.hashCode();
     }
 }
