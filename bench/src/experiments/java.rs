@@ -16,7 +16,8 @@ use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "java";
-pub const ABOUT: &str = "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
+pub const ABOUT: &str =
+    "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
 
 const REPO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The benchmarks of java/bench with all their parameters.

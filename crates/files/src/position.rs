@@ -6,7 +6,7 @@
 //!
 //! A leaf has a position too, but another one in each audit: `position(start, name, number) = first
 //! 8 bytes of HMAC-SHA256(manifest key, "tagmac-leaf-position-1\n" || start || name || number)`. `start`
-//! is random, and both numbers have 8 bytes. So an audit tells nothing about the leaves of the next.
+//! is random, and both numbers have 8 bytes. So nobody learns from an audit which leaves the next one reads.
 
 use tagmac_any::{AnyMac, AnyStream};
 

@@ -23,9 +23,9 @@ use crate::progress::Watch;
 /// The manifest's seal is checked first: `InvalidTag` is raised if it is damaged, `WrongKey` if it
 /// belongs to another key. `threads` and `progress` are as in `seal`.
 ///
-/// By default everything is read. `quick` reads nothing, `subset=(n, t)` reads part n of t parts,
-/// `sample` a random share from 0 to 1, `sample_leaves` a random share of the leaves of each file, and
-/// `max_bytes` random files of at most this size in all. The metadata of the other files is compared.
+/// By default everything is read. `quick` reads nothing, and `subset=(n, t)` reads part n of t parts.
+/// `sample` reads a random share from 0 to 1, `sample_leaves` a random share of the leaves of each file,
+/// and `max_bytes` random files of at most this size in all. The metadata of the other files is compared.
 /// The file `ledger` keeps when each file was last read, and `oldest_first` chooses by it. The file
 /// `pin` keeps the last manifest, and `InvalidTag` is raised for an older one or a fork. `expect` is the
 /// only seal that is accepted. `paths` limits the audit to the entries at and below these paths in the

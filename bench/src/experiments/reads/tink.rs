@@ -1,4 +1,4 @@
-//! Google Tink's seekable streaming AEAD, in a Java program of its own: bench/tink/Reads.java.
+//! Google Tink's seekable streaming AEAD, in the Java program bench/tink/Reads.java.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};

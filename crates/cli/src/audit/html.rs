@@ -143,7 +143,7 @@ fn reading(page: &mut Page, facts: &Facts) {
     page.section("What was read", |page| {
         let part = facts.part.as_deref().map_or(String::new(), |part| format!(", {part}"));
         let (bytes, part) = (HumanBytes(proof.bytes), Safe(&part));
-        // The entries among which those to read were chosen.
+        // Some of these were chosen and read.
         let (read, all, (one, many)) = match proof.leaves {
             Some((read, all)) => (read, all, ("leaf", "leaves")),
             None => (proof.read, proof.files, ("file", "files")),

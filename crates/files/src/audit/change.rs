@@ -39,7 +39,7 @@ pub struct Change {
     pub expected: Option<String>,
     /// The value found.
     pub found: Option<String>,
-    /// For a content of which leaves were sampled, the damage of those that were read.
+    /// If leaves were sampled, the damage of those that were read.
     pub damage: Option<Box<Damage>>,
 }
 
@@ -55,7 +55,7 @@ impl Change {
         Change { what, expected: None, found: None, damage: None }
     }
 
-    /// A content of which leaves are damaged.
+    /// A content with damaged leaves.
     pub fn damaged(damage: Damage) -> Change {
         Change { damage: Some(Box::new(damage)), ..Change::silent("content") }
     }

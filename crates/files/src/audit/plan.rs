@@ -21,7 +21,7 @@ pub struct Plan {
     pub leaves: Option<LeafPlan>,
 }
 
-/// The leaves from which an audit chooses.
+/// The leaves that an audit may choose.
 pub struct LeafPlan {
     /// The sealed contents.
     pub contents: Contents,
