@@ -204,7 +204,7 @@ fn leaves_need_leaf_tags() {
     let error = place.night(0.5, None).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.to_string().starts_with("m: no leaf tags; "), "{error}");
-    // Missing or damaged leaf tags say nothing about a file.
+    // An error about leaf tags is not a verdict on a file.
     let place = Place::new(Some(LEAF));
     let tags = place.folder.path().join("m.1.leaves");
     let sealed = fs::read(&tags).unwrap();
