@@ -21,7 +21,7 @@ pub struct Plan {
     pub leaves: Option<LeafPlan>,
 }
 
-/// The leaves from which an audit chooses.
+/// The contents whose leaves an audit samples.
 pub struct LeafPlan {
     /// The sealed contents.
     pub contents: Contents,
