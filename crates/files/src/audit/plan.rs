@@ -21,7 +21,7 @@ pub struct Plan {
     pub leaves: Option<LeafPlan>,
 }
 
-/// The contents whose leaves an audit samples.
+/// The leaves that an audit may read.
 pub struct LeafPlan {
     /// The sealed contents.
     pub contents: Contents,
