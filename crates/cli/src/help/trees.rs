@@ -92,10 +92,10 @@ part. Of the other files they compare size, mtime, ctime, inode and device with
 what the manifest recorded; a copy of DIR elsewhere differs in these. Which file
 is in which part depends on its name and the key, so nobody else can predict it.
 The summary states how likely it is that a change of ten files was missed.
---sample-leaves reads leaves of each file, and reports a damaged one as --locate
-does. The summary then states the same of ten leaves. --ledger keeps when each
-file was last read, and --oldest-first reads what was read longest ago. Several
-machines may use one ledger at the same time.
+--sample-leaves reads leaves of each file. It reports a damaged one as --locate
+does, and the summary is about ten leaves. --ledger keeps when each file was
+last read, and --oldest-first reads what was read longest ago. Several machines
+may use one ledger at the same time.
 
 --pin keeps the number and the seal of the manifest, and the number of the
 ledger. The next audit accepts only the same or a later manifest of the chain,

@@ -50,7 +50,7 @@ impl<'a> LeafReader<'a> {
             let run = first * leaf..content.range((end - 1) * leaf).end;
             match read(run.clone(), &mut bytes) {
                 Err(error) if damage.is_none() => return Ok(Err(error)),
-                // The damage found so far is reported.
+                // The damage so far is reported.
                 Err(_) => break,
                 Ok(()) => {}
             }

@@ -21,7 +21,7 @@ pub struct Plan {
     pub leaves: Option<LeafPlan>,
 }
 
-/// The leaves that an audit may choose.
+/// The leaves that an audit may read.
 pub struct LeafPlan {
     /// The sealed contents.
     pub contents: Contents,

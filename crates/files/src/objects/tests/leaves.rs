@@ -18,22 +18,22 @@ use crate::objects::{
 use crate::open_key::OpenKey;
 use crate::raw_key::RawKey;
 
-const LEAF: u64 = 4096;
+pub const LEAF: u64 = 4096;
 
 /// Contents by name.
-type Objects = BTreeMap<&'static str, Vec<u8>>;
+pub type Objects = BTreeMap<&'static str, Vec<u8>>;
 
-fn keys(algorithm: &str) -> (OpenKey, RawKey) {
+pub fn keys(algorithm: &str) -> (OpenKey, RawKey) {
     let raw = raw(algorithm, 7);
     let bits = raw.algorithm.default_tag_bits();
     (OpenKey::new(&raw, bits, Level::best()).unwrap(), raw)
 }
 
-fn bytes(count: usize, seed: u32) -> Vec<u8> {
+pub fn bytes(count: usize, seed: u32) -> Vec<u8> {
     (0..count as u32).map(|i| ((i ^ seed).wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
 
-fn objects() -> Objects {
+pub fn objects() -> Objects {
     let lengths = [0, 1, 4096, 4097, 5000, 8192, 20_000, 20_000];
     let names = ["a", "a-b", "a/b", "a/c/d", "b/", "c", "d/e", "d/f"];
     names
@@ -67,7 +67,7 @@ fn tagged(
     (object, tags.unwrap_or_default())
 }
 
-fn write(keys: (&OpenKey, &RawKey), leaf: Option<u64>, place: &Path, objects: &Objects) {
+pub fn write(keys: (&OpenKey, &RawKey), leaf: Option<u64>, place: &Path, objects: &Objects) {
     let (key, place) = (ManifestKey::new(&keys.0.mac, keys.1), Folder::new(place));
     let start = Start { replace: true, leaves: leaf, ..Start::default() };
     let mut writer = Writer::new(&key, &place, start).unwrap();

@@ -2,6 +2,7 @@
 
 mod audits;
 mod hostile;
+mod leaf_samples;
 mod leaves;
 mod page;
 mod places;
