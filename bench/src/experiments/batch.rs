@@ -93,8 +93,7 @@ fn first_of_each<const N: usize>(keys: &[Key]) -> Vec<&[u8; N]> {
 
 /// Returns the two keys at the beginning of each key.
 fn two_of_each(keys: &[Key]) -> Vec<&[[u8; 16]; 2]> {
-    let two = |key: &'_ Key| key.as_chunks().0.first_chunk().expect("four of 16 bytes");
-    keys.iter().map(two).collect()
+    keys.iter().map(|key| key.as_chunks().0.first_chunk().expect("four of 16 bytes")).collect()
 }
 
 /// Measures tagmac's MACs on a level.

@@ -10,7 +10,7 @@ use super::blocks::{self, BlockMode};
 use super::lanes::{Group, Schedule, Secret, Vectors, chains, digests, map, xor};
 use super::{Batch, ManyKeys, RawKeyed, RawKeys};
 use crate::batch::BatchError;
-use crate::cipher::{Aes, Cipher, KnownAnswers};
+use crate::cipher::{Aes, Cipher, KnownAnswers, next_rcon};
 use crate::error::Error;
 use crate::isa::{Isa, Lanes, SelfTest};
 use crate::tag::Tag;
@@ -289,8 +289,8 @@ impl ManyKeys for EliMac {
 
 impl BlockMode for EliMac {
     const LAST_BLOCK_DISTINCT: bool = false;
-    /// The schedules of H's seven rounds and of E.
-    type Scratch<I: Isa, const N: usize> = (Schedule<I, N, 7>, Schedule<I, N, 10>);
+    /// The schedules of H's seven rounds and of E, and the public round keys of I.
+    type Scratch<I: Isa, const N: usize> = (Schedule<I, N, 7>, Schedule<I, N, 10>, [I::V; 4]);
 
     fn step(_: ()) -> usize {
         16
@@ -298,18 +298,23 @@ impl BlockMode for EliMac {
 
     #[inline(always)]
     fn scratch<I: Isa, const N: usize>(isa: I) -> Self::Scratch<I, N> {
-        (Schedule::new(isa), Schedule::new(isa))
+        let (mut key, mut rcon) = (isa.splat(&[0; 16]), 1);
+        let mut rounds = [key; 4];
+        for round in &mut rounds {
+            key = isa.next_key_words(key, key, Some(rcon));
+            (*round, rcon) = (key, next_rcon(rcon));
+        }
+        (Schedule::new(isa), Schedule::new(isa), rounds)
     }
 
     #[inline(always)]
     fn encrypt_group<I: Isa, const N: usize>(
         isa: I,
         _: (),
-        (h, e): &mut Self::Scratch<I, N>,
+        (h, e, [i1, i2, i3, i4]): &mut Self::Scratch<I, N>,
         group: &Group<'_, Self::RawKey<'_>>,
     ) -> Vectors<I, N> {
         let layout = isa.narrow().counter_layout(&elimac::FORM);
-        let zero = isa.splat(&[0; 16]);
         let first = h.expand_and_encrypt(
             #[inline(always)]
             |i| group.keys[i][0].as_ref(),
@@ -330,10 +335,7 @@ impl BlockMode for EliMac {
                 map(
                     xor(isa, piece, subkey),
                     #[inline(always)]
-                    |x| {
-                        let x = isa.aes(isa.aes(isa.aes(x, zero), zero), zero);
-                        isa.aes_last(x, zero)
-                    },
+                    |x| isa.aes_last(isa.aes(isa.aes(isa.aes(x, *i1), *i2), *i3), *i4),
                 )
             },
         );
