@@ -36,7 +36,7 @@ pub struct Contents {
 
 enum Source {
     Directory(Directory),
-    Bucket(SealedBucket),
+    Bucket(Box<SealedBucket>),
 }
 
 /// The manifest of a directory.
@@ -84,7 +84,7 @@ impl Contents {
             .leaves
             .map(|_| Arc::new(WrongReads::new(name, key.mac.algorithm())));
         let leaves = Leaves::new(raw, bucket.root().header.leaves.unwrap_or(leaf_size::MAX));
-        let source = Source::Bucket(bucket);
+        let source = Source::Bucket(bucket.into());
         Ok(Contents { key: key.clone(), leaves, source, wrong_reads })
     }
 
