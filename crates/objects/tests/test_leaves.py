@@ -83,6 +83,29 @@ def test_damage_is_located(sealed):
     read(sealed, "z").exits(4).prints("").says("no such object")
 
 
+def test_leaves_are_sampled(sealed):
+    place, manifest = sealed
+    audit = ("audit", "--sample-leaves", "100%", manifest, place.url + "o")
+    place.keyed(*audit).exits(0).says(
+        "3 unchanged, 0 changed, 0 new, 0 missing, 0 renamed, 3 not read",
+        "read 137 of 137 leaves",
+        "damage to 10 leaves was missed with probability 0.00",
+    )
+    for share in ("0%", "20%"):
+        place.keyed("audit", "--sample-leaves", share, manifest, place.url + "o").exits(0)
+    large = bytearray(OBJECTS["large"])
+    large[2 * LEAF] ^= 1
+    place.put("o/large", bytes(large))
+    place.keyed(*audit).exits(1).says(
+        f"large: damaged, as far as it was read: 1 of 130 leaves: bytes {2 * LEAF} to {3 * LEAF}\n",
+        "1 changed",
+    )
+    place.keyed("seal", place.url + "o", "-o", "none").exits(0)
+    place.keyed("audit", "--sample-leaves", "5%", "none", place.url + "o").exits(2).says(
+        "no leaf tags; seal it with leaf tags"
+    )
+
+
 def test_a_copy_in_a_directory_is_read_and_repaired(sealed):
     place, manifest = sealed
     for name, body in OBJECTS.items():

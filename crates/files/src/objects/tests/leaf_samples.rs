@@ -63,7 +63,8 @@ fn audit(
     let (key, raw) = keys("PMAC-AES128");
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let manifest = ObjectManifest::open(&manifest_key, place).unwrap();
-    let mut reader = Reader { mac: &key.mac, objects, ranges: Vec::new(), denied };
+    let reader = || Reader { mac: &key.mac, objects, ranges: Vec::new(), denied };
+    let (mut main, mut others) = (reader(), [reader()]);
     let list = || {
         let all = objects.iter().map(|(name, content)| Ok(listed(name.as_bytes(), content)));
         all.collect::<Vec<Result<_, Error>>>().into_iter()
@@ -82,8 +83,9 @@ fn audit(
         }
     };
     let audit = BucketAudit { manifest: &manifest, progress: &(), plan, paths: &[] };
-    let audited = audit.run(list, &mut reader, &mut [], put).unwrap();
-    (verdicts, audited.tally, reader.ranges)
+    let audited = audit.run(list, &mut main, &mut others, put).unwrap();
+    let [other] = others;
+    (verdicts, audited.tally, other.ranges)
 }
 
 #[test]
