@@ -1,4 +1,4 @@
-//! Google Tink's seekable streaming AEAD, in a Java program of its own: bench/tink/Reads.java.
+//! Google Tink's seekable streaming AEAD, in the Java program bench/tink/Reads.java.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
@@ -23,8 +23,9 @@ impl Tink {
     /// Starts the program, which makes `reads` reads in a round. `None` without a class path.
     pub fn start(file: &Path, copy: &Path, reads: usize) -> Result<Option<Tink>, Failure> {
         let Some(classpath) = std::env::var_os(CLASSPATH) else { return Ok(None) };
+        // Compiled code replaces interpreted code during the warm rounds, also on a busy machine.
         let mut child = Command::new("java")
-            .arg("-cp")
+            .args(["-Xbatch", "-cp"])
             .arg(classpath)
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tink/Reads.java"))
             .args([file, copy])
