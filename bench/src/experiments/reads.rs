@@ -130,6 +130,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             Mounted::verified(&tree, place("verified"))?,
         ),
     };
+    let tink = Tink::start(&path, &place("encrypted"), READS)?;
     let mut contenders = vec![
         in_order("tagmac read, leaves of 64 KiB", size, &large),
         Contender {
@@ -184,7 +185,6 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             Ok(READS)
         }),
     });
-    let tink = Tink::start(&path, &place("encrypted"), READS)?;
     match &tink {
         Some(tink) => contenders.push(Contender {
             case: SMALL,
@@ -192,7 +192,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             library: TINK,
             bytes: 4 << 10,
             server: Server::Tink(tink),
-            run: Box::new(|seed| tink.round(seed).map(|()| READS)),
+            run: Box::new(move |seed| tink.round(seed).map(|()| READS)),
         }),
         None => record.missing.push(format!("Tink: {} is not set", tink::CLASSPATH)),
     }

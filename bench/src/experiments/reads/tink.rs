@@ -23,8 +23,9 @@ impl Tink {
     /// Starts the program, which makes `reads` reads in a round. `None` without a class path.
     pub fn start(file: &Path, copy: &Path, reads: usize) -> Result<Option<Tink>, Failure> {
         let Some(classpath) = std::env::var_os(CLASSPATH) else { return Ok(None) };
+        // Compiled code replaces interpreted code during the warm rounds, also on a busy machine.
         let mut child = Command::new("java")
-            .arg("-cp")
+            .args(["-Xbatch", "-cp"])
             .arg(classpath)
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tink/Reads.java"))
             .args([file, copy])
