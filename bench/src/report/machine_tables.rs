@@ -399,7 +399,7 @@ impl<'a> Machine<'a> {
         let mut rows = vec![["", "by"].map(Into::into).to_vec()];
         rows[0].extend(xs.iter().map(|x| format!("{x} B, ns")));
         for series in &record.series {
-            let cell = |x: &u64| series.at(*x).map_or(String::new(), |figure| cycles(figure));
+            let cell = |x: &u64| series.at(*x).map_or(String::new(), cycles);
             let mut row = vec![series.case.clone().unwrap_or_default(), series.name.clone()];
             row.extend(xs.iter().map(cell));
             rows.push(row);

@@ -35,7 +35,7 @@ pub struct Contents {
 }
 
 enum Source {
-    Directory(Directory),
+    Directory(Box<Directory>),
     Bucket(Box<SealedBucket>),
 }
 
@@ -65,7 +65,8 @@ impl Contents {
             let name = Escaped::name(&place).to_string();
             Arc::new(WrongReads::new(name, key.mac.algorithm()))
         });
-        let source = Source::Directory(Directory { manifest, index, place, tags: OnceLock::new() });
+        let source =
+            Source::Directory(Directory { manifest, index, place, tags: OnceLock::new() }.into());
         Ok(Contents { key: key.clone(), leaves, source, wrong_reads })
     }
 
@@ -122,7 +123,7 @@ impl Contents {
     /// Returns the number of entries, and the sum of their sizes in bytes.
     pub fn totals(&self) -> (u64, u64) {
         match &self.source {
-            Source::Directory(Directory { manifest, .. }) => (manifest.entries, manifest.bytes),
+            Source::Directory(directory) => (directory.manifest.entries, directory.manifest.bytes),
             Source::Bucket(bucket) => (bucket.root().entries, bucket.root().bytes),
         }
     }
@@ -152,7 +153,7 @@ impl Contents {
         start: &[u8],
     ) -> Box<dyn Iterator<Item = Result<Entry, Error>> + 'a> {
         let Directory { manifest, index, .. } = match &self.source {
-            Source::Directory(directory) => directory,
+            Source::Directory(directory) => &**directory,
             Source::Bucket(bucket) => return Box::new(bucket.entries_from(path, start)),
         };
         let places = index.from(manifest, &self.leaves, start);
@@ -168,7 +169,7 @@ impl Contents {
     /// path. In a bucket, names with empty segments are left out.
     pub fn children(&self, directory: &[u8]) -> Result<Vec<Entry>, Error> {
         let Directory { manifest, index, .. } = match &self.source {
-            Source::Directory(directory) => directory,
+            Source::Directory(directory) => &**directory,
             Source::Bucket(bucket) => return bucket.children(directory),
         };
         let (mut children, mut start) = (Vec::new(), directory.to_vec());
@@ -240,9 +241,10 @@ impl Contents {
     }
 
     fn find(&self, path: &[u8]) -> Result<IndexPlace, Error> {
-        let Source::Directory(Directory { manifest, index, .. }) = &self.source else {
+        let Source::Directory(directory) = &self.source else {
             return Err(missing(path));
         };
+        let Directory { manifest, index, .. } = &**directory;
         let found = index.from(manifest, &self.leaves, path).next().transpose()?;
         let found = found.filter(|place| place.entry.path == path);
         found.ok_or_else(|| missing(path))

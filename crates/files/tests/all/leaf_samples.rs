@@ -132,10 +132,14 @@ fn all_leaves_can_be_read_and_a_damaged_one_is_found() {
     let of = |number| changed.iter().find(|(is, _)| *is == number).map_or("unchanged", |is| is.1);
     let expected = [0, 1, 2, 3, 5, 6].map(|number| format!("f{number}: {}", of(number)));
     assert_eq!(verdicts, expected);
-    let ranges =
-        [vec![2 * LEAF..3 * LEAF], vec![4 * LEAF..5 * LEAF, 7 * LEAF..9 * LEAF, 599 * LEAF..end]];
-    let found: Vec<_> = damages.iter().map(|damage| damage.ranges.clone()).collect();
-    assert_eq!(found, ranges);
+    let ranges = [
+        vec![(2 * LEAF, 3 * LEAF)],
+        vec![(4 * LEAF, 5 * LEAF), (7 * LEAF, 9 * LEAF), (599 * LEAF, end)],
+    ];
+    let pairs = |damage: &Damage| -> Vec<_> {
+        damage.ranges.iter().map(|range| (range.start, range.end)).collect()
+    };
+    assert_eq!(damages.iter().map(pairs).collect::<Vec<_>>(), ranges);
     assert_eq!(
         damages.iter().map(|damage| (damage.leaves, damage.of)).collect::<Vec<_>>(),
         [(1, 5), (4, 600)]

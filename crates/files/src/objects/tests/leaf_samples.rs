@@ -12,11 +12,14 @@ use crate::leaves::content::Contents;
 use crate::objects::{Folder, Listed, ManifestKey, ObjectManifest, Tagger, Unread};
 use crate::position::{Arcs, Positions};
 
+/// The names of objects, and the ranges of them that were read.
+type Ranges = Vec<(Vec<u8>, Range<u64>)>;
+
 /// Reads objects in memory, and notes the ranges.
 struct Reader<'a> {
     mac: &'a AnyMac,
     objects: &'a Objects,
-    ranges: Vec<(Vec<u8>, Range<u64>)>,
+    ranges: Ranges,
     /// An object whose ranges cannot be read.
     denied: &'static str,
 }
@@ -59,7 +62,7 @@ fn audit(
     plan: &Plan,
     objects: &Objects,
     denied: &'static str,
-) -> (Vec<String>, Tally, Vec<(Vec<u8>, Range<u64>)>) {
+) -> (Vec<String>, Tally, Ranges) {
     let (key, raw) = keys("PMAC-AES128");
     let manifest_key = ManifestKey::new(&key.mac, &raw);
     let manifest = ObjectManifest::open(&manifest_key, place).unwrap();
