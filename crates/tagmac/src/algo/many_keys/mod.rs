@@ -77,7 +77,7 @@ pub trait ManyKeys: Sized {
 }
 
 /// A MAC for many short messages, each under its own key that is kept as bytes. It suits a server
-/// that checks packets of many devices and has no memory for a [`Pmac`] of each.
+/// that checks packets of many devices and has no memory for a [`Pmac`](crate::Pmac) of each.
 ///
 /// It holds no key. Messages of up to 32 pieces and a last block (528 bytes for PMAC) are processed
 /// side by side, one per lane of a vector. This is several times as fast as one at a time. Three
