@@ -5,7 +5,7 @@ pub mod calls;
 pub mod ceilings;
 pub mod cold;
 pub mod command;
-mod java;
+pub mod java;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "reads")]
