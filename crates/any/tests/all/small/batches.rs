@@ -178,6 +178,7 @@ fn raw_keys_of_poly1305_aes_are_its_keys() {
             let mac = Poly1305Aes::with_level(key, level);
             mac.tag_with(nonce, message).expect("no limit")
         };
-        raw_keys!(set, tag, |i: u8| ([i.wrapping_mul(7); 32], [!i; 16]));
+        // With r = 0 the tag is the pad, whatever the message.
+        raw_keys!(set, tag, |i: u8| ([!i; 32], [i; 16]));
     }
 }
