@@ -481,7 +481,7 @@ mod tests {
         let mut harness = harness(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
         for experiment in experiments::all() {
             let programs =
-                [experiments::command::NAME, experiments::tree::NAME, experiments::java::NAME];
+                [experiments::command::NAME, experiments::tree::NAME, crate::record::JAVA];
             if programs.contains(&experiment.name) {
                 continue;
             }

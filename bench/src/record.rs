@@ -12,6 +12,9 @@ use crate::measure::Figure;
 /// The lab's experiment. Its record is for `tagmac-lab` and is not on any page about tagmac.
 pub const LAB: &str = "lab";
 
+/// The experiment on the JVM.
+pub const JAVA: &str = "java";
+
 /// The results of an experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

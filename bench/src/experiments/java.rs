@@ -13,9 +13,8 @@ use tagmac_any::{Algorithm, AnyMac};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
-use crate::record::{Point, Record, Series};
+use crate::record::{JAVA, Point, Record, Series};
 
-pub const NAME: &str = "java";
 pub const ABOUT: &str =
     "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
 
@@ -51,9 +50,9 @@ struct Metric {
 
 /// Runs the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
-    let mut record = harness.record(NAME, ABOUT, "bytes of a message", "nanoseconds per call");
+    let mut record = harness.record(JAVA, ABOUT, "bytes of a message", "nanoseconds per call");
     record.missing.clear();
-    harness.begin(NAME, 2, budget);
+    harness.begin(JAVA, 2, budget);
     build()?;
     harness.step(&record)?;
     let folder = tempfile::tempdir()?;

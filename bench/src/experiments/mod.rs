@@ -5,7 +5,8 @@ pub mod calls;
 pub mod ceilings;
 pub mod cold;
 pub mod command;
-pub mod java;
+#[cfg(feature = "java")]
+mod java;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "reads")]
@@ -35,7 +36,7 @@ impl Experiment {
     /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
         // JMH needs Maven.
-        self.name != record::LAB && self.name != java::NAME
+        ![record::LAB, record::JAVA].contains(&self.name)
     }
 }
 
@@ -64,7 +65,8 @@ pub fn all() -> Vec<Experiment> {
     #[cfg(feature = "reads")]
     all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
-    all.push(own(java::NAME, java::ABOUT, 300, java::run));
+    #[cfg(feature = "java")]
+    all.push(own(record::JAVA, java::ABOUT, 300, java::run));
     #[cfg(feature = "lab")]
     all.push(own(record::LAB, lab::ABOUT, 420, lab::run));
     all
