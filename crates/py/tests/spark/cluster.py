@@ -14,7 +14,7 @@ from pathlib import Path
 import pyspark
 
 SPARK_HOME = Path(pyspark.__file__).parent
-START_SECONDS = 120
+START_SECONDS = 300
 
 
 class Cluster:
