@@ -1,6 +1,6 @@
 //! Tables of a key that pay for themselves from the second long message on.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::race::OnceBox;
 
@@ -15,20 +15,22 @@ pub(crate) struct Tables<T> {
     asked: Asked,
 }
 
-/// True once a message needed the tables. Two threads may both see that none did; then both do
-/// without.
-struct Asked(AtomicBool);
+/// 1 once a message needed the tables. Two threads may both see that none did; then both do without.
+///
+/// As long as a pointer: a shorter one would be followed by padding, into which a move of the key
+/// could copy secrets from the stack.
+struct Asked(AtomicUsize);
 
 impl Clone for Asked {
     fn clone(&self) -> Self {
-        Asked(AtomicBool::new(self.0.load(Ordering::Relaxed)))
+        Asked(AtomicUsize::new(self.0.load(Ordering::Relaxed)))
     }
 }
 
 impl<T> Tables<T> {
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Tables { made: OnceBox::new(), asked: Asked(AtomicBool::new(false)) }
+        Tables { made: OnceBox::new(), asked: Asked(AtomicUsize::new(0)) }
     }
 
     /// Returns the tables if they were made.
@@ -40,8 +42,8 @@ impl<T> Tables<T> {
     /// Returns whether this is the first message that needs the tables.
     #[inline(always)]
     pub(crate) fn is_first_use(&self) -> bool {
-        let first = !self.asked.0.load(Ordering::Relaxed);
-        self.asked.0.store(true, Ordering::Relaxed);
+        let first = self.asked.0.load(Ordering::Relaxed) == 0;
+        self.asked.0.store(1, Ordering::Relaxed);
         first
     }
 
