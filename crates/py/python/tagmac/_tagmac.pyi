@@ -876,10 +876,10 @@ if sys.platform != "win32":
         The manifest's seal is checked first: `InvalidTag` is raised if it is damaged, `WrongKey` if
         it belongs to another key. `threads` and `progress` are as in `seal`.
 
-        By default everything is read. `quick` reads nothing, `subset=(n, t)` reads part n of t
-        parts, `sample` a random share from 0 to 1, `sample_leaves` a random share of the leaves of
-        each file, and `max_bytes` random files of at most this size in all. The metadata of the
-        other files is compared. The file `ledger` keeps when each file was last read, and
+        By default everything is read. `quick` reads nothing, and `subset=(n, t)` reads part n of t
+        parts. `sample` reads a random share from 0 to 1, `sample_leaves` a random share of the
+        leaves of each file, and `max_bytes` random files of at most this size in all. The metadata
+        of the other files is compared. The file `ledger` keeps when each file was last read, and
         `oldest_first` chooses by it. The file `pin` keeps the last manifest, and `InvalidTag` is
         raised for an older one or a fork. `expect` is the only seal that is accepted. `paths`
         limits the audit to the entries at and below these paths in the directory.
@@ -990,8 +990,8 @@ if sys.platform != "win32":
 
         @property
         def leaves(self) -> int | None:
-            """Number of leaves of all sealed files, where a file without leaf tags is one; None unless
-            leaves were sampled.
+            """Number of leaves of all sealed files, where a file without leaf tags is one; None
+            unless leaves were sampled.
             """
 
         @property
