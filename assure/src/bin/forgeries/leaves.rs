@@ -1,6 +1,7 @@
 //! Leaves and leaf tags, altered, swapped and mixed from each other: between places of a file, files,
 //! versions, lengths of leaves and keys. A reader must accept only the sealed bytes.
 
+use std::cell::RefCell;
 use std::error::Error;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -26,7 +27,8 @@ struct Tree {
     leaves: Vec<Leaf>,
     /// The leaf tags, written to in place.
     file: File,
-    contents: Contents,
+    contents: RefCell<Contents>,
+    open: Box<dyn Fn() -> Contents>,
 }
 
 /// A leaf and its place.
@@ -100,7 +102,9 @@ impl Tree {
         let sealed = ManifestOptions { leaves: Some(leaf), ..ManifestOptions::default() };
         let options = SealOptions { sealed, ..SealOptions::new(&directory, &manifest) };
         Sealing::new(&key, raw, options)?.run(&())?;
-        let contents = Contents::open(&key, raw, &manifest)?;
+        let raw = RawKey { algorithm: raw.algorithm, bytes: raw.bytes.clone() };
+        let open = move || Contents::open(&key, &raw, &manifest).expect("the sealed manifest");
+        let contents = open();
         let (mut leaves, mut tag) = (Vec::new(), 0);
         for (&path, bytes) in NAMES.iter().zip(files) {
             let content = contents.content(path, Path::new("file"))?;
@@ -112,11 +116,11 @@ impl Tree {
             }
         }
         let file = File::options().read(true).write(true).open(place.join("m.1.leaves"))?;
-        Ok(Tree { leaves, file, contents })
+        Ok(Tree { leaves, file, contents: contents.into(), open: Box::new(open) })
     }
 
     fn content(&self, path: &[u8]) -> Result<SealedContent, Box<dyn Error>> {
-        Ok(self.contents.content(path, Path::new("file"))?)
+        Ok(self.contents.borrow().content(path, Path::new("file"))?)
     }
 
     fn tags(&self) -> Result<Vec<u8>, Box<dyn Error>> {
@@ -125,8 +129,11 @@ impl Tree {
         Ok(tags)
     }
 
+    /// Writes a leaf tag. A reader keeps those that it has read, so a new one reads it.
     fn put(&self, leaf: &Leaf, tag: &[u8]) -> Result<(), Box<dyn Error>> {
-        Ok(self.file.write_all_at(tag, TAG as u64 * (leaf.tag + 1))?)
+        self.file.write_all_at(tag, TAG as u64 * (leaf.tag + 1))?;
+        self.contents.replace((self.open)());
+        Ok(())
     }
 }
 
