@@ -15,7 +15,7 @@ class Job:
     caveat: str  # what it cannot show
     levels: bool = False  # whether it checks on five levels, and less on CPUs with fewer
     builds: bool = False  # whether it builds everything that it needs
-    weekly: bool = False  # whether `--quick` runs it only by name, because it takes long
+    compiles: bool = False  # whether it compiles everything again; `--quick` then runs it only by name
     full_only: tuple = ()  # planted bugs that are detected only in full runs
 
     def program(self, repo, target):
@@ -152,6 +152,7 @@ JOBS = [
         "Parsers are called from memory: files, threads, stores, Python and OpenSSL are not tested. Arguments are "
         "parsed but not run. C is called from Rust, with valid or null pointers",
         builds=True,
+        compiles=True,
     ),
     Job(
         "memory",
@@ -166,6 +167,7 @@ JOBS = [
         "provider for OpenSSL are not called. Leaks are not looked for",
         levels=True,
         full_only=("bytes-never-written",),
+        compiles=True,
     ),
     Job(
         "coverage",
@@ -181,7 +183,7 @@ JOBS = [
         "do not count. In a full run 98 % of the regions of the library, crates/files, the command and the C library "
         "must run, in tests or under the failing calls of the job `faults`. A line that runs may still be wrong",
         builds=True,
-        weekly=True,
+        compiles=True,
     ),
     Job(
         "mutation",
@@ -197,6 +199,7 @@ JOBS = [
         "In the MACs' own files (algo) tests must find 95 % of the mutants that can change a result. That the others "
         "cannot was judged by reading; readers can check the reasons",
         builds=True,
+        compiles=True,
     ),
     Job(
         "bugs",
@@ -208,6 +211,7 @@ JOBS = [
         caveat="One place for each fault, chosen by hand, built without optimisation. For two classes we "
         "found no report by another project. Three faults need x86-64, and one of them is found only on a CPU "
         "emulated by qemu",
+        compiles=True,
     ),
     Job(
         "secrets",

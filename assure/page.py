@@ -6,7 +6,7 @@ HEAD = """# Assurance
 
 These jobs look for faults in this library. To run them yourself:
 
-    scripts/assure --quick      # all jobs but coverage, minutes
+    scripts/assure --quick      # in minutes, without bugs, coverage, fuzz, memory and mutation
     scripts/assure              # in full, hours
 
 Each job counts its checks and must reach a fixed minimum. Each also runs again with planted bugs, and must fail

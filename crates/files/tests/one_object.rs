@@ -4,7 +4,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
@@ -44,12 +46,28 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A folder that notes its requests.
-struct Noting(Folder, Arc<Mutex<Vec<String>>>);
+/// A folder that notes its requests. Readers in pieces wait for each other, if there is a meeting.
+struct Noting(Folder, Arc<Mutex<Vec<String>>>, Option<Meeting>);
 
 impl Noting {
     fn note(&self, request: String) {
         self.1.lock().unwrap().push(request);
+    }
+}
+
+/// Where two threads wait for each other. Fails if one of them never comes.
+#[derive(Default)]
+struct Meeting(Mutex<usize>, Condvar);
+
+impl Meeting {
+    fn attend(&self) {
+        let mut arrived = self.0.lock().unwrap();
+        *arrived += 1;
+        self.1.notify_all();
+        let wait = Duration::from_secs(60);
+        let (_arrived, waited) =
+            self.1.wait_timeout_while(arrived, wait, |arrived| *arrived < 2).unwrap();
+        assert!(!waited.timed_out(), "one look-up waits for another in a different shard");
     }
 }
 
@@ -70,6 +88,7 @@ impl Place for Noting {
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, Error> {
         self.note(format!("pieces of {file}"));
+        self.2.iter().for_each(Meeting::attend);
         self.0.read_pieces(file, size, take)
     }
 
@@ -105,7 +124,7 @@ fn name(number: usize) -> String {
 }
 
 #[test]
-fn one_of_a_million_objects_needs_two_requests_and_a_mebibyte() {
+fn one_of_a_million_objects_needs_two_requests_a_mebibyte_and_no_other_thread() {
     let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let raw = RawKey::new(algorithm, vec![7; 16].into()).unwrap();
     let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
@@ -129,7 +148,7 @@ fn one_of_a_million_objects_needs_two_requests_and_a_mebibyte() {
     }
     for number in [0, 1, 65_535, 65_536, 500_000, OBJECTS - 1] {
         let requests = Arc::default();
-        let noting = Noting(Folder::new(place.path()), Arc::clone(&requests));
+        let noting = Noting(Folder::new(place.path()), Arc::clone(&requests), None);
         let before = USED.load(Relaxed);
         PEAK.store(before, Relaxed);
         let contents = Contents::open_bucket(&key, &raw, Box::new(noting)).unwrap();
@@ -151,4 +170,14 @@ fn one_of_a_million_objects_needs_two_requests_and_a_mebibyte() {
             assert!(content.is_sealed(0, b"x").unwrap() && !content.is_sealed(0, b"y").unwrap());
         }
     }
+
+    // Two shards are looked into at once.
+    let noting = Noting(Folder::new(place.path()), Arc::default(), Some(Meeting::default()));
+    let contents = Contents::open_bucket(&key, &raw, Box::new(noting)).unwrap();
+    thread::scope(|scope| {
+        for number in [0, OBJECTS - 1] {
+            let (contents, path) = (&contents, name(number));
+            scope.spawn(move || contents.entry(path.as_bytes()).unwrap().unwrap());
+        }
+    });
 }

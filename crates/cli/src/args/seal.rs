@@ -225,7 +225,7 @@ pub struct NightArgs {
     pub sample: Option<f64>,
     /// Read a random share of the leaves of each file; needs leaf tags
     ///
-    /// A file without leaf tags, as it is not longer than a leaf, counts as one leaf. Nothing is kept
+    /// A file that is not longer than a leaf has no leaf tags. It counts as one leaf. Nothing is kept
     /// in the ledger.
     #[arg(long, value_name = "SHARE", value_parser = NightArgs::share, help_heading = "Every night")]
     #[arg(conflicts_with_all = ["max_bytes", "oldest_first"], hide_short_help = true)]

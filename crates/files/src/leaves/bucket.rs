@@ -96,6 +96,10 @@ impl SealedBucket {
         self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn scanned(&self) -> MutexGuard<'_, Scanned> {
+        self.scanned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn kept(&self, number: usize) -> Option<Arc<OpenShard>> {
         let mut shards = self.shards();
         let at = shards.iter().position(|(kept, _)| *kept == number)?;
@@ -178,14 +182,16 @@ impl SealedBucket {
         if let Some(shard) = self.kept(number) {
             return Ok(shard.locate(name));
         }
-        let mut scanned = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
-        match &scanned.last {
-            Some((last, found)) if last == name => return Ok(found.clone()),
-            _ if scanned.shards.contains(&number) => {
-                drop(scanned);
-                return Ok(self.shard(number)?.locate(name));
+        let is_first = {
+            let mut scanned = self.scanned();
+            if let Some((_, found)) = scanned.last.as_ref().filter(|(last, _)| last == name) {
+                return Ok(found.clone());
             }
-            _ => {}
+            // Marked before it is read: other threads read it once in all, and keep it.
+            scanned.shards.insert(number)
+        };
+        if !is_first {
+            return Ok(self.shard(number)?.locate(name));
         }
         let (file, of) = (record.file_name(), (self.root.version, self.root.header.leaves));
         let shown = self.place.shown_file(&file);
@@ -195,8 +201,7 @@ impl SealedBucket {
             return Err(missing_shard(&shown));
         }
         let found = scan.finish(&shown)?;
-        scanned.shards.insert(number);
-        scanned.last = Some((name.to_vec(), found.clone()));
+        self.scanned().last = Some((name.to_vec(), found.clone()));
         Ok(found)
     }
 
