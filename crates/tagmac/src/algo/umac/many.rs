@@ -16,7 +16,7 @@ use crate::wipe::wipe;
 
 /// The maximum length in bytes of messages that are hashed side by side. Longer ones fill vectors
 /// by themselves.
-const MAX_SIDE_BY_SIDE: usize = 256;
+const MAX_SIDE_BY_SIDE: usize = 512;
 
 impl<const T: usize> UmacHash<T> {
     /// The digests of messages of one length and at most one chunk, one message per word of a
