@@ -65,6 +65,7 @@ def kill_at(proxy, killed, processes, path, **more):
     proxy.rules.append(rule)
 
 
+@pytest.mark.slow
 def test_killed_python_workers_change_nothing(spark, proxy, cluster, filled, ref, where, tmp_path):
     plain = sealed(spark, filled, ref, tmp_path / "plain")
     killed = []
@@ -229,6 +230,7 @@ def test_a_listing_that_somebody_changes_is_refused(spark, filled, ref, where, m
     assert files(where) == {}
 
 
+@pytest.mark.slow
 def test_a_listing_that_fails_leaves_nothing(spark, s3, bucket, proxy, ref, where):
     fill(s3, bucket, {f"p/{n:04}": b"" for n in range(1100)})
     # All names except the first, in tasks: the driver asks for single names.

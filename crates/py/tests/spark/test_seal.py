@@ -398,6 +398,7 @@ def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypat
     assert main(["audit", where, prefix, "-k", key]) == 1
 
 
+@pytest.mark.slow
 def test_the_command_by_itself_and_by_spark_submit(cluster, proxy, s3, bucket, tmp_path, ref):
     fill(s3, bucket, OBJECTS)
     run = lambda *command: subprocess.run(  # noqa: E731
