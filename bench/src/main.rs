@@ -69,7 +69,7 @@ fn command() -> Command {
         Command::new(name).about(about).args([&out, &quick, &minutes, &passes, &names])
     };
     let experiments = experiments::all();
-    Command::new("bench")
+    let bench = Command::new("bench")
         .about("Measures tagmac and other libraries")
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -86,7 +86,10 @@ fn command() -> Command {
                  bench/record",
         ))
         .subcommand(cliffs::command())
-        .subcommand(counts::command())
+        .subcommand(counts::command());
+    #[cfg(feature = "reads")]
+    let bench = bench.subcommand(experiments::reads::serve_command());
+    bench
 }
 
 fn keep(out: &Arg) -> Command {
@@ -105,6 +108,8 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
         "docs" => return report::write_docs(),
         cliffs::NAME => return cliffs::run(args),
         counts::NAME => return counts::run(args),
+        #[cfg(feature = "reads")]
+        experiments::reads::SERVE => return experiments::reads::serve(args),
         _ => {}
     }
     let out: &PathBuf = args.get_one("out").expect("it has a default");

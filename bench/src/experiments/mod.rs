@@ -10,7 +10,7 @@ mod java;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "reads")]
-mod reads;
+pub mod reads;
 pub mod threads;
 pub mod tree;
 

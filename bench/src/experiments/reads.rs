@@ -13,9 +13,10 @@ mod tink;
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::{Arg, ArgMatches, Command, value_parser};
 use cpu_time::ProcessTime;
 use tagmac::isa::Level;
 use tagmac_any::Algorithm;
@@ -37,6 +38,21 @@ use tink::Tink;
 
 pub const NAME: &str = "reads";
 pub const ABOUT: &str = "verified reads of ranges of a file in the page cache";
+
+/// The subcommand that mounts a file without verification.
+pub const SERVE: &str = "serve";
+
+/// Returns the subcommand [`SERVE`].
+pub fn serve_command() -> Command {
+    let place = |name| Arg::new(name).required(true).value_parser(value_parser!(PathBuf));
+    Command::new(SERVE).hide(true).args([place("file"), place("dir")])
+}
+
+/// Runs the subcommand [`SERVE`].
+pub fn serve(args: &ArgMatches) -> Result<(), Failure> {
+    let place = |name| args.get_one::<PathBuf>(name).expect("it is required");
+    mounted::serve(place("file"), place("dir"))
+}
 
 /// The minimum of rounds for a figure. The first round is not counted.
 const MIN_ROUNDS: usize = 3;

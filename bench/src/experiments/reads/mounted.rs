@@ -10,13 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry,
-    ReplyOpen, Request,
+    Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
+    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, ReplyOpen, Request,
 };
 use rustix::fs::{Advice, fadvise};
 use tagmac_files::read::threads;
 
+use super::SERVE;
 use crate::experiments::command::tagmac_beside;
 use crate::failure::Failure;
 
@@ -98,65 +98,64 @@ impl Filesystem for PassThrough {
     }
 }
 
+/// Mounts a file at a directory without verification, until it is unmounted.
+pub fn serve(path: &Path, point: &Path) -> Result<(), Failure> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let mut config = Config::default();
+    config.mount_options = vec![MountOption::RO, MountOption::DefaultPermissions];
+    config.n_threads = Some(threads(0));
+    let served = PassThrough { file, bytes, buffers: Mutex::default() };
+    let session = fuser::spawn_mount(served, point, &config)?;
+    eprintln!("{MOUNTED}");
+    Ok(session.join()?)
+}
+
+/// The end of the line that a program writes once the mount is there.
+const MOUNTED: &str = "mounted";
+
 /// A mounted file, and the program that serves it.
 pub struct Mounted {
     /// The file below the mount.
     file: File,
     point: PathBuf,
-    server: Server,
-}
-
-enum Server {
-    /// Threads of this program.
-    Own(Option<BackgroundSession>),
-    Command(Child),
+    server: Child,
 }
 
 impl Mounted {
     /// Mounts a file at a new directory without verification. `None` if this may not mount.
     pub fn pass_through(path: &Path, point: PathBuf) -> Result<Option<Mounted>, Failure> {
-        let file = File::open(path)?;
-        let bytes = file.metadata()?.len();
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::RO, MountOption::DefaultPermissions];
-        config.n_threads = Some(threads(0));
-        fs::create_dir(&point)?;
-        let served = PassThrough { file, bytes, buffers: Mutex::default() };
-        let session = match fuser::spawn_mount(served, &point, &config) {
-            Ok(session) => session,
-            Err(error) => {
-                println!("left out: a mount: {error}");
-                return Ok(None);
-            }
-        };
-        let server = Server::Own(Some(session));
-        Ok(Some(Mounted { file: File::open(point.join(NAME))?, point, server }))
+        // A program of its own, as `tagmac mount` is one.
+        let mut program = Command::new(std::env::current_exe()?);
+        program.arg(SERVE).arg(path);
+        Mounted::start(program, point)
     }
 
     /// Seals a directory with leaf tags, and mounts it at a new directory by `tagmac mount`. `None`
     /// if the command cannot mount.
     pub fn verified(tree: &Path, point: PathBuf) -> Result<Option<Mounted>, Failure> {
         let tagmac = tagmac_beside()?;
-        let place = point.parent().expect("it is in a directory");
-        let run = |words: &[&str]| Command::new(&tagmac).args(words).current_dir(place).output();
+        let place = point.parent().expect("it is in a directory").to_path_buf();
+        let run = |words: &[&str]| Command::new(&tagmac).args(words).current_dir(&place).output();
         run(&["keygen", "-o", "key"])?;
-        let tree = tree.to_string_lossy();
-        run(&["seal", "-k", "key", "--leaves", &tree, "-o", "mounted.manifest"])?;
+        let text = tree.to_string_lossy();
+        run(&["seal", "-k", "key", "--leaves", &text, "-o", "mounted.manifest"])?;
+        let mut program = Command::new(&tagmac);
+        program.args(["mount", "-k", "key", "mounted.manifest"]).arg(tree).current_dir(place);
+        Mounted::start(program, point)
+    }
+
+    /// Runs a program with a new directory as its last argument, and waits until it is a mount.
+    fn start(mut program: Command, point: PathBuf) -> Result<Option<Mounted>, Failure> {
         fs::create_dir(&point)?;
-        let mut child = Command::new(&tagmac)
-            .args(["mount", "-k", "key", "mounted.manifest", &tree])
-            .arg(&point)
-            .current_dir(place)
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut server = program.arg(&point).stderr(Stdio::piped()).spawn()?;
         let mut line = String::new();
-        BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut line)?;
-        if !line.ends_with("mounted\n") {
-            child.wait()?;
-            println!("left out: {}", line.trim_end());
+        BufReader::new(server.stderr.take().expect("a pipe")).read_line(&mut line)?;
+        if !line.trim_end().ends_with(MOUNTED) {
+            server.wait()?;
+            println!("left out: a mount: {}", line.trim_end());
             return Ok(None);
         }
-        let server = Server::Command(child);
         Ok(Some(Mounted { file: File::open(point.join(NAME))?, point, server }))
     }
 
@@ -172,9 +171,8 @@ impl Mounted {
 
     /// Returns the processor time of a program that serves the mount.
     pub fn served(&self) -> Result<Duration, Failure> {
-        let Server::Command(child) = &self.server else { return Ok(Duration::ZERO) };
         let mut nanos = 0;
-        for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
+        for task in fs::read_dir(format!("/proc/{}/task", self.server.id()))? {
             let text = fs::read_to_string(task?.path().join("schedstat"))?;
             nanos += text.split(' ').next().unwrap_or_default().parse::<u64>()?;
         }
@@ -189,9 +187,6 @@ impl Drop for Mounted {
             self.file = other;
         }
         let _ = Command::new("umount").arg(&self.point).status();
-        match &mut self.server {
-            Server::Own(session) => drop(session.take()),
-            Server::Command(child) => drop(child.wait()),
-        }
+        let _ = self.server.wait();
     }
 }

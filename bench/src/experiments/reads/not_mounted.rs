@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 
+pub fn serve(_: &Path, _: &Path) -> Result<(), Failure> {
+    Err("only Linux can mount a file".into())
+}
+
 /// A mounted file.
 pub enum Mounted {}
 
