@@ -29,19 +29,33 @@ impl Drop for HashKey {
     }
 }
 
-/// The number of key blocks for each use: the pads, NH, POLY, L3-HASH and its last step.
-type Uses = [usize; 5];
+/// Blocks of KDF for one use: the use's number, the first i and the number of blocks.
+type Use = (u64, u64, usize);
 
-/// The maximum number of key blocks: that of UMAC-128 with a cipher that has a key of 32 bytes.
-const MAX_BLOCKS: usize = 2 + nh::KEY_BYTES / 16 + 24 * STREAMS / 16 + 4 * STREAMS + 1;
+/// The maximum number of short keys' blocks: that of UMAC-128 with a cipher that has a key of 32
+/// bytes.
+const MAX_SHORT: usize = 2 + 24 * STREAMS / 16 + 4 * STREAMS + 1 + (STREAMS - 1);
 
-/// KDF: AES_K(use || i), i = 1, 2, .., for each use in turn. All blocks are encrypted at once, so
-/// that vectors are full.
+/// The blocks of the short keys: the key of the pads, those of POLY and L3-HASH, and the end of
+/// NH's key. All are encrypted at once, so that vectors are full. Wiped on drop.
+pub(super) struct ShortKeys {
+    blocks: [Block; MAX_SHORT],
+    /// The length of the key of the pads in bytes.
+    pads: usize,
+    streams: usize,
+}
+
+impl Drop for ShortKeys {
+    fn drop(&mut self) {
+        wipe(&mut self.blocks, [0; 16]);
+    }
+}
+
+/// KDF: AES_K(use || i), for each use in turn.
 struct Derive<'a, C> {
     cipher: &'a C,
-    uses: &'a Uses,
+    uses: &'a [Use],
     out: &'a mut [Block],
-    nh: &'a mut NhKey,
 }
 
 impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
@@ -53,48 +67,102 @@ impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
         let keys = self.cipher.keys(isa);
         let mut whitening = C::whitening(isa, &keys);
         let mut rest = &mut *self.out;
-        for (number, blocks) in (0u128..).zip(self.uses) {
+        for (number, first, blocks) in self.uses {
             let (now, later) = rest.split_at_mut(*blocks);
-            for (i, block) in (1u128..).zip(now) {
-                *block = (number << 64 | i).to_be_bytes().xor(&whitening);
+            for (i, block) in (*first..).zip(now) {
+                *block = input(*number, i).xor(&whitening);
             }
             rest = later;
         }
         wipe(slice::from_mut(&mut whitening), [0; 16]);
         C::encrypt_blocks(isa, &keys, self.out);
-        let [pads, nh, ..] = *self.uses;
-        for (i, unit) in self.out[pads..][..nh].iter().enumerate() {
-            self.nh.set(i, unit);
+    }
+}
+
+/// KDF of NH's first units, in place.
+struct DeriveNh<'a, C> {
+    cipher: &'a C,
+    nh: &'a mut NhKey,
+}
+
+impl<C: Cipher<Block = Block>> Kernel for DeriveNh<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let keys = self.cipher.keys(isa);
+        let mut whitening = C::whitening(isa, &keys);
+        let mut halves = self.nh.first_units();
+        for (first, half) in (1..).zip(&mut halves) {
+            for (j, unit) in (0..).zip(half.iter_mut()) {
+                *unit = input(1, first + 2 * j).xor(&whitening);
+            }
+        }
+        wipe(slice::from_mut(&mut whitening), [0; 16]);
+        for half in halves {
+            C::encrypt_blocks(isa, &keys, half);
+            for unit in half {
+                *unit = nh::words(unit);
+            }
         }
     }
 }
 
-impl HashKey {
-    /// Derives the keys of `streams` streams, with zeros for the others, and as much of the key of
-    /// the pads as `pads_key` can hold.
+/// KDF's input for block i of a use.
+#[inline(always)]
+fn input(number: u64, i: u64) -> Block {
+    ((number as u128) << 64 | i as u128).to_be_bytes()
+}
+
+impl ShortKeys {
+    /// Derives the short keys of `streams` streams, and a key of the pads of `pads` bytes.
     pub(super) fn derive<C: Cipher<Block = Block>>(
         cipher: &C,
         level: Level,
         streams: usize,
-        pads_key: &mut [u8],
-    ) -> HashKey {
-        let mut key = HashKey {
-            nh: NhKey::ZERO,
-            poly64: [PolyKey::<u64>::ZERO; STREAMS],
-            poly128: [PolyKey::<u128>::ZERO; STREAMS],
-            l3: [L3Key::ZERO; STREAMS],
-        };
-        let nh = nh::CHUNK / 16 + streams - 1;
-        let poly = (24 * streams).div_ceil(16);
-        let uses = [pads_key.len().div_ceil(16), nh, poly, 4 * streams, 1];
-        let mut blocks = [[0; 16]; MAX_BLOCKS];
-        let blocks = &mut blocks[..uses.iter().sum()];
-        level.run(Derive { cipher, uses: &uses, out: blocks, nh: &mut key.nh });
+        pads: usize,
+    ) -> ShortKeys {
+        let mut short = ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams };
+        let (poly, l3) = ((24 * streams).div_ceil(16), 4 * streams);
+        let nh = (1, nh::FIRST_UNITS as u64 + 1, streams - 1);
+        let uses = [(0, 1, pads.div_ceil(16)), nh, (2, 1, poly), (3, 1, l3), (4, 1, 1)];
+        let blocks = uses.iter().map(|(.., blocks)| blocks).sum();
+        level.run(Derive { cipher, uses: &uses, out: &mut short.blocks[..blocks] });
+        short
+    }
 
-        let (pads, rest) = blocks.split_at(uses[0]);
-        pads_key.copy_from_slice(&pads.as_flattened()[..pads_key.len()]);
-        let (poly, rest) = rest[nh..].split_at(poly);
+    /// Returns the key of the pads.
+    pub(super) fn pads(&self) -> &[u8] {
+        &self.blocks.as_flattened()[..self.pads]
+    }
+}
+
+impl HashKey {
+    /// No key.
+    pub(super) const ZERO: HashKey = HashKey {
+        nh: NhKey::ZERO,
+        poly64: [PolyKey::<u64>::ZERO; STREAMS],
+        poly128: [PolyKey::<u128>::ZERO; STREAMS],
+        l3: [L3Key::ZERO; STREAMS],
+    };
+
+    /// Sets the keys of the streams of `short`. Those of other streams stay zero.
+    // In place: a copy of this many bytes would cost as much as a short message.
+    pub(super) fn derive<C: Cipher<Block = Block>>(
+        &mut self,
+        cipher: &C,
+        level: Level,
+        short: &ShortKeys,
+    ) {
+        level.run(DeriveNh { cipher, nh: &mut self.nh });
+        let streams = short.streams;
+        let (nh, rest) = short.blocks[short.pads.div_ceil(16)..].split_at(streams - 1);
+        let (poly, rest) = rest.split_at((24 * streams).div_ceil(16));
         let (l3, l3_xor) = rest.split_at(4 * streams);
+        for (i, unit) in (nh::FIRST_UNITS..).zip(nh) {
+            self.nh.set(i, unit);
+        }
         let poly = poly.as_flattened().as_chunks::<24>().0;
         let l3 = l3.as_flattened().as_chunks().0;
         let l3_xor = l3_xor.as_flattened().as_chunks().0;
@@ -103,11 +171,9 @@ impl HashKey {
             let k64 = u64::from_be_bytes(*k64) & 0x01ffffff_01ffffff;
             let k128 = u128::from_be_bytes(*k128.first_chunk().expect("16 bytes"))
                 & 0x01ffffff_01ffffff_01ffffff_01ffffff;
-            key.poly64[s] = PolyKey::new(k64);
-            key.poly128[s] = PolyKey::new(k128);
-            key.l3[s] = L3Key::new(&l3[s], &l3_xor[s]);
+            self.poly64[s] = PolyKey::new(k64);
+            self.poly128[s] = PolyKey::new(k128);
+            self.l3[s] = L3Key::new(&l3[s], &l3_xor[s]);
         }
-        wipe(blocks, [0; 16]);
-        key
     }
 }

@@ -34,7 +34,7 @@ use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
 use crate::mac::Mac;
 use crate::tag::Tag;
-use crate::wipe::wipe;
+use key::{HashKey, ShortKeys};
 use nh::{CHUNK, STREAMS};
 use pad::{finalize, pads_in_block};
 
@@ -52,7 +52,10 @@ impl<const T: usize> UmacHash<T> {
     /// As [`new`](UmacHash::new), on a given level.
     pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         let level = Umac::<Aes128, T>::passing(level);
-        UmacHash::from_cipher(&Aes128::new(key, level), level, &mut [])
+        let cipher = Aes128::new(key, level);
+        let mut hash = UmacHash { key: HashKey::ZERO, level };
+        hash.key.derive(&cipher, level, &ShortKeys::derive(&cipher, level, T, 0));
+        hash
     }
 }
 
@@ -126,12 +129,13 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     }
 
     fn build(key: &C::Key, level: Level) -> Self {
-        let mut pads_key = [0; 32];
-        let pads_key = &mut pads_key[..C::KEY_BYTES];
-        let hash = UmacHash::from_cipher(&C::new(key, level), level, pads_key);
-        let cipher = C::from_slice(pads_key, level).expect("a key of the cipher's length");
-        wipe(pads_key, 0);
-        Umac { hash, cipher }
+        let cipher = C::new(key, level);
+        let short = ShortKeys::derive(&cipher, level, T, C::KEY_BYTES);
+        // Made first, because CPUs derive NH's key while they wait for this key schedule.
+        let pads = C::from_slice(short.pads(), level).expect("a key of the cipher's length");
+        let mut mac = Umac { hash: UmacHash { key: HashKey::ZERO, level }, cipher: pads };
+        mac.hash.key.derive(&cipher, level, &short);
+        mac
     }
 }
 

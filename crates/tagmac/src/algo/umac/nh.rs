@@ -26,6 +26,9 @@ const GROUP: usize = 2 * UNIT;
 /// The length in bytes of the key for all streams.
 pub(super) const KEY_BYTES: usize = CHUNK + (STREAMS - 1) * UNIT;
 
+/// The number of units for one stream. Each further stream needs one more.
+pub(super) const FIRST_UNITS: usize = CHUNK / UNIT;
+
 /// The key of NH in units. Even and odd units are stored separately.
 #[derive(Clone)]
 pub(super) struct NhKey {
@@ -49,14 +52,17 @@ impl NhKey {
         wipe(&mut self.odd.0, [0; UNIT]);
     }
 
-    /// Sets unit `i` from the key's bytes: big-endian words of 32 bits.
-    #[inline(always)]
+    /// Sets unit `i` from the key's bytes.
     pub(super) fn set(&mut self, i: usize, bytes: &Block) {
         let unit =
             if i.is_multiple_of(2) { &mut self.even.0[i / 2] } else { &mut self.odd.0[i / 2] };
-        for (word, bytes) in unit.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
-            *word = [bytes[3], bytes[2], bytes[1], bytes[0]];
-        }
+        *unit = words(bytes);
+    }
+
+    /// The first units: the even ones and the odd ones.
+    #[inline(always)]
+    pub(super) fn first_units(&mut self) -> [&mut [Block]; 2] {
+        [&mut self.even.0[..FIRST_UNITS / 2], &mut self.odd.0[..FIRST_UNITS / 2]]
     }
 
     /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
@@ -252,6 +258,14 @@ impl NhKey {
         }
         words
     }
+}
+
+/// A unit of the key's bytes, which are big-endian words of 32 bits.
+#[inline(always)]
+pub(super) fn words(bytes: &Block) -> Block {
+    let mut unit = *bytes;
+    unit.as_chunks_mut::<4>().0.iter_mut().for_each(|word| word.reverse());
+    unit
 }
 
 /// Adds one group in each lane of `N` rows of vectors. `key(i)` is unit i of the key.

@@ -6,10 +6,9 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::key::HashKey;
-use super::nh::{CHUNK, STREAMS};
+use super::nh::CHUNK;
 use super::poly::Poly;
 use crate::bits::Bits;
-use crate::cipher::Cipher;
 use crate::construction::Hash;
 use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, reloaded};
 use crate::plan::{Plan, SharedFinish};
@@ -106,18 +105,6 @@ impl<const T: usize> UmacDigest<T> {
             return UmacDigest(a.narrow().lane0(a.narrow().load(&halves)));
         }
         UmacDigest((halves[0] as u128).to_le_bytes())
-    }
-}
-
-impl<const T: usize> UmacHash<T> {
-    /// UHASH under keys derived with a cipher. Writes the key of the pads to `pads_key`.
-    pub(super) fn from_cipher<C: Cipher<Block = Block>>(
-        cipher: &C,
-        level: Level,
-        pads_key: &mut [u8],
-    ) -> Self {
-        const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
-        UmacHash { key: HashKey::derive(cipher, level, T, pads_key), level }
     }
 }
 
