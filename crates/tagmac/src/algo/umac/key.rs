@@ -92,44 +92,56 @@ impl<C: Cipher<Block = Block>> Kernel for DeriveNh<'_, C> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let keys = self.cipher.keys(isa);
-        let mut whitening = C::whitening(isa, &keys);
-        let mut halves = self.nh.first_units();
-        for (first, half) in (1..).zip(&mut halves) {
-            for (j, unit) in (0..).zip(half.iter_mut()) {
-                *unit = input(1, first + 2 * j).xor(&whitening);
+        // Four blocks at a time, because vectors wait long for what narrower stores wrote.
+        let mut whitening = [C::whitening(isa, &keys); 4];
+        for (half, inputs) in self.nh.first_units().into_iter().zip(&NH_INPUTS) {
+            let inputs = inputs.as_flattened().as_chunks::<64>().0;
+            for (units, inputs) in
+                half.as_flattened_mut().as_chunks_mut::<64>().0.iter_mut().zip(inputs)
+            {
+                for (i, byte) in units.iter_mut().enumerate() {
+                    *byte = inputs[i] ^ whitening.as_flattened()[i];
+                }
             }
-        }
-        wipe(slice::from_mut(&mut whitening), [0; 16]);
-        for half in halves {
             C::encrypt_blocks(isa, &keys, half);
             for unit in half {
                 *unit = nh::words(unit);
             }
         }
+        wipe(&mut whitening, [0; 16]);
     }
 }
 
+/// KDF's inputs for NH's first units, the even ones and the odd ones.
+static NH_INPUTS: [[Block; nh::FIRST_UNITS / 2]; 2] = {
+    let mut inputs = [[[0; 16]; nh::FIRST_UNITS / 2]; 2];
+    let mut i = 0;
+    while i < nh::FIRST_UNITS {
+        inputs[i % 2][i / 2] = input(1, i as u64 + 1);
+        i += 1;
+    }
+    inputs
+};
+
 /// KDF's input for block i of a use.
 #[inline(always)]
-fn input(number: u64, i: u64) -> Block {
+const fn input(number: u64, i: u64) -> Block {
     ((number as u128) << 64 | i as u128).to_be_bytes()
 }
 
 impl ShortKeys {
-    /// Derives the short keys of `streams` streams, and a key of the pads of `pads` bytes.
-    pub(super) fn derive<C: Cipher<Block = Block>>(
-        cipher: &C,
-        level: Level,
-        streams: usize,
-        pads: usize,
-    ) -> ShortKeys {
-        let mut short = ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams };
-        let (poly, l3) = ((24 * streams).div_ceil(16), 4 * streams);
-        let nh = (1, nh::FIRST_UNITS as u64 + 1, streams - 1);
-        let uses = [(0, 1, pads.div_ceil(16)), nh, (2, 1, poly), (3, 1, l3), (4, 1, 1)];
+    /// No keys, for `streams` streams and a key of the pads of `pads` bytes.
+    pub(super) fn new(streams: usize, pads: usize) -> ShortKeys {
+        ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams }
+    }
+
+    /// Derives the keys, in place.
+    pub(super) fn derive<C: Cipher<Block = Block>>(&mut self, cipher: &C, level: Level) {
+        let (poly, l3) = ((24 * self.streams).div_ceil(16), 4 * self.streams);
+        let nh = (1, nh::FIRST_UNITS as u64 + 1, self.streams - 1);
+        let uses = [(0, 1, self.pads.div_ceil(16)), nh, (2, 1, poly), (3, 1, l3), (4, 1, 1)];
         let blocks = uses.iter().map(|(.., blocks)| blocks).sum();
-        level.run(Derive { cipher, uses: &uses, out: &mut short.blocks[..blocks] });
-        short
+        level.run(Derive { cipher, uses: &uses, out: &mut self.blocks[..blocks] });
     }
 
     /// Returns the key of the pads.

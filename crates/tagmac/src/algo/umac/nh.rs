@@ -53,6 +53,7 @@ impl NhKey {
     }
 
     /// Sets unit `i` from the key's bytes.
+    #[inline(always)]
     pub(super) fn set(&mut self, i: usize, bytes: &Block) {
         let unit =
             if i.is_multiple_of(2) { &mut self.even.0[i / 2] } else { &mut self.odd.0[i / 2] };
@@ -61,8 +62,9 @@ impl NhKey {
 
     /// The first units: the even ones and the odd ones.
     #[inline(always)]
-    pub(super) fn first_units(&mut self) -> [&mut [Block]; 2] {
-        [&mut self.even.0[..FIRST_UNITS / 2], &mut self.odd.0[..FIRST_UNITS / 2]]
+    pub(super) fn first_units(&mut self) -> [&mut [Block; FIRST_UNITS / 2]; 2] {
+        let first = "more units than these";
+        [self.even.0.first_chunk_mut().expect(first), self.odd.0.first_chunk_mut().expect(first)]
     }
 
     /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
@@ -263,8 +265,10 @@ impl NhKey {
 /// A unit of the key's bytes, which are big-endian words of 32 bits.
 #[inline(always)]
 pub(super) fn words(bytes: &Block) -> Block {
-    let mut unit = *bytes;
-    unit.as_chunks_mut::<4>().0.iter_mut().for_each(|word| word.reverse());
+    let mut unit = [0; UNIT];
+    for (word, bytes) in unit.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *word = [bytes[3], bytes[2], bytes[1], bytes[0]];
+    }
     unit
 }
 
