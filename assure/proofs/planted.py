@@ -99,7 +99,7 @@ PLANTED = {
     "nh-lane": ("algo/umac/nh.rs", "add", "a.mul32(a.high32(left), a.high32(right))", "a.mul32(a.high32(left), right)"),
     "nh-key-order": (
         "algo/umac/nh.rs",
-        "NhKey::set",
+        "words",
         "[bytes[3], bytes[2], bytes[1], bytes[0]]",
         "[bytes[0], bytes[1], bytes[2], bytes[3]]",
     ),
