@@ -172,9 +172,6 @@ impl HashKey {
         let (nh, rest) = short.blocks[short.pads.div_ceil(16)..].split_at(streams - 1);
         let (poly, rest) = rest.split_at((24 * streams).div_ceil(16));
         let (l3, l3_xor) = rest.split_at(4 * streams);
-        for (i, unit) in (nh::FIRST_UNITS..).zip(nh) {
-            self.nh.set(i, unit);
-        }
         let poly = poly.as_flattened().as_chunks::<24>().0;
         let l3 = l3.as_flattened().as_chunks().0;
         let l3_xor = l3_xor.as_flattened().as_chunks().0;
@@ -186,6 +183,9 @@ impl HashKey {
             self.poly64[s] = PolyKey::new(k64);
             self.poly128[s] = PolyKey::new(k128);
             self.l3[s] = L3Key::new(&l3[s], &l3_xor[s]);
+        }
+        for (i, unit) in (nh::FIRST_UNITS..).zip(nh) {
+            self.nh.set(i, unit);
         }
     }
 }
