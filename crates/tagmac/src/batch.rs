@@ -80,11 +80,19 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let limit = mac.hash().limit_bits() / 8;
     let most = usize::try_from(limit).unwrap_or(usize::MAX).min(isize::MAX as usize);
     let short = mac.batch_max_len().min(most);
+    let short_alike = mac.batch_max_len_alike().min(most);
     let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
-        let run = if short > 0 { leading_short(&messages[done..], short) } else { 0 };
-        if run >= WINDOW || run >= MIN_BATCH && done + run == n {
+        let run = if messages[done].len() > short && messages[done].len() <= short_alike {
+            leading_alike(&messages[done..])
+        } else if short > 0 {
+            leading_short(&messages[done..], short)
+        } else {
+            0
+        };
+        let alike = run >= MIN_BATCH && messages[done].len() > short;
+        if alike || run >= WINDOW || run >= MIN_BATCH && done + run == n {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
             mac.hash().level().run(Batch { mac, nonces, messages, tags: &mut tags[now] });
@@ -146,6 +154,13 @@ fn leading_short(messages: &[&[u8]], short: usize) -> usize {
         count += some.len();
     }
     count
+}
+
+/// Returns how many messages have the length of the first one.
+#[inline(never)]
+fn leading_alike(messages: &[&[u8]]) -> usize {
+    let bytes = messages[0].len();
+    messages.iter().take_while(|message| message.len() == bytes).count()
 }
 
 /// The number of messages that are checked at once.

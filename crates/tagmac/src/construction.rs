@@ -126,7 +126,13 @@ pub trait Construction: Send + Sync {
     fn batch_max_len(&self) -> usize {
         0
     }
-    /// Tags messages of at most [`batch_max_len`](Construction::batch_max_len) bytes together, with
+    /// Returns the same for messages of one length, at least as much.
+    #[inline(always)]
+    fn batch_max_len_alike(&self) -> usize {
+        self.batch_max_len()
+    }
+    /// Tags messages of at most [`batch_max_len`](Construction::batch_max_len) bytes together, or of
+    /// one length of at most [`batch_max_len_alike`](Construction::batch_max_len_alike) bytes, with
     /// one nonce for each. Runs inside a kernel.
     #[inline(always)]
     fn tag_batch<I: Isa>(

@@ -376,7 +376,12 @@ impl<C: Cipher> Construction for LightMac<C> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, which has 2^8 blocks or more.
-        if self.in_bytes { many::max_len_under::<C, _>(self) } else { 0 }
+        if self.in_bytes { many::max_len_under::<C, _>(self, many::MAX_TERMS) } else { 0 }
+    }
+
+    #[inline(always)]
+    fn batch_max_len_alike(&self) -> usize {
+        if self.in_bytes { many::max_len_under::<C, _>(self, many::MAX_TERMS_ALIKE) } else { 0 }
     }
 
     #[inline(always)]

@@ -22,23 +22,25 @@ use crate::tag::Tag;
 use crate::wipe::wipe;
 use together::{Together, some_pieces};
 
-/// The maximum number of terms of a message.
+/// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
+/// The same for messages of one length under LightMAC, whose pieces are shorter than blocks.
+pub(super) const MAX_TERMS_ALIKE: usize = 48;
 
 /// The maximum length in bytes of a message of `terms` terms and a last block, which may be full if
 /// it is treated differently.
 #[inline(always)]
 pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
-    assert!(terms <= MAX_TERMS);
+    assert!(terms <= MAX_TERMS_ALIKE);
     (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
 }
 
 /// [`max_len`] for terms computed by the cipher C: the length up to which a batch is faster on the
 /// MAC's level.
 #[inline(always)]
-pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
+pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H, terms: usize) -> usize {
     let facts = hash.level().facts();
-    if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, MAX_TERMS) } else { 0 }
+    if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, terms) } else { 0 }
 }
 
 /// The number of blocks in the scratch space.
@@ -48,7 +50,7 @@ pub(super) const MESSAGES: usize = 64;
 
 /// The working memory of a batch. Wiped on drop.
 struct BatchScratch<B: CipherBlock> {
-    masks: [B; MAX_TERMS],
+    masks: [B; MAX_TERMS_ALIKE],
     /// The first key of the last call.
     whitening: B,
     /// With room for a vector after the last digest.
@@ -57,7 +59,7 @@ struct BatchScratch<B: CipherBlock> {
 
 impl<B: CipherBlock> BatchScratch<B> {
     const EMPTY: Self = BatchScratch {
-        masks: [B::ZERO; MAX_TERMS],
+        masks: [B::ZERO; MAX_TERMS_ALIKE],
         whitening: B::ZERO,
         digests: [B::ZERO; MESSAGES + MAX_LANES],
     };
@@ -176,7 +178,8 @@ pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     self::tags(isa, mac, nonces, messages, tags);
 }
 
-/// The tags of messages of at most [`MAX_TERMS`] terms.
+/// The tags of messages of at most [`MAX_TERMS`] terms, or of one length and at most
+/// [`MAX_TERMS_ALIKE`] terms.
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked + Construction>(
     isa: I,
@@ -306,7 +309,7 @@ fn add_side_by_side<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     messages: &[&[u8]],
     terms: &[u8],
-    masks: &[M::Block; MAX_TERMS],
+    masks: &[M::Block; MAX_TERMS_ALIKE],
     digests: &mut [M::Block],
 ) {
     let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
@@ -352,7 +355,7 @@ fn add_staged<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     messages: &[&[u8]],
     terms: &[u8],
-    masks: &[M::Block; MAX_TERMS],
+    masks: &[M::Block; MAX_TERMS_ALIKE],
     digests: &mut [M::Block],
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());

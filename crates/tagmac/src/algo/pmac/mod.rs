@@ -405,7 +405,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        many::max_len_under::<C, _>(self)
+        many::max_len_under::<C, _>(self, many::MAX_TERMS)
     }
 
     #[inline(always)]

@@ -9,8 +9,10 @@ use super::horner::{LIMBS, Radix};
 use crate::algo::many::have_equal_lengths;
 use crate::isa::{MAX_WORDS, Words, zero_filled};
 
-/// The maximum number of blocks of a message. Longer ones fill vectors by themselves.
-pub(super) const MAX_BLOCKS: usize = 8;
+/// The maximum number of blocks of messages of one length. Longer ones fill vectors by themselves.
+pub(super) const MAX_BLOCKS: usize = 32;
+/// The same for messages of different lengths, which are staged first.
+pub(super) const MAX_STAGED_BLOCKS: usize = 8;
 
 /// The number of vectors of messages at once, because a step depends on the previous one.
 const VECTORS: usize = 2;
@@ -24,15 +26,21 @@ pub(super) const fn messages<A: Words>() -> usize {
 
 /// The blocks of messages, one message per column.
 pub(super) struct BlockMatrix {
-    rows: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
+    rows: [[u128; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
     /// All ones for each block that has a 2^128.
-    tops: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
+    tops: [[u128; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
+}
+
+/// Returns whether some of these vectors are not full, and the messages too long to be staged.
+#[inline(always)]
+pub(super) fn leaves_gaps<A: Words>(messages: &[&[u8]]) -> bool {
+    !messages.len().is_multiple_of(2 * A::LANES) && messages[0].len() > 16 * MAX_STAGED_BLOCKS
 }
 
 impl BlockMatrix {
     pub(super) const EMPTY: BlockMatrix = BlockMatrix {
-        rows: [[0; MAX_MESSAGES]; MAX_BLOCKS],
-        tops: [[0; MAX_MESSAGES]; MAX_BLOCKS],
+        rows: [[0; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
+        tops: [[0; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
     };
 
     /// The hashes of up to [`messages`] messages, plus `s`, mod 2^128.
@@ -103,7 +111,7 @@ impl BlockMatrix {
     }
 
     /// Stages messages in `columns` columns and returns the number of rows. If `same`, all columns
-    /// are full and of equal length, and only the bytes after whole blocks are staged.
+    /// are full and of equal length, and only the bytes after whole blocks are staged, in row 0.
     #[inline(always)]
     fn lay(&mut self, messages: &[&[u8]], columns: usize, same: bool) -> usize {
         if same && messages[0].len().is_multiple_of(16) {
@@ -111,6 +119,7 @@ impl BlockMatrix {
         }
         let blocks = |message: &[u8]| message.len().div_ceil(16);
         let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
+        let last = if same { 0 } else { rows.saturating_sub(1) };
         if !same {
             for row in self.rows[..rows].iter_mut().chain(&mut self.tops[..rows]) {
                 row[..columns].fill(0);
@@ -129,7 +138,7 @@ impl BlockMatrix {
             }
             if !rest.is_empty() {
                 let one = 1 << (8 * rest.len());
-                self.rows[rows - 1][j] = u128::from_le_bytes(zero_filled(rest)) | one;
+                self.rows[last][j] = u128::from_le_bytes(zero_filled(rest)) | one;
             }
         }
         rows
@@ -173,9 +182,9 @@ fn row<A: Words, R: Radix<A>>(
         );
         return R::from_columns(a, a.deinterleave_pair(first, second), a.splat(u64::MAX));
     }
-    let top = match same {
-        true => a.splat(0),
-        false => a.deinterleave_numbers(&matrix.tops[i][n * v..][..n]).0,
+    let (i, top) = match same {
+        true => (0, a.splat(0)),
+        false => (i, a.deinterleave_numbers(&matrix.tops[i][n * v..][..n]).0),
     };
     R::from_columns(a, a.deinterleave_numbers(&matrix.rows[i][n * v..][..n]), top)
 }

@@ -243,7 +243,13 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if self.hash.level.facts().batching_helps_poly1305() { 16 * many::MAX_BLOCKS } else { 0 }
+        let helps = self.hash.level.facts().batching_helps_poly1305();
+        if helps { 16 * many::MAX_STAGED_BLOCKS } else { 0 }
+    }
+
+    #[inline(always)]
+    fn batch_max_len_alike(&self) -> usize {
+        if self.batch_max_len() > 0 { 16 * many::MAX_BLOCKS } else { 0 }
     }
 
     #[inline(always)]
@@ -279,9 +285,13 @@ impl Poly1305Aes {
         wipe(slice::from_mut(&mut whitening), [0; 16]);
         Aes128::encrypt_blocks(isa, &keys, &mut pads[..nonces.len()]);
         let n = many::messages::<I::Words>();
-        let groups = messages.chunks(n).zip(tags.chunks_mut(n));
+        let groups = messages.chunks(n).zip(nonces.chunks(n)).zip(tags.chunks_mut(n));
         let mut s = [0; MAX_MESSAGES];
-        for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
+        for (((messages, nonces), tags), pads) in groups.zip(pads.chunks(n)) {
+            if many::leaves_gaps::<I::Words>(messages) {
+                one_by_one(self, nonces, messages, tags);
+                continue;
+            }
             for (s, pad) in s.iter_mut().zip(pads) {
                 *s = u128::from_le_bytes(*pad);
             }

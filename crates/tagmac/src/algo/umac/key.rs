@@ -130,9 +130,10 @@ const fn input(number: u64, i: u64) -> Block {
 }
 
 impl ShortKeys {
-    /// No keys, for `streams` streams and a key of the pads of `pads` bytes.
-    pub(super) fn new(streams: usize, pads: usize) -> ShortKeys {
-        ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams }
+    /// No keys, for T streams and a key of the pads of `pads` bytes.
+    pub(super) fn new<const T: usize>(pads: usize) -> ShortKeys {
+        const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
+        ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams: T }
     }
 
     /// Derives the keys, in place.

@@ -54,7 +54,7 @@ impl<const T: usize> UmacHash<T> {
         let level = Umac::<Aes128, T>::passing(level);
         let cipher = Aes128::new(key, level);
         let mut hash = UmacHash { key: HashKey::ZERO, level };
-        let mut short = ShortKeys::new(T, 0);
+        let mut short = ShortKeys::new::<T>(0);
         short.derive(&cipher, level);
         hash.key.derive(&cipher, level, &short);
         hash
@@ -132,7 +132,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
 
     fn build(key: &C::Key, level: Level) -> Self {
         let cipher = C::new(key, level);
-        let mut short = ShortKeys::new(T, C::KEY_BYTES);
+        let mut short = ShortKeys::new::<T>(C::KEY_BYTES);
         short.derive(&cipher, level);
         // Made first, because CPUs derive NH's key while they wait for this key schedule.
         let pads = C::from_slice(short.pads(), level).expect("a key of the cipher's length");
