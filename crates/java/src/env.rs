@@ -372,7 +372,11 @@ impl Room<'_> {
     pub fn put(&self, at: usize, bytes: &[u8]) {
         assert!(at <= self.size && bytes.len() <= self.size - at, "inside of the room");
         // SAFETY: inside of the room, and `bytes` is memory of Rust.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), bytes.len()) }
+        let copy = |count| unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), count);
+        };
+        // Most tags have 16 bytes. Other lengths need a call of `memcpy`.
+        if bytes.len() == 16 { copy(16) } else { copy(bytes.len()) }
     }
 }
 

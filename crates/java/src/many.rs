@@ -73,10 +73,10 @@ impl<'a> Batch<'a> {
     }
 
     fn offset(&self, i: usize) -> u64 {
-        let bytes = &self.offsets[self.width * i..][..self.width];
-        let mut number = [0; 8];
-        number[..self.width].copy_from_slice(bytes);
-        u64::from_le_bytes(number)
+        match self.width {
+            4 => u32::from_le_bytes(self.offsets.as_chunks().0[i]).into(),
+            _ => u64::from_le_bytes(self.offsets.as_chunks().0[i]),
+        }
     }
 
     fn nonce(&self, i: usize) -> &'a [u8] {
