@@ -14,7 +14,7 @@ struct Change {
     call: &'static str,
 }
 
-const CHANGES: [Change; 3] = [
+const CHANGES: [Change; 4] = [
     // Vectorised key schedules, and keys without the tables that short messages do not need.
     Change { experiment: "keys", case: "new key", since: "2026-11-23", call: "new keys" },
     Change {
@@ -25,6 +25,8 @@ const CHANGES: [Change; 3] = [
     },
     // One message per lane.
     Change { experiment: "batch", case: "", since: "2026-11-23", call: "batches" },
+    // A meter counts with two subtractions, and without a lock where it need not.
+    Change { experiment: "session", case: "", since: "2026-11-28", call: "sessions" },
 ];
 
 /// The records of one machine, without figures of replaced code.

@@ -1,5 +1,6 @@
 //! Tests of the library without the command: seal, audit, update, part and combine.
 
+mod bucket_listings;
 mod command_words;
 mod errors;
 mod leaf_samples;
