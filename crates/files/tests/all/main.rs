@@ -3,6 +3,7 @@
 mod bucket_listings;
 mod command_words;
 mod errors;
+mod leaf_reads;
 mod leaf_samples;
 mod leaves;
 mod nights;
