@@ -58,8 +58,8 @@ pub fn serve(args: &ArgMatches) -> Result<(), Failure> {
 const MIN_ROUNDS: usize = 3;
 const BAO: &str = "bao 0.13";
 const TINK: &str = "tink 1.18.0";
-/// What every verified read does at least.
-const CEILING: &str = "pread, then one tag of the bytes";
+/// The minimum work of a verified read.
+const CEILING: &str = "a read, then one tag of the bytes";
 
 /// A contender, and the case in which it takes part.
 struct Contender<'a> {

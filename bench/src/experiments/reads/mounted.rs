@@ -111,7 +111,7 @@ pub fn serve(path: &Path, point: &Path) -> Result<(), Failure> {
     Ok(session.join()?)
 }
 
-/// The end of the line that a program writes once the mount is there.
+/// The end of the line that a program writes after the mount.
 const MOUNTED: &str = "mounted";
 
 /// A mounted file, and the program that serves it.
@@ -125,7 +125,7 @@ pub struct Mounted {
 impl Mounted {
     /// Mounts a file at a new directory without verification. `None` if this may not mount.
     pub fn pass_through(path: &Path, point: PathBuf) -> Result<Option<Mounted>, Failure> {
-        // A program of its own, as `tagmac mount` is one.
+        // A separate program, as `tagmac mount` is one.
         let mut program = Command::new(std::env::current_exe()?);
         program.arg(SERVE).arg(path);
         Mounted::start(program, point)

@@ -19,6 +19,9 @@ const NAMES: [&str; 22] = [
 ];
 /// Folders for users: empty objects whose names end with a slash.
 const MARKERS: [&str; 3] = ["a/", "b/", "m/"];
+/// The last object, which has leaf tags.
+const LARGE: (&str, u64) = ("z", 3 * LEAF);
+const LEAF: u64 = 4096;
 /// Objects of one folder, which is in two shards.
 const MANY: usize = SHARD_ENTRIES + 100;
 
@@ -26,7 +29,11 @@ const MANY: usize = SHARD_ENTRIES + 100;
 type Objects = BTreeMap<Vec<u8>, u64>;
 
 fn objects() -> Objects {
-    let size = |name: &str| if MARKERS.contains(&name) { 0 } else { name.len() as u64 };
+    let size = |name: &str| match name {
+        _ if MARKERS.contains(&name) => 0,
+        _ if name == LARGE.0 => LARGE.1,
+        _ => name.len() as u64,
+    };
     let few = NAMES.iter().map(|name| (name.as_bytes().to_vec(), size(name)));
     let many = (0..MANY).map(|number| (format!("f/{number:06}").into_bytes(), 1));
     few.chain(many).collect()
@@ -37,7 +44,8 @@ fn sealed(objects: &Objects, place: &Path) -> Contents {
     let (key, raw) = key();
     let (manifest_key, folder) = (ManifestKey::new(&key.mac, &raw), Folder::new(place));
     let tag = key.mac.tag(&[], b"x").unwrap();
-    let mut writer = Writer::new(&manifest_key, &folder, Start::default()).unwrap();
+    let start = Start { leaves: Some(LEAF), ..Start::default() };
+    let mut writer = Writer::new(&manifest_key, &folder, start).unwrap();
     for (name, size) in objects {
         let name = name.clone();
         let object = Object {
@@ -48,7 +56,8 @@ fn sealed(objects: &Objects, place: &Path) -> Contents {
             read: None,
             stamp: None,
         };
-        writer.push(&object).unwrap();
+        let tags = if object.size == LARGE.1 { &[1; 48][..] } else { &[] };
+        writer.push_with_leaves(&object, tags).unwrap();
     }
     writer.finish().unwrap();
     Contents::open(&key, &raw, place).unwrap()
@@ -84,12 +93,17 @@ fn paths(objects: &Objects) -> Vec<Vec<u8>> {
 fn listings_are_those_of_a_map() {
     let (objects, place) = (objects(), tempfile::tempdir().unwrap());
     let contents = sealed(&objects, place.path());
-    assert!(contents.is_bucket() && !contents.has_leaf_tags());
+    assert!(contents.is_bucket() && contents.has_leaf_tags());
+    assert_eq!(contents.chain().sequence, 1);
+    let large = contents.content(LARGE.0.as_bytes(), Path::new(LARGE.0)).unwrap();
+    assert_eq!((large.size(), large.leaf(), large.memory()), (LARGE.1, LEAF, 48));
+    assert!(!large.is_sealed(0, &[0; LEAF as usize]).unwrap());
     assert_eq!(contents.totals(), (objects.len() as u64, objects.values().sum()));
     let paths = paths(&objects);
     for path in &paths {
         let prefix = with_slash(path);
-        let below = || objects.iter().filter(|(name, _)| name.starts_with(&prefix));
+        let below =
+            || objects.range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
         let shown = String::from_utf8_lossy(path);
 
         let expected = match objects.get(path) {
@@ -120,15 +134,15 @@ fn listings_are_those_of_a_map() {
         let found = contents.children(path).unwrap();
         assert!(found.iter().map(facts).eq(children), "{shown}: children");
 
-        for start in paths.iter().filter(|start| *start == path || start.starts_with(&prefix)) {
-            let is_marker = |name: &[u8], size: u64| size == 0 && name.ends_with(b"/");
-            let expected = objects
-                .iter()
-                .filter(|(name, size)| {
-                    let is_in = *name == path || name.starts_with(&prefix);
-                    is_in && *name >= start && !is_marker(name, **size)
-                })
-                .map(|(name, size)| (name.clone(), Some(*size)));
+        let is_marker = |name: &[u8], size: u64| size == 0 && name.ends_with(b"/");
+        let itself = objects.get_key_value(path);
+        let all: Vec<_> = itself.into_iter().chain(below()).collect();
+        let starts = paths.iter().filter(|start| *start == path || start.starts_with(&prefix));
+        // Some starts are enough for a long listing.
+        for start in starts.step_by(if all.len() > MANY { 9 } else { 1 }) {
+            let expected =
+                all.iter().filter(|(name, size)| *name >= start && !is_marker(name, **size));
+            let expected = expected.map(|(name, size)| ((*name).clone(), Some(**size)));
             let found = contents.entries_from(path, start);
             let found = found.map(|entry| facts(&entry.unwrap()));
             assert!(found.eq(expected), "{shown} from {}", String::from_utf8_lossy(start));

@@ -62,7 +62,7 @@ impl Place {
         self.open().file(format!("f{number}").as_bytes())
     }
 
-    /// Returns the names beside the tree.
+    /// Returns the names next to the tree.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<_> =
@@ -130,6 +130,19 @@ fn reads_are_those_of_the_sealed_bytes() {
                 assert!(out[..read] == expected[..read], "{number}: {at}");
             }
         }
+    }
+}
+
+#[test]
+fn only_the_start_of_a_leaf_begins_one() {
+    let content = bytes(2 * LEAF);
+    let place = Place::new(key(), &[&content]);
+    let file = place.verified(0).unwrap();
+    for start in [1, LEAF as u64 - 1, 2 * LEAF as u64, u64::MAX] {
+        let verify = || file.content().is_sealed(start, &content[..LEAF]);
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(verify)).err().unwrap();
+        let line = panic.downcast_ref::<String>().unwrap();
+        assert_eq!(*line, format!("{start}: no leaf begins there"));
     }
 }
 
@@ -233,7 +246,8 @@ fn leaf_tags_that_were_repaired_are_read_again() {
     let place = Place::new(key(), &[&first, &second]);
     let file = place.verified(1).unwrap();
     let mut leaf = Leaf::default();
-    for number in [0, 1, 255, 256, 400, 599] {
+    // 211 is the first tag of a block.
+    for number in [0, 1, 211, 255, 256, 400, 599] {
         let (tag, start) = (16 * (1 + 300 + number), number * LEAF as u64);
         flip(&place.path("m.1.leaves"), tag);
         let other = place.verified(1).unwrap();
@@ -242,7 +256,7 @@ fn leaf_tags_that_were_repaired_are_read_again() {
         flip(&place.path("m.1.leaves"), tag);
         for file in [&other, &file] {
             file.read(start, &mut leaf).unwrap();
-            assert!(leaf.from(start) == &second[start as usize..][..LEAF]);
+            assert!(!leaf.is_empty() && leaf.from(start) == &second[start as usize..][..LEAF]);
         }
     }
     let leaves = fs::File::options().write(true).open(place.path("m.1.leaves")).unwrap();

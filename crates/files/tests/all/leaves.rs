@@ -44,6 +44,40 @@ fn a_directory_is_listed_without_what_is_below_it() {
     }
 }
 
+#[test]
+fn listings_begin_at_any_entry_and_have_all_below_a_path() {
+    let ((key, raw), place) = (key(), tempfile::tempdir().unwrap());
+    let (root, output) = (place.path().join("t"), place.path().join("m"));
+    fs::create_dir_all(root.join("a/b/c")).unwrap();
+    fs::create_dir_all(root.join("a-b")).unwrap();
+    for name in ["a/b/c/x", "a/b/y", "a/b-", "a/b0", "a-b/z", "a0", "e"] {
+        fs::write(root.join(name), name).unwrap();
+    }
+    Sealing::new(&key, &raw, SealOptions::new(&root, &output)).unwrap().run(&()).unwrap();
+    let contents = Contents::open(&key, &raw, &output).unwrap();
+    assert!(!contents.is_bucket() && !contents.has_leaf_tags());
+    assert_eq!(contents.chain().sequence, 1);
+    let names = |path: &str, start: &str| {
+        let entries = contents.entries_from(path.as_bytes(), start.as_bytes());
+        let names = entries.map(|entry| String::from_utf8(entry.unwrap().path).unwrap());
+        names.collect::<Vec<_>>()
+    };
+    let all = names("", "");
+    let expected =
+        ["a", "a/b", "a/b/c", "a/b/c/x", "a/b/y", "a/b-", "a/b0", "a-b", "a-b/z", "a0", "e"];
+    assert_eq!(all, expected);
+    assert_eq!(contents.totals(), (all.len() as u64, 7 + 5 + 4 + 4 + 5 + 2 + 1));
+    for path in all.iter().map(String::as_str).chain([""]) {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let below = all.iter().filter(|name| *name == path || name.starts_with(&prefix));
+        let below: Vec<_> = below.map(String::as_str).collect();
+        assert_eq!(names(path, path), below);
+        for (number, start) in below.iter().enumerate() {
+            assert_eq!(names(path, start), below[number..]);
+        }
+    }
+}
+
 /// Whole leaves are read straight into the caller's buffer.
 #[test]
 fn a_buffer_has_no_byte_of_a_leaf_that_differs() {
