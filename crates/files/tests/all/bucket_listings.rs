@@ -152,6 +152,13 @@ fn listings_are_those_of_a_map() {
             assert!(until.eq(below()), "{shown}: after");
         }
     }
+    // At the border of two shards.
+    let names: Vec<_> = objects.keys().collect();
+    for number in SHARD_ENTRIES - 2..SHARD_ENTRIES + 2 {
+        let next = contents.entries_from(b"f", names[number]).take(3);
+        let next = next.map(|entry| entry.unwrap().path);
+        assert!(next.eq(names[number..].iter().take(3).map(|name| (*name).clone())));
+    }
 }
 
 /// Moves all files but the root.

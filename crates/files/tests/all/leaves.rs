@@ -1,6 +1,7 @@
 //! The contents of a manifest, and reads of files in whole leaves.
 
 use std::fs;
+use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 
 use tagmac::isa::Level;
@@ -97,6 +98,8 @@ fn a_buffer_has_no_byte_of_a_leaf_that_differs() {
         let error = file.read_at(&mut out, at, &mut leaf).unwrap_err().to_string();
         assert!(error.ends_with("f: bytes 4096 to 8192 differ from those sealed"), "{error}");
         assert!(leaf.is_empty() && out.iter().all(|byte| [0, 9].contains(byte)));
+        let mut new = [MaybeUninit::new(9); 5000];
+        assert!(file.read_new_at(&mut new, at, &mut leaf).is_err() && leaf.is_empty());
     }
     for at in [0, 8192, 8193, 16384, 19_999] {
         let (mut out, mut leaf) = ([0; 5000], Leaf::default());
