@@ -144,7 +144,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let (through, verified) = match harness.quick {
         true => (None, None),
         false => (
-            Mounted::pass_through(&path, place("through"))?,
+            Mounted::pass_through(SERVE, &path, place("through"))?,
             Mounted::verified(&tree, place("verified"))?,
         ),
     };

@@ -16,7 +16,6 @@ use fuser::{
 use rustix::fs::{Advice, fadvise};
 use tagmac_files::read::threads;
 
-use super::SERVE;
 use crate::experiments::command::tagmac_beside;
 use crate::failure::Failure;
 
@@ -123,11 +122,16 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts a file at a new directory without verification. `None` if this may not mount.
-    pub fn pass_through(path: &Path, point: PathBuf) -> Result<Option<Mounted>, Failure> {
+    /// Mounts a file at a new directory without verification, by a subcommand of this program that calls
+    /// [`serve`]. `None` if this may not mount.
+    pub fn pass_through(
+        subcommand: &str,
+        path: &Path,
+        point: PathBuf,
+    ) -> Result<Option<Mounted>, Failure> {
         // A separate program, as `tagmac mount` is one.
         let mut program = Command::new(std::env::current_exe()?);
-        program.arg(SERVE).arg(path);
+        program.arg(subcommand).arg(path);
         Mounted::start(program, point)
     }
 

@@ -13,7 +13,7 @@ pub fn serve(_: &Path, _: &Path) -> Result<(), Failure> {
 pub enum Mounted {}
 
 impl Mounted {
-    pub fn pass_through(_: &Path, _: PathBuf) -> Result<Option<Mounted>, Failure> {
+    pub fn pass_through(_: &str, _: &Path, _: PathBuf) -> Result<Option<Mounted>, Failure> {
         Ok(None)
     }
 
