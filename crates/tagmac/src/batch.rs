@@ -84,15 +84,15 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
-        let run = if messages[done].len() > short && messages[done].len() <= short_alike {
+        let is_alike = messages[done].len() > short && messages[done].len() <= short_alike;
+        let run = if is_alike {
             leading_alike(&messages[done..])
         } else if short > 0 {
             leading_short(&messages[done..], short)
         } else {
             0
         };
-        let alike = run >= MIN_BATCH && messages[done].len() > short;
-        if alike || run >= WINDOW || run >= MIN_BATCH && done + run == n {
+        if run >= WINDOW || run >= MIN_BATCH && (is_alike || done + run == n) {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
             mac.hash().level().run(Batch { mac, nonces, messages, tags: &mut tags[now] });

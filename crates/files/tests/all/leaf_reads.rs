@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tagmac::isa::Level;
@@ -11,78 +9,29 @@ use tagmac_any::Algorithm;
 use tagmac_files::leaves::repair::{Damage, repair};
 use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
-use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::progress::Progress;
 use tagmac_files::raw_key::RawKey;
-use tagmac_files::seal::{SealOptions, Sealing};
 use tagmac_files::{Error, ErrorKind};
 
 use super::key;
+use super::sealed_tree::{Place, bytes, flip, names, seal};
 
 const LEAF: usize = 4096;
 
-/// A sealed tree with leaf tags.
-struct Place {
-    keys: (OpenKey, RawKey),
-    folder: tempfile::TempDir,
+/// Seals files `f0`, `f1`, ... with these contents.
+fn sealed(keys: (OpenKey, RawKey), contents: &[&[u8]]) -> Place {
+    Place::new(keys, Some(LEAF as u64), contents)
 }
 
 impl Place {
-    /// Seals files `f0`, `f1`, ... with these contents.
-    fn new(keys: (OpenKey, RawKey), contents: &[&[u8]]) -> Place {
-        let place = Place { keys, folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(place.path("t")).unwrap();
-        for (number, bytes) in contents.iter().enumerate() {
-            fs::write(place.file(number), bytes).unwrap();
-        }
-        place.seal().unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn file(&self, number: usize) -> PathBuf {
-        self.path("t").join(format!("f{number}"))
-    }
-
-    fn seal(&self) -> Result<(), Error> {
-        let sealed = ManifestOptions { leaves: Some(LEAF as u64), ..ManifestOptions::default() };
-        let (root, output) = (self.path("t"), self.path("m"));
-        let options = SealOptions { sealed, threads: 2, ..SealOptions::new(&root, &output) };
-        Sealing::new(&self.keys.0, &self.keys.1, options)?.run(&()).map(drop)
-    }
-
     fn open(&self) -> SealedTree {
-        SealedTree::open(&self.keys.0, &self.keys.1, &self.path("m"), &self.path("t")).unwrap()
+        SealedTree::open(&self.keys.0, &self.keys.1, &self.manifest, &self.root).unwrap()
     }
 
     fn verified(&self, number: usize) -> Result<VerifiedFile, Error> {
         self.open().file(format!("f{number}").as_bytes())
     }
-
-    /// Returns the names next to the tree.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn bytes(length: usize) -> Vec<u8> {
-    (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect()
-}
-
-/// Changes a byte of a file.
-fn flip(path: &Path, at: u64) {
-    let file = fs::File::options().read(true).write(true).open(path).unwrap();
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, at).unwrap();
-    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
 }
 
 /// Counts the bytes that are done.
@@ -103,7 +52,7 @@ impl Progress for Count {
 fn reads_are_those_of_the_sealed_bytes() {
     let lengths = [0, 1, LEAF - 1, LEAF, LEAF + 1, 2 * LEAF, 5 * LEAF + 77];
     let contents: Vec<_> = lengths.into_iter().map(bytes).collect();
-    let place = Place::new(key(), &contents.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let place = sealed(key(), &contents.iter().map(Vec::as_slice).collect::<Vec<_>>());
     for (number, content) in contents.iter().enumerate() {
         let file = place.verified(number).unwrap();
         let sealed = file.content();
@@ -144,7 +93,7 @@ fn reads_are_those_of_the_sealed_bytes() {
 #[test]
 fn only_the_start_of_a_leaf_begins_one() {
     let content = bytes(2 * LEAF);
-    let place = Place::new(key(), &[&content]);
+    let place = sealed(key(), &[&content]);
     let file = place.verified(0).unwrap();
     for start in [1, LEAF as u64 - 1, 2 * LEAF as u64, u64::MAX] {
         let verify = || file.content().is_sealed(start, &content[..LEAF]);
@@ -157,7 +106,7 @@ fn only_the_start_of_a_leaf_begins_one() {
 #[test]
 fn a_file_of_another_size_is_refused() {
     let content = bytes(2 * LEAF + 9);
-    let place = Place::new(key(), &[&content]);
+    let place = sealed(key(), &[&content]);
     let open = place.verified(0).unwrap();
     for (length, start) in [(2 * LEAF + 10, None), (2 * LEAF + 8, Some(2 * LEAF)), (0, Some(0))] {
         fs::File::options()
@@ -184,7 +133,7 @@ fn a_file_of_another_size_is_refused() {
 #[test]
 fn a_repair_takes_every_damaged_leaf_from_the_copy_or_writes_nothing() {
     let content = bytes(4 * LEAF - 5);
-    let place = Place::new(key(), &[b"another", &content]);
+    let place = sealed(key(), &[b"another", &content]);
     let copy = place.path("copy");
     for (damaged, lacking) in (0..256u32).map(|bits| (bits & 15, bits >> 4)) {
         for (path, leaves) in [(place.file(1), damaged), (copy.clone(), lacking)] {
@@ -229,7 +178,7 @@ fn a_repair_takes_every_damaged_leaf_from_the_copy_or_writes_nothing() {
 #[test]
 fn a_repair_restores_a_cut_file_and_refuses_a_longer_one() {
     let content = bytes(2 * LEAF + 9);
-    let place = Place::new(key(), &[&content, b""]);
+    let place = sealed(key(), &[&content, b""]);
     let copy = place.path("copy");
     fs::write(&copy, &content).unwrap();
     for length in [0, LEAF, 2 * LEAF + 8] {
@@ -251,7 +200,7 @@ fn a_repair_restores_a_cut_file_and_refuses_a_longer_one() {
 #[test]
 fn leaf_tags_that_were_repaired_are_read_again() {
     let (first, second) = (bytes(300 * LEAF), bytes(600 * LEAF));
-    let place = Place::new(key(), &[&first, &second]);
+    let place = sealed(key(), &[&first, &second]);
     let file = place.verified(1).unwrap();
     let mut leaf = Leaf::default();
     // 211 is the first tag of a block.
@@ -279,7 +228,7 @@ fn leaf_tags_that_were_repaired_are_read_again() {
 
 #[test]
 fn a_new_manifest_removes_the_leaf_tags_of_the_one_before_and_no_other_file() {
-    let place = Place::new(key(), &[&bytes(2 * LEAF)]);
+    let place = sealed(key(), &[&bytes(2 * LEAF)]);
     let leaves = fs::read(place.path("m.1.leaves")).unwrap();
     for other in ["m.x.leaves", "m..leaves", "m.1.leave", "n.1.leaves"] {
         fs::write(place.path(other), &leaves).unwrap();
@@ -310,11 +259,13 @@ fn leaf_tags_need_a_mac_without_nonces_and_its_full_tag() {
         let algorithm = Algorithm::from_name(name).unwrap();
         let raw = RawKey::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
         let key = OpenKey::new(&raw, bits, Level::best()).unwrap();
-        let place = Place { keys: (key, raw), folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(place.path("t")).unwrap();
-        let error = place.seal().unwrap_err().to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let (root, manifest) = (folder.path().join("t"), folder.path().join("m"));
+        fs::create_dir(&root).unwrap();
+        let refused = seal(&(key, raw), Some(LEAF as u64), &root, &manifest);
+        let error = refused.unwrap_err().to_string();
         assert!(error.contains(line), "{error}");
-        assert_eq!(place.names(), ["t"]);
+        assert_eq!(names(folder.path()), ["t"]);
     }
 }
 
@@ -325,7 +276,7 @@ fn a_longer_content_lowers_the_limit_of_wrong_reads() {
     let raw = RawKey::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
     let key = OpenKey::new(&raw, algorithm.default_tag_bits(), Level::best()).unwrap();
     let length = 16 << 20;
-    let place = Place::new((key, raw), &[&vec![7; length], &bytes(2 * LEAF)]);
+    let place = sealed((key, raw), &[&vec![7; length], &bytes(2 * LEAF)]);
     let max = algorithm.theorem().unwrap().reads(length as u64, 2f64.powi(-32)).unwrap();
     assert!((1..2000).contains(&max), "{max}");
     let mut tree = place.open();

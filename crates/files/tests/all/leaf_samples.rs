@@ -1,60 +1,35 @@
 //! Audits that read a random share of the leaves.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tagmac_files::audit::{LeafPlan, Plan, Status, Tally, TreeAudit};
 use tagmac_files::leaves::content::Contents;
 use tagmac_files::leaves::repair::Damage;
-use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::night::{Night, NightOptions, Opened, Proof};
 use tagmac_files::objects::ManifestKey;
-use tagmac_files::open_key::OpenKey;
 use tagmac_files::position::{Arcs, Positions};
 use tagmac_files::proof::missed;
-use tagmac_files::raw_key::RawKey;
-use tagmac_files::seal::{SealOptions, Sealing};
 use tagmac_files::{Error, ErrorKind};
 
 use super::key;
+use super::sealed_tree::{Place, bytes, flip};
 
 const LEAF: u64 = 4096;
 /// The lengths of the files `f0`, `f1`, ... in bytes: 4 files without leaf tags, then 2 + 5 + 600.
 const LENGTHS: [u64; 7] = [0, 1, LEAF - 1, LEAF, LEAF + 1, 5 * LEAF, 600 * LEAF - 7];
 const LEAVES: u64 = 4 + 2 + 5 + 600;
 
-struct Place {
-    keys: (OpenKey, RawKey),
-    folder: tempfile::TempDir,
-    root: PathBuf,
-    manifest: PathBuf,
+/// Seals the files.
+fn sealed(leaves: Option<u64>) -> Place {
+    let contents = LENGTHS.map(|length| bytes(length as usize));
+    Place::new(key(), leaves, &contents.each_ref().map(Vec::as_slice))
 }
 
 impl Place {
-    /// A place with a sealed tree.
-    fn new(leaves: Option<u64>) -> Place {
-        let (keys, folder) = (key(), tempfile::tempdir().unwrap());
-        let (root, manifest) = (folder.path().join("d"), folder.path().join("m"));
-        fs::create_dir(&root).unwrap();
-        for (number, length) in LENGTHS.into_iter().enumerate() {
-            let bytes: Vec<u8> =
-                (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-            fs::write(root.join(format!("f{number}")), bytes).unwrap();
-        }
-        let sealed = ManifestOptions { leaves, ..ManifestOptions::default() };
-        let options = SealOptions { sealed, threads: 2, ..SealOptions::new(&root, &manifest) };
-        Sealing::new(&keys.0, &keys.1, options).unwrap().run(&()).unwrap();
-        Place { keys, folder, root, manifest }
-    }
-
     /// Changes a byte of a file.
-    fn damage(&self, file: usize, at: u64) {
-        let path = self.root.join(format!("f{file}"));
-        let file = fs::File::options().read(true).write(true).open(path).unwrap();
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at).unwrap();
-        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    fn damage(&self, number: usize, at: u64) {
+        flip(&self.file(number), at);
     }
 
     fn contents(&self) -> Contents {
@@ -112,7 +87,7 @@ impl Place {
 
 #[test]
 fn all_leaves_can_be_read_and_a_damaged_one_is_found() {
-    let place = Place::new(Some(LEAF));
+    let place = sealed(Some(LEAF));
     for threads in [1, 3] {
         let (verdicts, damages, tally) = place.audit(&place.plan(9, 1.0), threads).unwrap();
         // Files without leaf tags are read as a whole.
@@ -147,7 +122,7 @@ fn all_leaves_can_be_read_and_a_damaged_one_is_found() {
     // Nothing is read without a share, and of a file with another size.
     let (verdicts, _, tally) = place.audit(&place.plan(9, 0.0), 3).unwrap();
     assert_eq!((verdicts.len(), tally.leaves, tally.leaves_read, tally.bytes), (0, LEAVES, 0, 0));
-    let file = fs::File::options().write(true).open(place.root.join("f6")).unwrap();
+    let file = fs::File::options().write(true).open(place.file(6)).unwrap();
     file.set_len(end - 1).unwrap();
     let (verdicts, damages, tally) = place.audit(&place.plan(9, 1.0), 3).unwrap();
     assert!(verdicts.contains(&"f6: changed".into()) && damages.len() == 1);
@@ -158,7 +133,7 @@ fn all_leaves_can_be_read_and_a_damaged_one_is_found() {
 /// the sum of the probabilities that their proofs state.
 #[test]
 fn audits_find_damage_as_often_as_they_say() {
-    let place = Place::new(Some(LEAF));
+    let place = sealed(Some(LEAF));
     for (file, at) in [(6, 17 * LEAF), (6, 400 * LEAF), (3, 100)] {
         place.damage(file, at);
     }
@@ -181,8 +156,8 @@ fn audits_find_damage_as_often_as_they_say() {
 
 #[test]
 fn the_ledger_records_no_leaves() {
-    let place = Place::new(Some(LEAF));
-    let ledger = place.folder.path().join("l");
+    let place = sealed(Some(LEAF));
+    let ledger = place.path("l");
     let (tally, proof) = place.night(1.0, Some(&ledger)).unwrap();
     assert!(!ledger.exists() && tally.exceptions.is_empty());
     assert_eq!((proof.leaves, proof.missed, proof.read), (Some((LEAVES, LEAVES)), 0.0, 4));
@@ -204,13 +179,13 @@ fn the_ledger_records_no_leaves() {
 
 #[test]
 fn leaves_need_leaf_tags() {
-    let place = Place::new(None);
+    let place = sealed(None);
     let error = place.night(0.5, None).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.to_string().starts_with("m: no leaf tags; "), "{error}");
     // An error about leaf tags is not a verdict on a file.
-    let place = Place::new(Some(LEAF));
-    let tags = place.folder.path().join("m.1.leaves");
+    let place = sealed(Some(LEAF));
+    let tags = place.path("m.1.leaves");
     let sealed = fs::read(&tags).unwrap();
     fs::remove_file(&tags).unwrap();
     let error = place.night(1.0, None).unwrap_err();

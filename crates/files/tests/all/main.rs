@@ -9,6 +9,7 @@ mod leaves;
 mod nights;
 mod parts;
 mod seal_checkpoint;
+mod sealed_tree;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_model;
 
