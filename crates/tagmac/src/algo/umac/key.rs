@@ -136,11 +136,19 @@ impl ShortKeys {
         ShortKeys { blocks: [[0; 16]; MAX_SHORT], pads, streams: T }
     }
 
+    /// The number of blocks for each use: the pads, the end of NH's key, POLY, L3-HASH and its last
+    /// step.
+    #[inline(always)]
+    fn lengths(&self) -> [usize; 5] {
+        let streams = self.streams;
+        [self.pads.div_ceil(16), streams - 1, (24 * streams).div_ceil(16), 4 * streams, 1]
+    }
+
     /// Derives the keys, in place.
     pub(super) fn derive<C: Cipher<Block = Block>>(&mut self, cipher: &C, level: Level) {
-        let (poly, l3) = ((24 * self.streams).div_ceil(16), 4 * self.streams);
-        let nh = (1, nh::FIRST_UNITS as u64 + 1, self.streams - 1);
-        let uses = [(0, 1, self.pads.div_ceil(16)), nh, (2, 1, poly), (3, 1, l3), (4, 1, 1)];
+        let [pads, nh, poly, l3, l3_xor] = self.lengths();
+        let nh = (1, nh::FIRST_UNITS as u64 + 1, nh);
+        let uses = [(0, 1, pads), nh, (2, 1, poly), (3, 1, l3), (4, 1, l3_xor)];
         let blocks = uses.iter().map(|(.., blocks)| blocks).sum();
         level.run(Derive { cipher, uses: &uses, out: &mut self.blocks[..blocks] });
     }
@@ -169,14 +177,14 @@ impl HashKey {
         short: &ShortKeys,
     ) {
         level.run(DeriveNh { cipher, nh: &mut self.nh });
-        let streams = short.streams;
-        let (nh, rest) = short.blocks[short.pads.div_ceil(16)..].split_at(streams - 1);
-        let (poly, rest) = rest.split_at((24 * streams).div_ceil(16));
-        let (l3, l3_xor) = rest.split_at(4 * streams);
+        let [pads, nh, poly, l3, _] = short.lengths();
+        let (nh, rest) = short.blocks[pads..].split_at(nh);
+        let (poly, rest) = rest.split_at(poly);
+        let (l3, l3_xor) = rest.split_at(l3);
         let poly = poly.as_flattened().as_chunks::<24>().0;
         let l3 = l3.as_flattened().as_chunks().0;
         let l3_xor = l3_xor.as_flattened().as_chunks().0;
-        for s in 0..streams {
+        for s in 0..short.streams {
             let (k64, k128) = poly[s].split_first_chunk().expect("24 bytes");
             let k64 = u64::from_be_bytes(*k64) & 0x01ffffff_01ffffff;
             let k128 = u128::from_be_bytes(*k128.first_chunk().expect("16 bytes"))
