@@ -98,7 +98,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextTag(
         let context = CONTEXTS.read(context)?;
         let nonce = self::nonce(env, nonce)?;
         let made = context.keyed()?.tag_array(env, &nonce, message, Span { at, size })?;
-        env.write("the tag", tag, 0, made.as_bytes())
+        env.write("the tag", tag, made.as_bytes())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }
@@ -159,7 +159,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextFinish(
     let body = |env: Env<'_>| {
         let stream = CONTEXTS.write(context)?.stream.take();
         let stream = stream.ok_or_else(|| Thrown::state("no message has begun"))?;
-        env.write("the tag", tag, 0, stream.tag()?.as_bytes())
+        env.write("the tag", tag, stream.tag()?.as_bytes())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }

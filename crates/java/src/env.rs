@@ -128,12 +128,12 @@ impl<'a> Env<'a> {
         Ok(unsafe { (self.functions().GetArrayLength)(self.env, array) } as usize)
     }
 
-    /// Copies from an array. The range is inside of it.
+    /// Copies from an array. For a wrong range, the JVM throws and copies nothing.
     #[inline]
-    fn read(self, array: jbyteArray, at: usize, into: &mut [MaybeUninit<u8>]) {
-        // SAFETY: an array, and `into` is the destination's length. A wrong range would throw.
+    fn read(self, array: jbyteArray, at: jint, into: &mut [MaybeUninit<u8>]) {
+        // SAFETY: an array, and `into` is the destination's length.
         unsafe {
-            let (at, size) = (at as jint, into.len() as jint);
+            let size = into.len() as jint;
             (self.functions().GetByteArrayRegion)(
                 self.env,
                 array,
@@ -144,27 +144,32 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Copies a short array, such as a nonce or a tag. Null is the empty one.
+    /// Copies a short array, such as a nonce. Null is the empty one, and costs nothing.
     #[inline]
     pub fn short<const MAX: usize>(
         self,
         what: &str,
         array: jbyteArray,
     ) -> Result<Short<MAX>, Thrown> {
-        let mut short = Short { bytes: [0; MAX], size: 0 };
-        if !array.is_null() {
-            short.size = self.length(what, array)?;
-            if short.size > MAX {
-                let size = short.size;
-                let line = format!("{what}: expected at most {MAX} bytes, found {size}");
-                return Err(Thrown::argument(line));
-            }
-            let into: &mut [u8] = &mut short.bytes[..short.size];
+        let size = if array.is_null() { 0 } else { self.length(what, array)? };
+        if size > MAX {
+            let line = format!("{what}: expected at most {MAX} bytes, found {size}");
+            return Err(Thrown::argument(line));
+        }
+        Ok(self.sized(array, size))
+    }
+
+    /// Copies the first `size` bytes of a short array, which has them: otherwise the JVM throws.
+    #[inline]
+    pub fn sized<const MAX: usize>(self, array: jbyteArray, size: usize) -> Short<MAX> {
+        let mut short = Short { bytes: [0; MAX], size };
+        if size > 0 {
+            let into: &mut [u8] = &mut short.bytes[..size];
             // SAFETY: initialised bytes may be overwritten by initialised bytes, which `read` does.
             let into = unsafe { &mut *(std::ptr::from_mut(into) as *mut [MaybeUninit<u8>]) };
             self.read(array, 0, into);
         }
-        Ok(short)
+        short
     }
 
     /// Copies an array of at most `most` bytes with a key.
@@ -197,13 +202,15 @@ impl<'a> Env<'a> {
         let (at, size) = span.within(what, self.length(what, array)?)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|error| Thrown::io(error).about(what))?;
-        self.read(array, at, &mut bytes.spare_capacity_mut()[..size]);
+        self.read(array, at as jint, &mut bytes.spare_capacity_mut()[..size]);
         // SAFETY: `read` initialised them.
         unsafe { bytes.set_len(size) };
         Ok(bytes)
     }
 
-    /// Calls `body` with the bytes of an array, once or with one piece after the other.
+    /// Calls `body` with the bytes of an array, once or with one piece after the other. The caller
+    /// in Java checks the range: here, the length of a short message would cost a fifth of the call.
+    /// A wrong range makes the JVM throw, and `body` gets zeros.
     #[inline]
     pub fn pieces(
         self,
@@ -212,13 +219,18 @@ impl<'a> Env<'a> {
         span: Span,
         mut body: impl FnMut(&[u8]) -> Result<(), Thrown>,
     ) -> Result<(), Thrown> {
-        let (at, size) = span.within(what, self.length(what, array)?)?;
-        if size <= COPIED {
+        if (0..=COPIED as jint).contains(&span.size) {
+            if array.is_null() {
+                return Err(Thrown::null(what));
+            }
             let mut copy = [const { MaybeUninit::uninit() }; COPIED];
-            self.read(array, at, &mut copy[..size]);
-            // SAFETY: `read` initialised them.
-            return body(unsafe { slice::from_raw_parts(copy.as_ptr().cast(), size) });
+            let copy = &mut copy[..span.size as usize];
+            copy.fill(MaybeUninit::new(0));
+            self.read(array, span.at, copy);
+            // SAFETY: they were filled.
+            return body(unsafe { slice::from_raw_parts(copy.as_ptr().cast(), copy.len()) });
         }
+        let (at, size) = span.within(what, self.length(what, array)?)?;
         let mut done = 0;
         while done < size {
             let now = CRITICAL.min(size - done);
@@ -259,21 +271,16 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// Writes bytes to an array.
+    /// Writes bytes to the start of an array. If it is too short, the JVM throws.
     #[inline]
-    pub fn write(
-        self,
-        what: &str,
-        array: jbyteArray,
-        at: jint,
-        bytes: &[u8],
-    ) -> Result<(), Thrown> {
-        let span = Span { at, size: bytes.len() as jint };
-        span.within(what, self.length(what, array)?)?;
-        // SAFETY: the range is inside of the array.
+    pub fn write(self, what: &str, array: jbyteArray, bytes: &[u8]) -> Result<(), Thrown> {
+        if array.is_null() {
+            return Err(Thrown::null(what));
+        }
+        // SAFETY: an array.
         unsafe {
-            let from = bytes.as_ptr().cast();
-            (self.functions().SetByteArrayRegion)(self.env, array, at, span.size, from);
+            let (size, from) = (bytes.len() as jint, bytes.as_ptr().cast());
+            (self.functions().SetByteArrayRegion)(self.env, array, 0, size, from);
         }
         Ok(())
     }
@@ -286,7 +293,7 @@ impl<'a> Env<'a> {
         if array.is_null() {
             return Err(Thrown::PENDING);
         }
-        self.write("the result", array, 0, bytes)?;
+        self.write("the result", array, bytes)?;
         Ok(array)
     }
 

@@ -16,7 +16,7 @@ use crate::thrown::{Thrown, passed};
 
 /// The longest nonce in bytes.
 pub const MAX_NONCE: usize = 16;
-/// Longer tags match no message.
+/// The longest tag in bytes.
 const MAX_TAG: usize = 64;
 /// The longest key in bytes. Only HMAC has keys of any length.
 pub const MAX_KEY: usize = 1 << 16;
@@ -83,11 +83,14 @@ impl Keyed {
     }
 
     /// Reads a tag to check. `None` if it matches no message.
-    pub fn given(&self, env: Env<'_>, tag: jbyteArray) -> Result<Option<Tag>, Thrown> {
-        if env.length("the tag", tag)? > MAX_TAG {
+    pub fn given(&self, env: Env<'_>, tag: jbyteArray, size: jint) -> Result<Option<Tag>, Thrown> {
+        if tag.is_null() {
+            return Err(Thrown::null("the tag"));
+        }
+        if usize::try_from(size) != Ok(self.tag_bytes) {
             return Ok(None);
         }
-        Ok(self.expected(&env.short::<MAX_TAG>("the tag", tag)?))
+        Ok(self.expected(&env.sized::<MAX_TAG>(tag, self.tag_bytes)))
     }
 
     /// Parses a tag to check. `None` if it matches no message.
@@ -197,7 +200,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyTag(
         let key = KEYS.read(key)?;
         let nonce = self::nonce(env, nonce)?;
         let made = key.tag_array(env, &nonce, message, Span { at, size })?;
-        env.write("the tag", tag, 0, made.as_bytes())
+        env.write("the tag", tag, made.as_bytes())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }
@@ -219,7 +222,7 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyTagBuffer(
         let key = KEYS.read(key)?;
         let nonce = self::nonce(env, nonce)?;
         let message = env.buffer("the message", message, Span { at, size })?;
-        env.write("the tag", tag, 0, key.mac.tag(&nonce, message)?.as_bytes())
+        env.write("the tag", tag, key.mac.tag(&nonce, message)?.as_bytes())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }
@@ -236,12 +239,13 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatches(
     at: jint,
     size: jint,
     tag: jbyteArray,
+    tag_size: jint,
 ) -> jboolean {
     let body = |env: Env<'_>| {
         let key = KEYS.read(key)?;
         let (nonce, span) = (self::nonce(env, nonce)?, Span { at, size });
         key.mac.algorithm().check_nonce(nonce.len())?;
-        let Some(tag) = key.given(env, tag)? else { return Ok(false) };
+        let Some(tag) = key.given(env, tag, tag_size)? else { return Ok(false) };
         if span.size > CRITICAL as jint {
             let mut stream = key.mac.stream(&nonce)?;
             env.pieces("the message", message, span, |bytes| {
@@ -272,13 +276,14 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesBuffer(
     at: jint,
     size: jint,
     tag: jbyteArray,
+    tag_size: jint,
 ) -> jboolean {
     let body = |env: Env<'_>| {
         let key = KEYS.read(key)?;
         let nonce = self::nonce(env, nonce)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let message = Bits::from(env.buffer("the message", message, Span { at, size })?);
-        let tag = key.given(env, tag)?;
+        let tag = key.given(env, tag, tag_size)?;
         Ok(tag.is_some_and(|tag| passed(key.mac.verify(&nonce, message, &tag))))
     };
     // SAFETY: from the JVM.

@@ -113,13 +113,14 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatches(
     at: jint,
     size: jint,
     tag: jbyteArray,
+    tag_size: jint,
 ) -> jboolean {
     let body = |env: Env<'_>| {
         let sending = SESSIONS.read(session)?;
         let nonce = self::nonce(env, nonce)?;
         sending.keyed.mac.algorithm().check_nonce(nonce.len())?;
         // A tag of another length is counted as a failure: the empty one matches nothing.
-        let tag = sending.keyed.given(env, tag)?;
+        let tag = sending.keyed.given(env, tag, tag_size)?;
         let mut right = false;
         env.whole("the message", message, Span { at, size }, |bytes| {
             right = verdict(sending.session.verify(&nonce, bytes, &tag.unwrap_or_default()))?;

@@ -19,6 +19,11 @@ record Bytes(byte[] array, ByteBuffer direct, int at, int size) {
         return new Bytes(copy, null, 0, size);
     }
 
+    /** Saves the native call of asking for the length of a nonce of MACs that have none. */
+    static byte[] nullIfEmpty(byte[] nonce) {
+        return nonce != null && nonce.length == 0 ? null : nonce;
+    }
+
     static void checkWritable(ByteBuffer buffer) {
         if (buffer.isReadOnly()) {
             throw new ReadOnlyBufferException();

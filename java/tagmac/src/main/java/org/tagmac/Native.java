@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The native methods. The library checks every argument again, and looks handles up in a table, so
- * that no argument can crash the JVM.
+ * The native methods. The library looks handles up in a table, and it or the JVM checks every range,
+ * so that no argument can crash the JVM. Callers check the ranges of arrays first: a wrong one throws
+ * only after the call did its work on zeros. An empty nonce is cheapest as null.
  *
  * <p>Callers keep the owner of a handle reachable until the call returns.
  */
@@ -38,10 +39,10 @@ final class Native {
             long key, byte[] nonce, ByteBuffer message, int at, int size, byte[] tag);
 
     static native boolean keyMatches(
-            long key, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+            long key, byte[] nonce, byte[] message, int at, int size, byte[] tag, int tagSize);
 
     static native boolean keyMatchesBuffer(
-            long key, byte[] nonce, ByteBuffer message, int at, int size, byte[] tag);
+            long key, byte[] nonce, ByteBuffer message, int at, int size, byte[] tag, int tagSize);
 
     static native void keyFree(long key);
 
@@ -104,7 +105,7 @@ final class Native {
     static native byte[] sessionTag(long session, byte[] message, int at, int size);
 
     static native boolean sessionMatches(
-            long session, byte[] nonce, byte[] message, int at, int size, byte[] tag);
+            long session, byte[] nonce, byte[] message, int at, int size, byte[] tag, int tagSize);
 
     static native void sessionReserve(long session, long messages);
 

@@ -163,9 +163,10 @@ public final class TagmacKey implements AutoCloseable {
 
     /** As {@link #tag(byte[], byte[])}, for a range of an array. */
     public byte[] tag(byte[] nonce, byte[] message, int offset, int length) {
+        Objects.checkFromIndexSize(offset, length, message.length);
         byte[] tag = new byte[tagBytes()];
         try {
-            Native.keyTag(handle.get(), nonce, message, offset, length, tag);
+            Native.keyTag(handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -185,7 +186,8 @@ public final class TagmacKey implements AutoCloseable {
         }
         byte[] tag = new byte[tagBytes()];
         try {
-            Native.keyTagBuffer(handle.get(), nonce, bytes.direct(), bytes.at(), bytes.size(), tag);
+            Native.keyTagBuffer(
+                    handle.get(), Bytes.nullIfEmpty(nonce), bytes.direct(), bytes.at(), bytes.size(), tag);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -229,9 +231,10 @@ public final class TagmacKey implements AutoCloseable {
 
     /** As {@link #matches(byte[], byte[], byte[])}, for a range of an array. */
     public boolean matches(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
-        Objects.requireNonNull(tag, "tag");
+        Objects.checkFromIndexSize(offset, length, message.length);
         try {
-            return Native.keyMatches(handle.get(), nonce, message, offset, length, tag);
+            return Native.keyMatches(
+                    handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag, tag.length);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -239,14 +242,19 @@ public final class TagmacKey implements AutoCloseable {
 
     /** As {@link #matches(byte[], byte[], byte[])}, for the remaining bytes of a buffer. */
     public boolean matches(byte[] nonce, ByteBuffer message, byte[] tag) {
-        Objects.requireNonNull(tag, "tag");
         Bytes bytes = Bytes.of(message);
         if (bytes.array() != null) {
             return matches(nonce, bytes.array(), bytes.at(), bytes.size(), tag);
         }
         try {
             return Native.keyMatchesBuffer(
-                    handle.get(), nonce, bytes.direct(), bytes.at(), bytes.size(), tag);
+                    handle.get(),
+                    Bytes.nullIfEmpty(nonce),
+                    bytes.direct(),
+                    bytes.at(),
+                    bytes.size(),
+                    tag,
+                    tag.length);
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -164,7 +164,7 @@ final class TagmacMac extends MacSpi implements Cloneable {
             try {
                 begin();
                 Native.contextUpdateBuffer(
-                        handle.get(), nonce, input, input.position(), input.remaining());
+                        handle.get(), Bytes.nullIfEmpty(nonce), input, input.position(), input.remaining());
             } finally {
                 Reference.reachabilityFence(this);
             }
@@ -195,7 +195,7 @@ final class TagmacMac extends MacSpi implements Cloneable {
         }
         try {
             begin();
-            Native.contextUpdate(handle.get(), nonce, input, offset, length);
+            Native.contextUpdate(handle.get(), Bytes.nullIfEmpty(nonce), input, offset, length);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -206,7 +206,7 @@ final class TagmacMac extends MacSpi implements Cloneable {
         if (!streaming) {
             streaming = true;
             if (buffered > 0) {
-                Native.contextUpdate(handle.get(), nonce, buffer, 0, buffered);
+                Native.contextUpdate(handle.get(), Bytes.nullIfEmpty(nonce), buffer, 0, buffered);
                 buffered = 0;
             }
         }
@@ -224,7 +224,7 @@ final class TagmacMac extends MacSpi implements Cloneable {
             if (streaming) {
                 Native.contextFinish(handle.get(), tag);
             } else {
-                Native.contextTag(handle.get(), nonce, buffer(), 0, buffered, tag);
+                Native.contextTag(handle.get(), Bytes.nullIfEmpty(nonce), buffer(), 0, buffered, tag);
             }
         } finally {
             buffered = 0;
