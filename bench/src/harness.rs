@@ -479,7 +479,13 @@ mod tests {
     #[test]
     fn every_experiment_gives_a_figure_at_every_x() {
         let mut harness = harness(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
-        let programs = [experiments::command::NAME, experiments::tree::NAME, crate::record::JAVA];
+        let programs = [
+            experiments::command::NAME,
+            experiments::tree::NAME,
+            crate::record::JAVA,
+            crate::record::SOAK,
+            crate::record::SPARK,
+        ];
         for experiment in experiments::all().iter().filter(|one| !programs.contains(&one.name)) {
             let record = (experiment.run)(&mut harness, Duration::ZERO).expect("right tags");
             assert_eq!(record.experiment, experiment.name);

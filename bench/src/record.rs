@@ -12,8 +12,10 @@ use crate::measure::Figure;
 /// The lab's experiment. Its record is for `tagmac-lab` and is not on any page about tagmac.
 pub const LAB: &str = "lab";
 
-/// The experiment on the JVM.
+/// The experiments on the JVM.
 pub const JAVA: &str = "java";
+pub const SOAK: &str = "soak";
+pub const SPARK: &str = "spark";
 
 /// The results of an experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

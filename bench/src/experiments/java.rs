@@ -1,8 +1,13 @@
-//! Runs the JMH benchmarks of java/bench, and times the same batch from Rust.
+//! Runs the JMH benchmarks of java/bench, and times the same batch from Rust. The modules run other
+//! programs on the JVM.
+
+pub mod soak;
+pub mod spark;
 
 use std::hint::black_box;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -113,22 +118,42 @@ fn build() -> Result<(), Failure> {
     succeed(&mut maven)
 }
 
-fn jmh(results: &Path, iteration: Duration, quick: bool) -> Result<(), Failure> {
+/// The class path of the benchmarks.
+fn classes() -> Result<String, Failure> {
     let target = Path::new(REPO).join("java/bench/target");
-    let classes = format!(
-        "{}:{}",
-        target.join("classes").display(),
-        std::fs::read_to_string(target.join("classpath"))?.trim()
-    );
+    let libraries = std::fs::read_to_string(target.join("classpath"))?;
+    Ok(format!("{}:{}", target.join("classes").display(), libraries.trim()))
+}
+
+fn jmh(results: &Path, iteration: Duration, quick: bool) -> Result<(), Failure> {
     let time = format!("{}ms", iteration.as_millis());
     let mut java = Command::new("java");
-    java.args(["-cp", &classes, "org.openjdk.jmh.Main", "-foe", "true", "-f", "1"]);
+    java.args(["-cp", &classes()?, "org.openjdk.jmh.Main", "-foe", "true", "-f", "1"]);
     java.args(["-wi", &WARM.to_string(), "-w", &time, "-i", &MEASURED.to_string(), "-r", &time]);
     java.args(["-rf", "json", "-rff"]).arg(results);
     if quick {
         java.args(["-p", "bytes=64"]);
     }
     succeed(&mut java)
+}
+
+/// Runs a program and calls `line` for each line of its output.
+fn lines(
+    command: &mut Command,
+    mut line: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{name}: {e}"))?;
+    let output = child.stdout.take().expect("piped");
+    for text in BufReader::new(output).lines() {
+        if let Err(failure) = text.map_err(Failure::from).and_then(|text| line(&text)) {
+            child.kill()?;
+            child.wait()?;
+            return Err(failure);
+        }
+    }
+    let status = child.wait()?;
+    if status.success() { Ok(()) } else { Err(format!("{name}: {status}").into()) }
 }
 
 fn succeed(command: &mut Command) -> Result<(), Failure> {

@@ -35,8 +35,8 @@ pub struct Experiment {
 impl Experiment {
     /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
-        // JMH needs Maven.
-        ![record::LAB, record::JAVA].contains(&self.name)
+        // Those on the JVM need Maven.
+        ![record::LAB, record::JAVA, record::SOAK, record::SPARK].contains(&self.name)
     }
 }
 
@@ -66,7 +66,11 @@ pub fn all() -> Vec<Experiment> {
     all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
     #[cfg(feature = "java")]
-    all.push(own(record::JAVA, java::ABOUT, 300, java::run));
+    {
+        all.push(own(record::JAVA, java::ABOUT, 300, java::run));
+        all.push(own(record::SPARK, java::spark::ABOUT, 800, java::spark::run));
+        all.push(own(record::SOAK, java::soak::ABOUT, 60 * MINUTES, java::soak::run));
+    }
     #[cfg(feature = "lab")]
     all.push(own(record::LAB, lab::ABOUT, 420, lab::run));
     all
