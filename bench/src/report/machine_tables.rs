@@ -125,6 +125,8 @@ impl<'a> Machine<'a> {
             "tree" => self.tree(),
             "reads" => self.reads(),
             "java" => self.java(),
+            "spark" => self.spark(),
+            "soak" => self.soak(),
             _ => return None,
         })
     }
@@ -393,20 +395,6 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn java(&self) -> String {
-        let Some(record) = self.record("java") else { return NOT_RECORDED.into() };
-        let xs = all_xs(record);
-        let mut rows = vec![["", "by"].map(Into::into).to_vec()];
-        rows[0].extend(xs.iter().map(|x| format!("{x} B, ns")));
-        for series in &record.series {
-            let cell = |x: &u64| series.at(*x).map_or(String::new(), cycles);
-            let mut row = vec![series.case.clone().unwrap_or_default(), series.name.clone()];
-            row.extend(xs.iter().map(cell));
-            rows.push(row);
-        }
-        table(&rows)
-    }
-
     fn tree(&self) -> String {
         let columns = ["each file is", "command", "files", "seconds", "quartiles", "version"];
         self.cases("tree", columns, |series, case, x, figure| {
@@ -422,7 +410,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Returns a table of the series of a record that have a case, by the first figure of each.
-    fn cases<const COLUMNS: usize>(
+    pub fn cases<const COLUMNS: usize>(
         &self,
         record: &str,
         columns: [&str; COLUMNS],
@@ -440,7 +428,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Returns the quartiles of a figure, multiplied by `scale`.
-fn quartiles(figure: Figure, scale: f64) -> String {
+pub fn quartiles(figure: Figure, scale: f64) -> String {
     format!("{} to {}", number(scale * figure.low), number(scale * figure.high))
 }
 

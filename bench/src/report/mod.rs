@@ -3,6 +3,7 @@
 mod age;
 mod call_tables;
 mod docs;
+mod jvm;
 mod kinds;
 mod machine_tables;
 mod markdown;

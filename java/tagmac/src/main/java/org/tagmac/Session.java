@@ -132,7 +132,9 @@ public final class Session implements AutoCloseable {
     public void verify(byte[] nonce, byte[] message, byte[] tag) throws InvalidTagException {
         boolean right;
         try {
-            right = Native.sessionMatches(handle.get(), nonce, message, 0, message.length, tag, tag.length);
+            right =
+                    Native.sessionMatches(
+                            handle.get(), nonce, message, 0, message.length, tag, tag.length);
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -187,7 +187,12 @@ public final class TagmacKey implements AutoCloseable {
         byte[] tag = new byte[tagBytes()];
         try {
             Native.keyTagBuffer(
-                    handle.get(), Bytes.nullIfEmpty(nonce), bytes.direct(), bytes.at(), bytes.size(), tag);
+                    handle.get(),
+                    Bytes.nullIfEmpty(nonce),
+                    bytes.direct(),
+                    bytes.at(),
+                    bytes.size(),
+                    tag);
         } finally {
             Reference.reachabilityFence(this);
         }

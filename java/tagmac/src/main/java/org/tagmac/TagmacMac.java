@@ -164,7 +164,11 @@ final class TagmacMac extends MacSpi implements Cloneable {
             try {
                 begin();
                 Native.contextUpdateBuffer(
-                        handle.get(), Bytes.nullIfEmpty(nonce), input, input.position(), input.remaining());
+                        handle.get(),
+                        Bytes.nullIfEmpty(nonce),
+                        input,
+                        input.position(),
+                        input.remaining());
             } finally {
                 Reference.reachabilityFence(this);
             }

@@ -289,6 +289,27 @@ final class KeyTest {
                 () -> Native.contextTag(context, NONE, NONE, 0, 0, new byte[15]));
         assertThrows(IllegalStateException.class, () -> Native.keyTag(context, NONE, NONE, 0, 0, out));
         Native.contextFree(context);
+        // The JVM checks the ranges of short arrays. No call before this one did.
+        long key = Native.keyNew("PMAC-AES128", out, 128);
+        for (int[] range : new int[][] {{2, 3}, {-1, 2}, {5, 0}, {Integer.MAX_VALUE, 4}}) {
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> Native.keyTag(key, null, new byte[4], range[0], range[1], new byte[16]));
+        }
+        byte[] tag = new byte[16];
+        Native.keyTag(key, null, NONE, 0, 0, tag);
+        assertTrue(Native.keyMatches(key, null, NONE, 0, 0, tag, 16));
+        for (int size : new int[] {-1, 0, 15, 17, Integer.MAX_VALUE}) {
+            assertFalse(Native.keyMatches(key, null, NONE, 0, 0, tag, size));
+        }
+        assertThrows(
+                IndexOutOfBoundsException.class,
+                () -> Native.keyMatches(key, null, NONE, 0, 0, new byte[15], 16));
+        assertThrows(
+                NullPointerException.class, () -> Native.keyMatches(key, null, NONE, 0, 0, null, 16));
+        assertThrows(
+                NullPointerException.class, () -> Native.keyTag(key, null, null, 0, 0, tag));
+        Native.keyFree(key);
         assertThrows(
                 IndexOutOfBoundsException.class,
                 () -> Native.keyTagBuffer(keyHandle(), NONE, buffer(4), 1, 4, out));

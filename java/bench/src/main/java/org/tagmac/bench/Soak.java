@@ -24,9 +24,9 @@ import org.tagmac.TagmacKey;
 import org.tagmac.TagmacProvider;
 
 /**
- * Uses everything for a long time, from four threads: half of all keys, sessions and Macs are closed,
- * the garbage collector frees the others. Every tag is checked. It prints the calls and the memory of
- * the process in KiB at the end of each interval.
+ * Uses everything for a long time, from four threads. Half of the keys and sessions are closed; the
+ * garbage collector frees the others and all Macs. Every tag is checked. It prints the rounds so far
+ * and the memory of the process in KiB at the end of each interval.
  *
  * <p>Arguments: the number of intervals, and the seconds of each.
  */
