@@ -35,7 +35,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let numbers: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
         let [sum, kib] = numbers[..] else { return Err(format!("Soak: found '{line}'").into()) };
         if sum <= rounds {
-            return Err("Soak: it stands still".into());
+            return Err("Soak: no round in an interval".into());
         }
         rounds = sum;
         at += seconds as usize;
