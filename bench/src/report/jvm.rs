@@ -43,6 +43,7 @@ impl Machine<'_> {
         let last = xs.len() - 1;
         let mut shown =
             [1.min(last), last / 4, last / 2, 3 * last / 4, last].map(|i| xs[i]).to_vec();
+        shown.sort_unstable();
         shown.dedup();
         let mut rows = vec![vec![String::new()]];
         rows[0].extend(shown.iter().map(|x| format!("{} min, MiB", x / 60)));

@@ -108,9 +108,12 @@ impl<'a> Env<'a> {
     #[cold]
     fn throw(self, thrown: Thrown) {
         let Some((class, line)) = thrown.into_class() else { return };
-        // SAFETY: no exception is pending, as `Thrown::PENDING` is the only one after a call that
-        // throws. Both strings end in NUL, and the class is null only if that was thrown instead.
+        // SAFETY: nothing is thrown while an exception is pending, such as that of a wrong range. Both
+        // strings end in NUL, and the class is null only if that was thrown instead.
         unsafe {
+            if (self.functions().ExceptionCheck)(self.env) {
+                return;
+            }
             let class = (self.functions().FindClass)(self.env, class.as_ptr());
             if !class.is_null() {
                 (self.functions().ThrowNew)(self.env, class, line.as_ptr());

@@ -7,6 +7,7 @@ import java.security.InvalidKeyException;
 import java.security.Key;
 import java.security.spec.AlgorithmParameterSpec;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.crypto.MacSpi;
 import javax.crypto.SecretKey;
@@ -197,6 +198,8 @@ final class TagmacMac extends MacSpi implements Cloneable {
             buffered += length;
             return;
         }
+        // A buffer may have changed since its range was read.
+        Objects.checkFromIndexSize(offset, length, input.length);
         try {
             begin();
             Native.contextUpdate(handle.get(), Bytes.nullIfEmpty(nonce), input, offset, length);

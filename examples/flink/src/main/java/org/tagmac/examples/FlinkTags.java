@@ -1,6 +1,9 @@
 package org.tagmac.examples;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -28,6 +31,11 @@ public final class FlinkTags {
 
     private FlinkTags() {}
 
+    /** Refuses strings that are not valid Unicode: {@code getBytes} would give some the same bytes. */
+    private static ByteBuffer encoded(String text) throws CharacterCodingException {
+        return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+    }
+
     /** Appends the tag of a record. */
     private static final class Tag extends RichMapFunction<String, Tuple2<String, byte[]>> {
         private static final long serialVersionUID = 1;
@@ -45,8 +53,8 @@ public final class FlinkTags {
         }
 
         @Override
-        public Tuple2<String, byte[]> map(String record) {
-            return Tuple2.of(record, key.tag(record.getBytes(StandardCharsets.UTF_8)));
+        public Tuple2<String, byte[]> map(String record) throws CharacterCodingException {
+            return Tuple2.of(record, key.tag(encoded(record)));
         }
     }
 
@@ -67,8 +75,8 @@ public final class FlinkTags {
         }
 
         @Override
-        public boolean filter(Tuple2<String, byte[]> record) {
-            return key.matches(new byte[0], record.f0.getBytes(StandardCharsets.UTF_8), record.f1);
+        public boolean filter(Tuple2<String, byte[]> record) throws CharacterCodingException {
+            return key.matches(new byte[0], encoded(record.f0), record.f1);
         }
     }
 
@@ -85,10 +93,12 @@ public final class FlinkTags {
 
     public static void main(String[] arguments) throws Exception {
         KeyRef ref = KeyRef.parse(arguments[0]);
-        // Pinned: a task that finds another key fails.
-        try (TagmacKey key = ref.resolve()) {
-            ref = ref.withId(key.id());
+        TagmacKey key = ref.resolve();
+        if (key.algorithm().needsNonce()) {
+            throw new IllegalArgumentException(key.algorithm() + " needs nonces; use another MAC");
         }
+        // Pinned: a task that finds another key fails.
+        ref = ref.withId(key.id());
         List<String> records = new ArrayList<>();
         for (int i = 0; i < RECORDS; i++) {
             records.add("pay " + i + " to Bob");
@@ -101,7 +111,7 @@ public final class FlinkTags {
                         .rebalance()
                         .filter(new Verify(ref))
                         .map(record -> record.f0);
-        List<String> found = new ArrayList<>(verified.executeAndCollect(RECORDS));
+        List<String> found = new ArrayList<>(verified.executeAndCollect(RECORDS + 1));
         records.remove(CHANGED);
         Collections.sort(found);
         Collections.sort(records);

@@ -12,9 +12,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
@@ -75,6 +79,10 @@ public final class KafkaDemo {
                         new StringSerializer(),
                         new StringSerializer())) {
             attacker.send(new ProducerRecord<>("payments", "pay 900 to Eve")).get();
+            // With the tag of another record.
+            var moved = new ProducerRecord<String, String>("payments", "pay 901 to Eve");
+            moved.headers().add(tagOfFirst(broker));
+            attacker.send(moved).get();
         }
         Files.writeString(in, "pay 3 to Bob\n", StandardOpenOption.APPEND);
         await(folder, started, out, "pay 3 to Bob");
@@ -82,7 +90,21 @@ public final class KafkaDemo {
         if (!found.equals(List.of("pay 1 to Bob", "pay 2 to Bob", "pay 3 to Bob"))) {
             throw new AssertionError("found " + found);
         }
-        System.out.println("Kafka Connect: 3 records are right, 1 was dropped");
+        System.out.println("Kafka Connect: 3 records are right, 2 were dropped");
+    }
+
+    private static Header tagOfFirst(String broker) {
+        Map<String, Object> options = Map.of("bootstrap.servers", broker);
+        var text = new StringDeserializer();
+        try (var reader = new KafkaConsumer<>(options, text, text)) {
+            var partition = new TopicPartition("payments", 0);
+            reader.assign(List.of(partition));
+            reader.seekToBeginning(List.of(partition));
+            for (var record : reader.poll(PATIENCE)) {
+                return record.headers().lastHeader("tagmac");
+            }
+            throw new AssertionError("the topic has no records");
+        }
     }
 
     private static Process java(Path folder, String name, String... words) throws IOException {

@@ -3,7 +3,10 @@ package org.tagmac.examples;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
@@ -20,8 +23,8 @@ import org.tagmac.TagmacKey;
  * fails for a record whose tag is wrong or missing. Their option {@code key} is a reference to a key.
  *
  * <p>The tag is that of the topic, the key and the value, each after its length, so that a record of
- * another topic or with another key is not accepted. It does not show that a record is missing,
- * repeated or in another place.
+ * another topic or with another key is not accepted. Other headers, the time and the partition are
+ * not tagged. A tag does not show that a record is missing, repeated or in another place.
  */
 abstract class KafkaTags<R extends ConnectRecord<R>> implements Transformation<R> {
     private static final String HEADER = "tagmac";
@@ -44,16 +47,17 @@ abstract class KafkaTags<R extends ConnectRecord<R>> implements Transformation<R
         try {
             key = KeyRef.parse(ref).resolve();
         } catch (IOException | IllegalArgumentException e) {
-            throw new ConfigException("key", ref, e.getMessage());
+            // Without the reference, in case someone wrote a secret into it.
+            throw new ConfigException("key: " + e.getMessage());
+        }
+        if (key.algorithm().needsNonce()) {
+            throw new ConfigException("key: " + key.algorithm() + " needs nonces; use another MAC");
         }
     }
 
+    /** Other tasks of the process have the same key. */
     @Override
-    public void close() {
-        if (key != null) {
-            key.close();
-        }
-    }
+    public void close() {}
 
     /** Returns what is tagged. */
     byte[] message(R record) {
@@ -76,7 +80,13 @@ abstract class KafkaTags<R extends ConnectRecord<R>> implements Transformation<R
             return bytes;
         }
         if (part instanceof String text) {
-            return text.getBytes(StandardCharsets.UTF_8);
+            try {
+                // `getBytes` would give different strings the same bytes.
+                ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+                return Arrays.copyOf(encoded.array(), encoded.limit());
+            } catch (CharacterCodingException e) {
+                throw new DataException("a string is not valid Unicode", e);
+            }
         }
         throw new DataException(
                 "expected strings or bytes, found " + part.getClass().getName()

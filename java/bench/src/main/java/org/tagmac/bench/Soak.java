@@ -24,8 +24,8 @@ import org.tagmac.TagmacKey;
 import org.tagmac.TagmacProvider;
 
 /**
- * Uses everything for a long time, from four threads. Half of the keys and sessions are closed; the
- * garbage collector frees the others and all Macs. Every tag is checked. It prints the rounds so far
+ * Uses everything for a long time, from four threads. Half of the keys and most sessions are closed;
+ * the garbage collector frees the others and all Macs. Every tag is checked. It prints the rounds so far
  * and the memory of the process in KiB at the end of each interval.
  *
  * <p>Arguments: the number of intervals, and the seconds of each.
@@ -71,18 +71,19 @@ final class Soak {
                                 return null;
                             }));
         }
-        for (int i = 1; i <= intervals; i++) {
-            if (threads.awaitTermination(seconds, TimeUnit.SECONDS)) {
-                break;
-            }
-            for (Future<?> one : running) {
-                if (one.isDone()) {
-                    one.get();
+        try {
+            for (int i = 0; i < intervals; i++) {
+                TimeUnit.SECONDS.sleep(seconds);
+                for (Future<?> one : running) {
+                    if (one.isDone()) {
+                        one.get();
+                    }
                 }
+                System.out.println(rounds.sum() + " " + resident());
             }
-            System.out.println(rounds.sum() + " " + resident());
+        } finally {
+            threads.shutdownNow();
         }
-        threads.shutdownNow();
         for (Future<?> one : running) {
             one.get();
         }
