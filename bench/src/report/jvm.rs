@@ -23,7 +23,7 @@ impl Machine<'_> {
 
     /// Returns the table of functions of Spark SQL.
     pub fn spark(&self) -> String {
-        let columns = ["", "by", "bytes per row", "ns per row", "quartiles"];
+        let columns = ["", "by", "bytes per row", "nanoseconds", "quartiles"];
         self.cases("spark", columns, |series, case, x, figure| {
             [
                 case.into(),
