@@ -12,10 +12,11 @@ use crate::measure::Figure;
 /// The lab's experiment. Its record is for `tagmac-lab` and is not on any page about tagmac.
 pub const LAB: &str = "lab";
 
-/// The experiments on the JVM.
+/// The experiments on the JVM, which need Maven.
+pub const JVM: [&str; 3] = [JAVA, SPARK, SOAK];
 pub const JAVA: &str = "java";
-pub const SOAK: &str = "soak";
 pub const SPARK: &str = "spark";
+pub const SOAK: &str = "soak";
 
 /// The results of an experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

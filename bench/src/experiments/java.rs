@@ -7,7 +7,7 @@ pub mod spark;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -111,11 +111,19 @@ fn series(name: String, library: &str, case: &str, point: Point) -> Series {
 
 /// Builds the jar and the benchmarks.
 fn build() -> Result<(), Failure> {
-    let build = Path::new(REPO).join("scripts/build-java");
-    succeed(Command::new(build).arg("--install"))?;
+    install()?;
+    succeed(maven("java/bench/pom.xml").arg("compile"))
+}
+
+/// Builds the jar and installs it for Maven.
+fn install() -> Result<(), Failure> {
+    succeed(Command::new(Path::new(REPO).join("scripts/build-java")).arg("--install"))
+}
+
+fn maven(pom: &str) -> Command {
     let mut maven = Command::new("mvn");
-    maven.current_dir(REPO).args(["-q", "-B", "-f", "java/bench/pom.xml", "compile"]);
-    succeed(&mut maven)
+    maven.current_dir(REPO).args(["-q", "-B", "-f", pom]);
+    maven
 }
 
 /// The class path of the benchmarks.
@@ -152,13 +160,15 @@ fn lines(
             return Err(failure);
         }
     }
-    let status = child.wait()?;
-    if status.success() { Ok(()) } else { Err(format!("{name}: {status}").into()) }
+    ended(&name, child.wait()?)
 }
 
 fn succeed(command: &mut Command) -> Result<(), Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(|error| format!("{name}: {error}"))?;
+    ended(&name, command.status().map_err(|error| format!("{name}: {error}"))?)
+}
+
+fn ended(name: &str, status: ExitStatus) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}").into()) }
 }
 

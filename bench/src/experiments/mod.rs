@@ -35,8 +35,7 @@ pub struct Experiment {
 impl Experiment {
     /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
-        // Those on the JVM need Maven.
-        ![record::LAB, record::JAVA, record::SOAK, record::SPARK].contains(&self.name)
+        self.name != record::LAB && !record::JVM.contains(&self.name)
     }
 }
 

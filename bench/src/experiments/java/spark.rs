@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{REPO, lines, series, succeed};
+use super::{REPO, install, lines, maven, series, succeed};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
@@ -64,12 +64,11 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
 
 /// Builds the module and returns its class path.
 fn build() -> Result<String, Failure> {
+    install()?;
     let repo = Path::new(REPO);
-    succeed(Command::new(repo.join("scripts/build-java")).arg("--install"))?;
     let list = repo.join("target/java/spark.classpath");
-    let mut maven = Command::new("mvn");
-    maven.current_dir(repo).args(["-q", "-B", "-f", "java/pom.xml", "-pl"]);
-    maven.arg("tagmac,tagmac-spark/scala-2.13");
+    let mut maven = maven("java/pom.xml");
+    maven.args(["-pl", "tagmac,tagmac-spark/scala-2.13"]);
     maven.arg(format!("-Dmdep.outputFile={}", list.display()));
     succeed(maven.args([
         "test-compile",
