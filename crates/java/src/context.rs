@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::env::{Env, Span, call};
 use crate::key::{Keyed, MAX_KEY, nonce};
+use crate::room::Room;
 use crate::table::Table;
 use crate::thrown::Thrown;
 
@@ -77,6 +78,26 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextInit(
         context.keyed = Some(Keyed::new(algorithm, &key, tag_bits)?);
         context.key = key;
         Ok(false)
+    };
+    // SAFETY: from the JVM.
+    unsafe { call(env, body) }
+}
+
+/// Writes the tag of a whole message in a room.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_org_tagmac_Native_contextTagRoom(
+    env: *mut JNIEnv,
+    _: jclass,
+    context: jlong,
+    room: jint,
+    nonce_size: jint,
+    size: jint,
+) {
+    let body = |_: Env<'_>| {
+        let (context, room) = (CONTEXTS.read(context)?, Room::numbered(room)?);
+        let mac = &context.keyed()?.mac;
+        room.put(&mac.tag(room.nonce(nonce_size)?, room.message(size)?)?);
+        Ok(())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }

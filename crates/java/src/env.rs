@@ -340,6 +340,18 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// Makes a direct buffer.
+    ///
+    /// # Safety
+    ///
+    /// The bytes are static, and Java may write them.
+    pub unsafe fn memory(self, at: *mut u8, size: usize) -> Result<jobject, Thrown> {
+        let size = i64::try_from(size).map_err(Thrown::internal)?;
+        // SAFETY: by the caller.
+        let buffer = unsafe { (self.functions().NewDirectByteBuffer)(self.env, at.cast(), size) };
+        if buffer.is_null() { Err(Thrown::PENDING) } else { Ok(buffer) }
+    }
+
     /// The bytes of a range of a direct buffer.
     #[inline]
     pub fn buffer(self, what: &str, buffer: jobject, span: Span) -> Result<&'a [u8], Thrown> {

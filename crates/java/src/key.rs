@@ -10,14 +10,11 @@ use zeroize::Zeroizing;
 
 use crate::env::{CRITICAL, Env, Short, Span, call};
 use crate::info::named;
+use crate::room::{MAX_NONCE, MAX_TAG, Room};
 use crate::source::{from_env, from_file, parsed};
 use crate::table::Table;
 use crate::thrown::{Thrown, passed};
 
-/// The longest nonce in bytes.
-pub const MAX_NONCE: usize = 16;
-/// The longest tag in bytes.
-const MAX_TAG: usize = 64;
 /// The longest key in bytes. Only HMAC has keys of any length.
 pub const MAX_KEY: usize = 1 << 16;
 
@@ -179,6 +176,47 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyInfo(
         let key = KEYS.read(key)?;
         let (name, id) = (key.mac.algorithm(), key.mac.key_id());
         env.array(format!("{name} {id} {}", key.mac.tag_bits()).as_bytes())
+    };
+    // SAFETY: from the JVM.
+    unsafe { call(env, body) }
+}
+
+/// Writes the tag of a message in a room.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_org_tagmac_Native_keyTagRoom(
+    env: *mut JNIEnv,
+    _: jclass,
+    key: jlong,
+    room: jint,
+    nonce_size: jint,
+    size: jint,
+) {
+    let body = |_: Env<'_>| {
+        let (key, room) = (KEYS.read(key)?, Room::numbered(room)?);
+        room.put(&key.mac.tag(room.nonce(nonce_size)?, room.message(size)?)?);
+        Ok(())
+    };
+    // SAFETY: from the JVM.
+    unsafe { call(env, body) }
+}
+
+/// Checks the tag of a message in a room.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesRoom(
+    env: *mut JNIEnv,
+    _: jclass,
+    key: jlong,
+    room: jint,
+    nonce_size: jint,
+    size: jint,
+    tag_size: jint,
+) -> jboolean {
+    let body = |_: Env<'_>| {
+        let (key, room) = (KEYS.read(key)?, Room::numbered(room)?);
+        let (nonce, message) = (room.nonce(nonce_size)?, room.message(size)?);
+        key.mac.algorithm().check_nonce(nonce.len())?;
+        let tag = key.expected(room.tag(tag_size)?);
+        Ok(tag.is_some_and(|tag| passed(key.mac.verify(nonce, message, &tag))))
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }

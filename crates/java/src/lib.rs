@@ -12,6 +12,7 @@ mod key;
 mod manifest;
 mod many;
 mod open;
+mod room;
 mod session;
 mod source;
 mod table;

@@ -4,7 +4,8 @@ use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use tagmac::Tag;
 
 use crate::env::{Env, Room, Span, call};
-use crate::key::{KEYS, Keyed, MAX_NONCE};
+use crate::key::{KEYS, Keyed};
+use crate::room::MAX_NONCE;
 use crate::thrown::Thrown;
 
 /// The number of messages in one call of the MAC.

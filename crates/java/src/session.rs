@@ -1,11 +1,13 @@
 //! Sessions, for `org.tagmac.Session`.
 
 use jni_sys::{JNIEnv, jboolean, jbyteArray, jclass, jdouble, jint, jlong, jobject};
+use tagmac::Tag;
 use tagmac_any::meter::Budget;
 use tagmac_any::{AnyMac, Session};
 
 use crate::env::{Env, Span, call};
 use crate::key::{KEYS, Keyed, nonce};
+use crate::room::Room;
 use crate::table::Table;
 use crate::thrown::{Thrown, verdict};
 
@@ -16,6 +18,14 @@ pub static SESSIONS: Table<Sending> = Table::new("session", 2);
 pub struct Sending {
     session: Session,
     keyed: Keyed,
+}
+
+impl Sending {
+    /// Checks a tag. One of another length is counted as a failure: the empty one matches nothing.
+    fn verdict(&self, nonce: &[u8], message: &[u8], tag: Option<Tag>) -> Result<bool, Thrown> {
+        self.keyed.mac.algorithm().check_nonce(nonce.len())?;
+        verdict(self.session.verify(nonce, message, &tag.unwrap_or_default()))
+    }
 }
 
 /// Makes a session from a key. 0 is the default length, and no limit of the probability.
@@ -75,6 +85,47 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionRestore(
     unsafe { call(env, body) }
 }
 
+/// Writes the next nonce, and the tag of a message in a room under it. Returns the nonce's length.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_org_tagmac_Native_sessionTagRoom(
+    env: *mut JNIEnv,
+    _: jclass,
+    session: jlong,
+    room: jint,
+    size: jint,
+) -> jint {
+    let body = |_: Env<'_>| {
+        let room = Room::numbered(room)?;
+        let (nonce, tag) = SESSIONS.write(session)?.session.tag(room.message(size)?)?;
+        room.put(&tag);
+        room.put_nonce(nonce.as_bytes());
+        Ok(nonce.as_bytes().len() as jint)
+    };
+    // SAFETY: from the JVM.
+    unsafe { call(env, body) }
+}
+
+/// Checks the tag of another sender's message in a room.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatchesRoom(
+    env: *mut JNIEnv,
+    _: jclass,
+    session: jlong,
+    room: jint,
+    nonce_size: jint,
+    size: jint,
+    tag_size: jint,
+) -> jboolean {
+    let body = |_: Env<'_>| {
+        let (sending, room) = (SESSIONS.read(session)?, Room::numbered(room)?);
+        let (nonce, message) = (room.nonce(nonce_size)?, room.message(size)?);
+        let tag = sending.keyed.expected(room.tag(tag_size)?);
+        sending.verdict(nonce, message, tag)
+    };
+    // SAFETY: from the JVM.
+    unsafe { call(env, body) }
+}
+
 /// Returns the next nonce and the tag of a message under it, one after the other.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_org_tagmac_Native_sessionTag(
@@ -118,12 +169,10 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatches(
     let body = |env: Env<'_>| {
         let sending = SESSIONS.read(session)?;
         let nonce = self::nonce(env, nonce)?;
-        sending.keyed.mac.algorithm().check_nonce(nonce.len())?;
-        // A tag of another length is counted as a failure: the empty one matches nothing.
         let tag = sending.keyed.given(env, tag, tag_size)?;
         let mut right = false;
         env.whole("the message", message, Span { at, size }, |bytes| {
-            right = verdict(sending.session.verify(&nonce, bytes, &tag.unwrap_or_default()))?;
+            right = sending.verdict(&nonce, bytes, tag)?;
             Ok(())
         })?;
         Ok(right)

@@ -33,6 +33,13 @@ final class Native {
 
     static native byte[] keyInfo(long key);
 
+    static native ByteBuffer room(int number);
+
+    static native void keyTagRoom(long key, int room, int nonceSize, int size);
+
+    static native boolean keyMatchesRoom(
+            long key, int room, int nonceSize, int size, int tagSize);
+
     static native void keyTag(long key, byte[] nonce, byte[] message, int at, int size, byte[] tag);
 
     static native void keyTagBuffer(
@@ -82,6 +89,8 @@ final class Native {
 
     static native boolean contextInit(long context, int algorithm, byte[] key, int tagBits);
 
+    static native void contextTagRoom(long context, int room, int nonceSize, int size);
+
     static native void contextTag(
             long context, byte[] nonce, byte[] message, int at, int size, byte[] tag);
 
@@ -101,6 +110,11 @@ final class Native {
     static native long sessionNew(long key, byte[] nonce, long maxMessage, double probability);
 
     static native long sessionRestore(long key, byte[] saved, long maxMessage, double probability);
+
+    static native int sessionTagRoom(long session, int room, int size);
+
+    static native boolean sessionMatchesRoom(
+            long session, int room, int nonceSize, int size, int tagSize);
 
     static native byte[] sessionTag(long session, byte[] message, int at, int size);
 

@@ -2,6 +2,7 @@ package org.tagmac;
 
 import java.lang.ref.Reference;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * A key with its nonces and its budget, for the sender of many messages, such as packets. Nonces
@@ -29,6 +30,7 @@ public final class Session implements AutoCloseable {
     public static final double DEFAULT_PROBABILITY = 0x1p-32;
     /** The default length of a nonce, if the algorithm has nonces of this length. */
     private static final int NONCE_BYTES = 8;
+    private static final byte[] NO_NONCE = {};
 
     private final Handle handle;
     private final int tagBytes;
@@ -112,7 +114,14 @@ public final class Session implements AutoCloseable {
 
     /** As {@link #tag(byte[])}, for a range of an array. */
     public Tagged tag(byte[] message, int offset, int length) {
-        try {
+        Objects.checkFromIndexSize(offset, length, message.length);
+        try (Room room = Room.with(NO_NONCE, message, offset, length)) {
+            if (room != null) {
+                byte[] nonce = new byte[Native.sessionTagRoom(handle.get(), room.number, length)];
+                byte[] tag = new byte[tagBytes];
+                room.get(nonce, tag);
+                return new Tagged(nonce, tag);
+            }
             byte[] both = Native.sessionTag(handle.get(), message, offset, length);
             int nonceBytes = both.length - tagBytes;
             return new Tagged(
@@ -131,10 +140,14 @@ public final class Session implements AutoCloseable {
      */
     public void verify(byte[] nonce, byte[] message, byte[] tag) throws InvalidTagException {
         boolean right;
-        try {
+        int size = message.length;
+        try (Room room = Room.with(nonce, message, 0, size)) {
             right =
-                    Native.sessionMatches(
-                            handle.get(), nonce, message, 0, message.length, tag, tag.length);
+                    room != null && room.put(tag)
+                            ? Native.sessionMatchesRoom(
+                                    handle.get(), room.number, nonce.length, size, tag.length)
+                            : Native.sessionMatches(
+                                    handle.get(), nonce, message, 0, size, tag, tag.length);
         } finally {
             Reference.reachabilityFence(this);
         }

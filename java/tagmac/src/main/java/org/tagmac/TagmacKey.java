@@ -165,8 +165,13 @@ public final class TagmacKey implements AutoCloseable {
     public byte[] tag(byte[] nonce, byte[] message, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, message.length);
         byte[] tag = new byte[tagBytes()];
-        try {
-            Native.keyTag(handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag);
+        try (Room room = Room.with(nonce, message, offset, length)) {
+            if (room != null) {
+                Native.keyTagRoom(handle.get(), room.number, nonce.length, length);
+                room.get(tag);
+            } else {
+                Native.keyTag(handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag);
+            }
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -237,7 +242,11 @@ public final class TagmacKey implements AutoCloseable {
     /** As {@link #matches(byte[], byte[], byte[])}, for a range of an array. */
     public boolean matches(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
         Objects.checkFromIndexSize(offset, length, message.length);
-        try {
+        try (Room room = Room.with(nonce, message, offset, length)) {
+            if (room != null && room.put(tag)) {
+                return Native.keyMatchesRoom(
+                        handle.get(), room.number, nonce.length, length, tag.length);
+            }
             return Native.keyMatches(
                     handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag, tag.length);
         } finally {

@@ -227,9 +227,12 @@ final class TagmacMac extends MacSpi implements Cloneable {
             checkReady();
         }
         byte[] tag = new byte[(tagBits + 7) / 8];
-        try {
+        try (Room room = streaming ? null : Room.with(nonce, buffer(), 0, buffered)) {
             if (streaming) {
                 Native.contextFinish(handle.get(), tag);
+            } else if (room != null) {
+                Native.contextTagRoom(handle.get(), room.number, nonce.length, buffered);
+                room.get(tag);
             } else {
                 Native.contextTag(handle.get(), Bytes.nullIfEmpty(nonce), buffer(), 0, buffered, tag);
             }

@@ -3,6 +3,8 @@ package org.tagmac;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -313,6 +315,80 @@ final class KeyTest {
         assertThrows(
                 IndexOutOfBoundsException.class,
                 () -> Native.keyTagBuffer(keyHandle(), NONE, buffer(4), 1, 4, out));
+    }
+
+    /** Numbers and sizes that reflection could pass. */
+    @Test
+    void forgedRooms() {
+        for (int number : new int[] {-1, 64, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+            assertThrows(IndexOutOfBoundsException.class, () -> Native.room(number));
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> Native.keyTagRoom(keyHandle(), number, 0, 0));
+        }
+        for (int size : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1025}) {
+            assertThrows(
+                    IndexOutOfBoundsException.class, () -> Native.keyTagRoom(keyHandle(), 1, 0, size));
+            assertThrows(
+                    IndexOutOfBoundsException.class, () -> Native.keyTagRoom(keyHandle(), 1, size, 0));
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> Native.keyMatchesRoom(keyHandle(), 1, 0, 0, size));
+        }
+        assertThrows(IllegalArgumentException.class, () -> Native.keyTagRoom(keyHandle(), 1, 16, 0));
+        assertThrows(IllegalStateException.class, () -> Native.keyTagRoom(-1, 1, 0, 0));
+        assertThrows(IllegalStateException.class, () -> Native.contextTagRoom(keyHandle(), 1, 0, 0));
+        assertFalse(Native.keyMatchesRoom(keyHandle(), 1, 0, 0, 15));
+        assertThrows(IllegalStateException.class, () -> Native.sessionTagRoom(keyHandle(), 1, 0));
+        assertThrows(
+                IllegalStateException.class,
+                () -> Native.sessionMatchesRoom(keyHandle(), 1, 0, 0, 16));
+    }
+
+    /** A session that tags by rooms, and one that tags by arrays because its thread's is in use. */
+    @Test
+    void sessionsWithAndWithoutRooms() throws Exception {
+        byte[] message = "message".getBytes(StandardCharsets.UTF_8);
+        for (String algorithm : new String[] {"PMAC-AES128", "UMAC-128", "POLY1305-AES"}) {
+            byte[] bytes = new byte[Algorithm.find(algorithm).orElseThrow().newKeyBytes()];
+            try (TagmacKey key = new TagmacKey(algorithm, bytes);
+                    Session first = new Session(key);
+                    Session second = new Session(key)) {
+                for (int size : new int[] {0, 1, Room.MESSAGE, Room.MESSAGE + 1}) {
+                    byte[] data = Arrays.copyOf(message, size);
+                    Session.Tagged one = first.tag(data);
+                    first.verify(one.nonce(), data, one.tag());
+                    byte[] wrong = one.tag().clone();
+                    wrong[wrong.length - 1] ^= 1;
+                    assertThrows(InvalidTagException.class, () -> first.verify(one.nonce(), data, wrong));
+                    try (Room room = Room.with(NONE, NONE, 0, 0)) {
+                        assertNotNull(room);
+                        Session.Tagged two = second.tag(data);
+                        assertArrayEquals(one.nonce(), two.nonce());
+                        assertArrayEquals(one.tag(), two.tag());
+                        second.verify(two.nonce(), data, two.tag());
+                        assertThrows(
+                                InvalidTagException.class, () -> second.verify(one.nonce(), data, wrong));
+                    }
+                }
+            }
+        }
+    }
+
+    /** An error gives the room back. */
+    @Test
+    void roomsAfterErrors() {
+        try (TagmacKey key = new TagmacKey(new byte[16])) {
+            assertThrows(IllegalArgumentException.class, () -> key.tag(new byte[1], NONE));
+            assertThrows(NullPointerException.class, () -> key.matches(NONE, NONE, null));
+            byte[] tag = key.tag(NONE, new byte[Room.MESSAGE]);
+            try (Room room = Room.with(NONE, NONE, 0, 0)) {
+                assertNotNull(room);
+                assertNull(Room.with(NONE, NONE, 0, 0));
+                assertArrayEquals(tag, key.tag(NONE, new byte[Room.MESSAGE]));
+                assertTrue(key.matches(NONE, new byte[Room.MESSAGE], tag));
+            }
+        }
     }
 
     private static long keyHandle() {
