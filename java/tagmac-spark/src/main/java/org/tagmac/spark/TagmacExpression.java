@@ -4,6 +4,8 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeBlock;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
@@ -12,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.JavaCode;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.NullType;
+import org.tagmac.KeyRef;
 import scala.collection.Iterator;
 import scala.collection.immutable.List;
 
@@ -34,13 +37,51 @@ public final class TagmacExpression extends Expression implements Serializable {
         this.call = call;
     }
 
-    private boolean verifies() {
+    boolean verifies() {
         return call.function().equals(TagmacExtensions.VERIFY);
     }
 
     /** The number of children that make the result null. */
     private int inputs() {
         return verifies() ? 2 : 1;
+    }
+
+    KeyRef ref() {
+        return call.ref();
+    }
+
+    /** Whether a batch of the columns can be computed at once: a nonce needs an error for each row. */
+    boolean isOfColumns(java.util.List<Attribute> columns) {
+        for (Expression child : Lists.toJava(children)) {
+            if (!(child instanceof Attribute column) || place(column, columns) < 0) {
+                return false;
+            }
+        }
+        return !call.hasNonce();
+    }
+
+    private static int place(Attribute column, java.util.List<Attribute> columns) {
+        for (int i = 0; i < columns.size(); i++) {
+            if (columns.get(i).exprId().equals(column.exprId())) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Replaces its arguments, which are columns, by their places. */
+    TagmacExpression bound(java.util.List<Attribute> columns) {
+        java.util.List<Expression> bound = new ArrayList<>();
+        for (Expression child : Lists.toJava(children)) {
+            int place = place((Attribute) child, columns);
+            bound.add(new BoundReference(place, child.dataType(), child.nullable()));
+        }
+        return new TagmacExpression(Lists.of(bound), call);
+    }
+
+    /** The place of an argument of a bound call. */
+    int place(int argument) {
+        return ((BoundReference) children.apply(argument)).ordinal();
     }
 
     @Override

@@ -33,6 +33,7 @@ public final class TagmacExtensions extends AbstractFunction1<SparkSessionExtens
                 VERIFY,
                 "_FUNC_(value, tag, key_ref[, nonce][, options]) - Returns true if the tag of the value"
                         + " is right; null if one of them is null.");
+        TagColumnsRule.inject(extensions);
         return BoxedUnit.UNIT;
     }
 

@@ -20,7 +20,7 @@ public final class Worker {
         this.ref = ref;
     }
 
-    private TagmacKey key() {
+    TagmacKey key() {
         if (key == null) {
             try {
                 key = ref.resolve();
@@ -69,7 +69,7 @@ public final class Worker {
                 : verify((byte[]) value, tag, nonce);
     }
 
-    private static int start(UTF8String value) {
+    static int start(UTF8String value) {
         return (int) (value.getBaseOffset() - Platform.BYTE_ARRAY_OFFSET);
     }
 
