@@ -61,7 +61,11 @@ pub fn in_turns(effort: Effort, jobs: &mut [Job]) -> Vec<Figure> {
 
 /// Returns the figures of `jobs` jobs. `time` takes a job's index and a number of calls, and
 /// returns their nanoseconds.
-fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64) -> Vec<Figure> {
+pub fn turns(
+    effort: Effort,
+    jobs: usize,
+    time: &mut dyn FnMut(usize, usize) -> f64,
+) -> Vec<Figure> {
     let start = Instant::now();
     let plans: Vec<Plan> = (0..jobs).map(|at| Plan::new(effort, |calls| time(at, calls))).collect();
     let mut samples = vec![Vec::new(); jobs];
@@ -84,7 +88,7 @@ fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64)
 }
 
 /// Returns the nanoseconds of `calls` calls, uninterrupted if possible.
-fn time(job: &mut Job, calls: usize) -> f64 {
+pub fn time(job: &mut Job, calls: usize) -> f64 {
     /// The tolerated difference of the two clocks: a share of the time, and nanoseconds.
     const SHARE: f64 = 0.05;
     const SLACK: f64 = 3000.0;

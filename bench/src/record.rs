@@ -12,8 +12,9 @@ use crate::measure::Figure;
 /// The lab's experiment. Its record is for `tagmac-lab` and is not on any page about tagmac.
 pub const LAB: &str = "lab";
 
-/// The experiments on the JVM, which need Maven.
-pub const JVM: [&str; 3] = [JAVA, SPARK, SOAK];
+/// The experiments that build programs in other languages.
+pub const BUILT: [&str; 4] = [WAYS, JAVA, SPARK, SOAK];
+pub const WAYS: &str = "ways";
 pub const JAVA: &str = "java";
 pub const SPARK: &str = "spark";
 pub const SOAK: &str = "soak";

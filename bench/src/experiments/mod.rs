@@ -13,6 +13,8 @@ mod lab;
 pub mod reads;
 pub mod threads;
 pub mod tree;
+#[cfg(feature = "ways")]
+mod ways;
 
 use std::time::Duration;
 
@@ -35,7 +37,7 @@ pub struct Experiment {
 impl Experiment {
     /// Returns true if `bench all` runs it.
     pub fn is_in_all(&self) -> bool {
-        self.name != record::LAB && !record::JVM.contains(&self.name)
+        self.name != record::LAB && !record::BUILT.contains(&self.name)
     }
 }
 
@@ -64,6 +66,8 @@ pub fn all() -> Vec<Experiment> {
     #[cfg(feature = "reads")]
     all.push(own(reads::NAME, reads::ABOUT, 20, reads::run));
     all.push(own(tree::NAME, tree::ABOUT, 50, tree::run));
+    #[cfg(feature = "ways")]
+    all.push(own(record::WAYS, ways::ABOUT, 60, ways::run));
     #[cfg(feature = "java")]
     {
         all.push(own(record::JAVA, java::ABOUT, 300, java::run));

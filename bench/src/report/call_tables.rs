@@ -73,6 +73,25 @@ impl Machine<'_> {
         self.engines("session", "cycles of a packet", columns)
     }
 
+    /// Each way's cycles, and what they are more than those of the first, the bare call.
+    pub(super) fn ways(&self) -> String {
+        let Some(record) = self.record("ways") else { return NOT_RECORDED.into() };
+        let xs = all_xs(record);
+        let mut rows = vec![head("cycles", xs.iter().map(|x| format!("{x} B")))];
+        let Some(bare) = record.series.first() else { return NOT_RECORDED.into() };
+        for series in &record.series {
+            let mut row = vec![series.name.clone()];
+            row.extend(xs.iter().map(|x| match series.at(*x).zip(bare.at(*x)) {
+                Some((way, bare)) if way != bare => {
+                    format!("{} ({:+.0})", cycles(way), way.median - bare.median)
+                }
+                both => both.map_or(String::new(), |(way, _)| cycles(way)),
+            }));
+            rows.push(row);
+        }
+        table(&rows)
+    }
+
     pub(super) fn batch(&self) -> String {
         let Some(record) = self.record("batch") else { return NOT_RECORDED.into() };
         let xs = all_xs(record);

@@ -124,6 +124,7 @@ impl<'a> Machine<'a> {
             "command" => self.command(),
             "tree" => self.tree(),
             "reads" => self.reads(),
+            "ways" => self.ways(),
             "java" => self.java(),
             "spark" => self.spark(),
             "soak" => self.soak(),
