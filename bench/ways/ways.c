@@ -1,4 +1,4 @@
-/* Times calls from C for `bench ways`: of libtagmac, and of EVP_MAC with the provider. For each line
+/* Times calls from C for `bench ways`: of the library for C, and of EVP_MAC with the provider. For each line
    "CALL BYTES CALLS" on the input, it prints the nanoseconds of these calls. */
 
 #include <openssl/evp.h>
