@@ -13,7 +13,7 @@ use crate::measure::Figure;
 pub const LAB: &str = "lab";
 
 /// The experiments that build programs in other languages.
-pub const BUILT: [&str; 4] = [WAYS, JAVA, SPARK, SOAK];
+pub const NEEDS_BUILD: [&str; 4] = [WAYS, JAVA, SPARK, SOAK];
 pub const WAYS: &str = "ways";
 pub const JAVA: &str = "java";
 pub const SPARK: &str = "spark";

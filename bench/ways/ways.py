@@ -14,19 +14,19 @@ KEY = tagmac.Key(bytes([1]) * 16)
 
 def tag(key: tagmac.Key, message: bytes, calls: int) -> int:
     """Returns the nanoseconds of `calls` tags."""
-    start = time.perf_counter_ns()
+    start = time.thread_time_ns()
     for _ in itertools.repeat(None, calls):
         key.tag(message)
-    return time.perf_counter_ns() - start
+    return time.thread_time_ns() - start
 
 
 def verify(key: tagmac.Key, message: bytes, calls: int) -> int:
     """Returns the nanoseconds of `calls` verifications."""
     right = key.tag(message)
-    start = time.perf_counter_ns()
+    start = time.thread_time_ns()
     for _ in itertools.repeat(None, calls):
         key.verify(message, right)
-    return time.perf_counter_ns() - start
+    return time.thread_time_ns() - start
 
 
 for line in sys.stdin:

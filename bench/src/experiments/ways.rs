@@ -23,7 +23,7 @@ const REPO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const XS: [usize; 3] = [16, 64, 1024];
 const KEY: [u8; 16] = [1; 16];
 const MAC: &str = "PMAC-AES128";
-/// A sample of another program, which it begins with cold caches.
+/// Nanoseconds of a sample: long, because another program starts each one with cold caches.
 const SAMPLE: f64 = 1e6;
 
 /// The calls of other programs: a name, the program, and its word for the call.
@@ -39,8 +39,8 @@ const OTHERS: [(&str, usize, &str); 5] = [
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(WAYS, ABOUT, "bytes of a message", "core cycles of one call");
     record.missing.clear();
-    harness.begin(WAYS, XS.len(), budget);
     let out = build()?;
+    harness.begin(WAYS, XS.len(), budget);
     let mut programs = [
         Program::start(Command::new(out.join("ways")).arg(out.join("modules")))?,
         Program::start(
@@ -56,6 +56,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let count = rust.len() + OTHERS.len();
         let figures = turns(effort, count, &mut |at, calls| match rust.get_mut(at) {
             Some((_, job)) => time(job, calls),
+            None if failure.is_some() => SAMPLE,
             None => {
                 let (_, program, call) = OTHERS[at - rust.len()];
                 programs[program].time(call, x, calls).unwrap_or_else(|error| {
@@ -139,8 +140,8 @@ fn build() -> Result<PathBuf, Failure> {
     if !status.success() {
         return Err(format!("bench/ways/build: {status}").into());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target.unwrap_or_else(|| Path::new(REPO).join("target")).join("ways"))
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Ok(Path::new(REPO).join(target).join("ways"))
 }
 
 /// Another program, which times calls.
@@ -171,7 +172,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It ends at the end of its input anyway; its exit is of no interest.
+        // The exit status is not needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -73,7 +73,7 @@ impl Machine<'_> {
         self.engines("session", "cycles of a packet", columns)
     }
 
-    /// Each way's cycles, and what they are more than those of the first, the bare call.
+    /// The cycles of each way, and the difference to the first one, the bare call.
     pub(super) fn ways(&self) -> String {
         let Some(record) = self.record("ways") else { return NOT_RECORDED.into() };
         let xs = all_xs(record);

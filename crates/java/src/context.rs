@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::env::{Env, Span, call};
 use crate::key::{Keyed, MAX_KEY, nonce};
-use crate::room::Room;
+use crate::scratch::Scratch;
 use crate::table::Table;
 use crate::thrown::Thrown;
 
@@ -83,20 +83,20 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_contextInit(
     unsafe { call(env, body) }
 }
 
-/// Writes the tag of a whole message in a room.
+/// Writes the tag of a whole message in a scratch.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_contextTagRoom(
+pub unsafe extern "system" fn Java_org_tagmac_Native_contextTagScratch(
     env: *mut JNIEnv,
     _: jclass,
     context: jlong,
-    room: jint,
+    scratch: jint,
     nonce_size: jint,
     size: jint,
 ) {
     let body = |_: Env<'_>| {
-        let (context, room) = (CONTEXTS.read(context)?, Room::numbered(room)?);
+        let (context, mut scratch) = (CONTEXTS.read(context)?, Scratch::at(scratch)?);
         let mac = &context.keyed()?.mac;
-        room.put(&mac.tag(room.nonce(nonce_size)?, room.message(size)?)?);
+        scratch.put(&mac.tag(scratch.nonce(nonce_size)?, scratch.message(size)?)?);
         Ok(())
     };
     // SAFETY: from the JVM.

@@ -105,13 +105,19 @@ impl<'a> Env<'a> {
         unsafe { &(**self.env).v1_4 }
     }
 
+    /// Returns true if an exception is pending.
+    fn is_pending(self) -> bool {
+        // SAFETY: allowed at any time.
+        unsafe { (self.functions().ExceptionCheck)(self.env) }
+    }
+
     #[cold]
     fn throw(self, thrown: Thrown) {
         let Some((class, line)) = thrown.into_class() else { return };
         // SAFETY: nothing is thrown while an exception is pending, such as that of a wrong range. Both
         // strings end in NUL, and the class is null only if that was thrown instead.
         unsafe {
-            if (self.functions().ExceptionCheck)(self.env) {
+            if self.is_pending() {
                 return;
             }
             let class = (self.functions().FindClass)(self.env, class.as_ptr());
@@ -349,7 +355,12 @@ impl<'a> Env<'a> {
         let size = i64::try_from(size).map_err(Thrown::internal)?;
         // SAFETY: by the caller.
         let buffer = unsafe { (self.functions().NewDirectByteBuffer)(self.env, at.cast(), size) };
-        if buffer.is_null() { Err(Thrown::PENDING) } else { Ok(buffer) }
+        match buffer.is_null() {
+            false => Ok(buffer),
+            // A JVM without direct access from JNI throws nothing.
+            true if self.is_pending() => Err(Thrown::PENDING),
+            true => Err(Thrown::internal("this JVM makes no direct buffers")),
+        }
     }
 
     /// The bytes of a range of a direct buffer.

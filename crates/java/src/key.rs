@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::env::{CRITICAL, Env, Short, Span, call};
 use crate::info::named;
-use crate::room::{MAX_NONCE, MAX_TAG, Room};
+use crate::scratch::{MAX_NONCE, MAX_TAG, Scratch};
 use crate::source::{from_env, from_file, parsed};
 use crate::table::Table;
 use crate::thrown::{Thrown, passed};
@@ -181,41 +181,41 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_keyInfo(
     unsafe { call(env, body) }
 }
 
-/// Writes the tag of a message in a room.
+/// Writes the tag of a message in a scratch.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_keyTagRoom(
+pub unsafe extern "system" fn Java_org_tagmac_Native_keyTagScratch(
     env: *mut JNIEnv,
     _: jclass,
     key: jlong,
-    room: jint,
+    scratch: jint,
     nonce_size: jint,
     size: jint,
 ) {
     let body = |_: Env<'_>| {
-        let (key, room) = (KEYS.read(key)?, Room::numbered(room)?);
-        room.put(&key.mac.tag(room.nonce(nonce_size)?, room.message(size)?)?);
+        let (key, mut scratch) = (KEYS.read(key)?, Scratch::at(scratch)?);
+        scratch.put(&key.mac.tag(scratch.nonce(nonce_size)?, scratch.message(size)?)?);
         Ok(())
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }
 }
 
-/// Checks the tag of a message in a room.
+/// Checks the tag of a message in a scratch.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesRoom(
+pub unsafe extern "system" fn Java_org_tagmac_Native_keyMatchesScratch(
     env: *mut JNIEnv,
     _: jclass,
     key: jlong,
-    room: jint,
+    scratch: jint,
     nonce_size: jint,
     size: jint,
     tag_size: jint,
 ) -> jboolean {
     let body = |_: Env<'_>| {
-        let (key, room) = (KEYS.read(key)?, Room::numbered(room)?);
-        let (nonce, message) = (room.nonce(nonce_size)?, room.message(size)?);
+        let (key, scratch) = (KEYS.read(key)?, Scratch::at(scratch)?);
+        let (nonce, message) = (scratch.nonce(nonce_size)?, scratch.message(size)?);
         key.mac.algorithm().check_nonce(nonce.len())?;
-        let tag = key.expected(room.tag(tag_size)?);
+        let tag = key.expected(scratch.tag(tag_size)?);
         Ok(tag.is_some_and(|tag| passed(key.mac.verify(nonce, message, &tag))))
     };
     // SAFETY: from the JVM.

@@ -12,7 +12,7 @@ mod key;
 mod manifest;
 mod many;
 mod open;
-mod room;
+mod scratch;
 mod session;
 mod source;
 mod table;

@@ -5,7 +5,7 @@ use tagmac::Tag;
 
 use crate::env::{Env, Room, Span, call};
 use crate::key::{KEYS, Keyed};
-use crate::room::MAX_NONCE;
+use crate::scratch::MAX_NONCE;
 use crate::thrown::Thrown;
 
 /// The number of messages in one call of the MAC.

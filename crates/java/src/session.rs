@@ -7,7 +7,7 @@ use tagmac_any::{AnyMac, Session};
 
 use crate::env::{Env, Span, call};
 use crate::key::{KEYS, Keyed, nonce};
-use crate::room::Room;
+use crate::scratch::Scratch;
 use crate::table::Table;
 use crate::thrown::{Thrown, verdict};
 
@@ -85,41 +85,41 @@ pub unsafe extern "system" fn Java_org_tagmac_Native_sessionRestore(
     unsafe { call(env, body) }
 }
 
-/// Writes the next nonce, and the tag of a message in a room under it. Returns the nonce's length.
+/// Writes the next nonce, and the tag of a message in a scratch under it. Returns the nonce's length.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_sessionTagRoom(
+pub unsafe extern "system" fn Java_org_tagmac_Native_sessionTagScratch(
     env: *mut JNIEnv,
     _: jclass,
     session: jlong,
-    room: jint,
+    scratch: jint,
     size: jint,
 ) -> jint {
     let body = |_: Env<'_>| {
-        let room = Room::numbered(room)?;
-        let (nonce, tag) = SESSIONS.write(session)?.session.tag(room.message(size)?)?;
-        room.put(&tag);
-        room.put_nonce(nonce.as_bytes());
+        let mut scratch = Scratch::at(scratch)?;
+        let (nonce, tag) = SESSIONS.write(session)?.session.tag(scratch.message(size)?)?;
+        scratch.put(&tag);
+        scratch.put_nonce(nonce.as_bytes());
         Ok(nonce.as_bytes().len() as jint)
     };
     // SAFETY: from the JVM.
     unsafe { call(env, body) }
 }
 
-/// Checks the tag of another sender's message in a room.
+/// Checks the tag of another sender's message in a scratch.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatchesRoom(
+pub unsafe extern "system" fn Java_org_tagmac_Native_sessionMatchesScratch(
     env: *mut JNIEnv,
     _: jclass,
     session: jlong,
-    room: jint,
+    scratch: jint,
     nonce_size: jint,
     size: jint,
     tag_size: jint,
 ) -> jboolean {
     let body = |_: Env<'_>| {
-        let (sending, room) = (SESSIONS.read(session)?, Room::numbered(room)?);
-        let (nonce, message) = (room.nonce(nonce_size)?, room.message(size)?);
-        let tag = sending.keyed.expected(room.tag(tag_size)?);
+        let (sending, scratch) = (SESSIONS.read(session)?, Scratch::at(scratch)?);
+        let (nonce, message) = (scratch.nonce(nonce_size)?, scratch.message(size)?);
+        let tag = sending.keyed.expected(scratch.tag(tag_size)?);
         sending.verdict(nonce, message, tag)
     };
     // SAFETY: from the JVM.

@@ -33,12 +33,12 @@ final class Native {
 
     static native byte[] keyInfo(long key);
 
-    static native ByteBuffer room(int number);
+    static native ByteBuffer scratch(int index);
 
-    static native void keyTagRoom(long key, int room, int nonceSize, int size);
+    static native void keyTagScratch(long key, int scratch, int nonceSize, int size);
 
-    static native boolean keyMatchesRoom(
-            long key, int room, int nonceSize, int size, int tagSize);
+    static native boolean keyMatchesScratch(
+            long key, int scratch, int nonceSize, int size, int tagSize);
 
     static native void keyTag(long key, byte[] nonce, byte[] message, int at, int size, byte[] tag);
 
@@ -89,7 +89,7 @@ final class Native {
 
     static native boolean contextInit(long context, int algorithm, byte[] key, int tagBits);
 
-    static native void contextTagRoom(long context, int room, int nonceSize, int size);
+    static native void contextTagScratch(long context, int scratch, int nonceSize, int size);
 
     static native void contextTag(
             long context, byte[] nonce, byte[] message, int at, int size, byte[] tag);
@@ -111,10 +111,10 @@ final class Native {
 
     static native long sessionRestore(long key, byte[] saved, long maxMessage, double probability);
 
-    static native int sessionTagRoom(long session, int room, int size);
+    static native int sessionTagScratch(long session, int scratch, int size);
 
-    static native boolean sessionMatchesRoom(
-            long session, int room, int nonceSize, int size, int tagSize);
+    static native boolean sessionMatchesScratch(
+            long session, int scratch, int nonceSize, int size, int tagSize);
 
     static native byte[] sessionTag(long session, byte[] message, int at, int size);
 

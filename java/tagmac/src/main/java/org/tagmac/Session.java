@@ -115,11 +115,11 @@ public final class Session implements AutoCloseable {
     /** As {@link #tag(byte[])}, for a range of an array. */
     public Tagged tag(byte[] message, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, message.length);
-        try (Room room = Room.with(NO_NONCE, message, offset, length)) {
-            if (room != null) {
-                byte[] nonce = new byte[Native.sessionTagRoom(handle.get(), room.number, length)];
+        try (Scratch scratch = Scratch.with(NO_NONCE, message, offset, length)) {
+            if (scratch != null) {
+                byte[] nonce = new byte[Native.sessionTagScratch(handle.get(), scratch.index, length)];
                 byte[] tag = new byte[tagBytes];
-                room.get(nonce, tag);
+                scratch.get(nonce, tag);
                 return new Tagged(nonce, tag);
             }
             byte[] both = Native.sessionTag(handle.get(), message, offset, length);
@@ -141,11 +141,11 @@ public final class Session implements AutoCloseable {
     public void verify(byte[] nonce, byte[] message, byte[] tag) throws InvalidTagException {
         boolean right;
         int size = message.length;
-        try (Room room = Room.with(nonce, message, 0, size)) {
+        try (Scratch scratch = Scratch.with(nonce, message, 0, size)) {
             right =
-                    room != null && room.put(tag)
-                            ? Native.sessionMatchesRoom(
-                                    handle.get(), room.number, nonce.length, size, tag.length)
+                    scratch != null && scratch.put(tag)
+                            ? Native.sessionMatchesScratch(
+                                    handle.get(), scratch.index, nonce.length, size, tag.length)
                             : Native.sessionMatches(
                                     handle.get(), nonce, message, 0, size, tag, tag.length);
         } finally {

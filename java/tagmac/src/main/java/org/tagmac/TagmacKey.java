@@ -165,10 +165,10 @@ public final class TagmacKey implements AutoCloseable {
     public byte[] tag(byte[] nonce, byte[] message, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, message.length);
         byte[] tag = new byte[tagBytes()];
-        try (Room room = Room.with(nonce, message, offset, length)) {
-            if (room != null) {
-                Native.keyTagRoom(handle.get(), room.number, nonce.length, length);
-                room.get(tag);
+        try (Scratch scratch = Scratch.with(nonce, message, offset, length)) {
+            if (scratch != null) {
+                Native.keyTagScratch(handle.get(), scratch.index, nonce.length, length);
+                scratch.get(tag);
             } else {
                 Native.keyTag(handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag);
             }
@@ -242,10 +242,10 @@ public final class TagmacKey implements AutoCloseable {
     /** As {@link #matches(byte[], byte[], byte[])}, for a range of an array. */
     public boolean matches(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
         Objects.checkFromIndexSize(offset, length, message.length);
-        try (Room room = Room.with(nonce, message, offset, length)) {
-            if (room != null && room.put(tag)) {
-                return Native.keyMatchesRoom(
-                        handle.get(), room.number, nonce.length, length, tag.length);
+        try (Scratch scratch = Scratch.with(nonce, message, offset, length)) {
+            if (scratch != null && scratch.put(tag)) {
+                return Native.keyMatchesScratch(
+                        handle.get(), scratch.index, nonce.length, length, tag.length);
             }
             return Native.keyMatches(
                     handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag, tag.length);

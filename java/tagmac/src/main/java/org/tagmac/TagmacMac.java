@@ -227,12 +227,12 @@ final class TagmacMac extends MacSpi implements Cloneable {
             checkReady();
         }
         byte[] tag = new byte[(tagBits + 7) / 8];
-        try (Room room = streaming ? null : Room.with(nonce, buffer(), 0, buffered)) {
+        try (Scratch scratch = streaming ? null : Scratch.with(nonce, buffer(), 0, buffered)) {
             if (streaming) {
                 Native.contextFinish(handle.get(), tag);
-            } else if (room != null) {
-                Native.contextTagRoom(handle.get(), room.number, nonce.length, buffered);
-                room.get(tag);
+            } else if (scratch != null) {
+                Native.contextTagScratch(handle.get(), scratch.index, nonce.length, buffered);
+                scratch.get(tag);
             } else {
                 Native.contextTag(handle.get(), Bytes.nullIfEmpty(nonce), buffer(), 0, buffered, tag);
             }

@@ -319,50 +319,50 @@ final class KeyTest {
 
     /** Numbers and sizes that reflection could pass. */
     @Test
-    void forgedRooms() {
+    void forgedScratches() {
         for (int number : new int[] {-1, 64, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
-            assertThrows(IndexOutOfBoundsException.class, () -> Native.room(number));
+            assertThrows(IndexOutOfBoundsException.class, () -> Native.scratch(number));
             assertThrows(
                     IndexOutOfBoundsException.class,
-                    () -> Native.keyTagRoom(keyHandle(), number, 0, 0));
+                    () -> Native.keyTagScratch(keyHandle(), number, 0, 0));
         }
         for (int size : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1025}) {
             assertThrows(
-                    IndexOutOfBoundsException.class, () -> Native.keyTagRoom(keyHandle(), 1, 0, size));
+                    IndexOutOfBoundsException.class, () -> Native.keyTagScratch(keyHandle(), 1, 0, size));
             assertThrows(
-                    IndexOutOfBoundsException.class, () -> Native.keyTagRoom(keyHandle(), 1, size, 0));
+                    IndexOutOfBoundsException.class, () -> Native.keyTagScratch(keyHandle(), 1, size, 0));
             assertThrows(
                     IndexOutOfBoundsException.class,
-                    () -> Native.keyMatchesRoom(keyHandle(), 1, 0, 0, size));
+                    () -> Native.keyMatchesScratch(keyHandle(), 1, 0, 0, size));
         }
-        assertThrows(IllegalArgumentException.class, () -> Native.keyTagRoom(keyHandle(), 1, 16, 0));
-        assertThrows(IllegalStateException.class, () -> Native.keyTagRoom(-1, 1, 0, 0));
-        assertThrows(IllegalStateException.class, () -> Native.contextTagRoom(keyHandle(), 1, 0, 0));
-        assertFalse(Native.keyMatchesRoom(keyHandle(), 1, 0, 0, 15));
-        assertThrows(IllegalStateException.class, () -> Native.sessionTagRoom(keyHandle(), 1, 0));
+        assertThrows(IllegalArgumentException.class, () -> Native.keyTagScratch(keyHandle(), 1, 16, 0));
+        assertThrows(IllegalStateException.class, () -> Native.keyTagScratch(-1, 1, 0, 0));
+        assertThrows(IllegalStateException.class, () -> Native.contextTagScratch(keyHandle(), 1, 0, 0));
+        assertFalse(Native.keyMatchesScratch(keyHandle(), 1, 0, 0, 15));
+        assertThrows(IllegalStateException.class, () -> Native.sessionTagScratch(keyHandle(), 1, 0));
         assertThrows(
                 IllegalStateException.class,
-                () -> Native.sessionMatchesRoom(keyHandle(), 1, 0, 0, 16));
+                () -> Native.sessionMatchesScratch(keyHandle(), 1, 0, 0, 16));
     }
 
-    /** A session that tags by rooms, and one that tags by arrays because its thread's is in use. */
+    /** A session that uses scratch memory, and one that passes arrays because its thread's is in use. */
     @Test
-    void sessionsWithAndWithoutRooms() throws Exception {
+    void sessionsWithAndWithoutScratch() throws Exception {
         byte[] message = "message".getBytes(StandardCharsets.UTF_8);
         for (String algorithm : new String[] {"PMAC-AES128", "UMAC-128", "POLY1305-AES"}) {
             byte[] bytes = new byte[Algorithm.find(algorithm).orElseThrow().newKeyBytes()];
             try (TagmacKey key = new TagmacKey(algorithm, bytes);
                     Session first = new Session(key);
                     Session second = new Session(key)) {
-                for (int size : new int[] {0, 1, Room.MESSAGE, Room.MESSAGE + 1}) {
+                for (int size : new int[] {0, 1, Scratch.MAX_MESSAGE, Scratch.MAX_MESSAGE + 1}) {
                     byte[] data = Arrays.copyOf(message, size);
                     Session.Tagged one = first.tag(data);
                     first.verify(one.nonce(), data, one.tag());
                     byte[] wrong = one.tag().clone();
                     wrong[wrong.length - 1] ^= 1;
                     assertThrows(InvalidTagException.class, () -> first.verify(one.nonce(), data, wrong));
-                    try (Room room = Room.with(NONE, NONE, 0, 0)) {
-                        assertNotNull(room);
+                    try (Scratch scratch = Scratch.with(NONE, NONE, 0, 0)) {
+                        assertNotNull(scratch);
                         Session.Tagged two = second.tag(data);
                         assertArrayEquals(one.nonce(), two.nonce());
                         assertArrayEquals(one.tag(), two.tag());
@@ -375,18 +375,18 @@ final class KeyTest {
         }
     }
 
-    /** An error gives the room back. */
+    /** An error returns the scratch. */
     @Test
-    void roomsAfterErrors() {
+    void scratchAfterErrors() {
         try (TagmacKey key = new TagmacKey(new byte[16])) {
             assertThrows(IllegalArgumentException.class, () -> key.tag(new byte[1], NONE));
             assertThrows(NullPointerException.class, () -> key.matches(NONE, NONE, null));
-            byte[] tag = key.tag(NONE, new byte[Room.MESSAGE]);
-            try (Room room = Room.with(NONE, NONE, 0, 0)) {
-                assertNotNull(room);
-                assertNull(Room.with(NONE, NONE, 0, 0));
-                assertArrayEquals(tag, key.tag(NONE, new byte[Room.MESSAGE]));
-                assertTrue(key.matches(NONE, new byte[Room.MESSAGE], tag));
+            byte[] tag = key.tag(NONE, new byte[Scratch.MAX_MESSAGE]);
+            try (Scratch scratch = Scratch.with(NONE, NONE, 0, 0)) {
+                assertNotNull(scratch);
+                assertNull(Scratch.with(NONE, NONE, 0, 0));
+                assertArrayEquals(tag, key.tag(NONE, new byte[Scratch.MAX_MESSAGE]));
+                assertTrue(key.matches(NONE, new byte[Scratch.MAX_MESSAGE], tag));
             }
         }
     }

@@ -47,11 +47,11 @@ final class VectorsTest {
     /** With longer arrays -Xcheck:jni takes minutes, as it copies the array at each access. */
     private static final int MAX_ARRAY = 4 << 20;
 
-    /** A short message goes through a room, or by arrays while the thread's room is in use. */
+    /** A short message is in scratch memory, or in arrays while the thread's is in use. */
     private static void check(Vectors.Row row) throws GeneralSecurityException {
         checkOnce(row);
-        if (row.message().length <= Room.MESSAGE) {
-            try (Room taken = Room.with(new byte[0], new byte[0], 0, 0)) {
+        if (row.message().length <= Scratch.MAX_MESSAGE) {
+            try (Scratch taken = Scratch.with(new byte[0], new byte[0], 0, 0)) {
                 assertNotNull(taken);
                 checkOnce(row);
             }

@@ -1,13 +1,17 @@
 package org.tagmac.spark;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
+import scala.Option;
+import scala.collection.Iterable;
 import scala.collection.Iterator;
 import scala.collection.immutable.List;
 import scala.collection.immutable.List$;
@@ -60,7 +64,7 @@ final class TagColumnsExec extends SparkPlan {
 
     @Override
     public List<SortOrder> outputOrdering() {
-        return Lists.of(Lists.toJava(child.outputOrdering()));
+        return child.outputOrdering().toList();
     }
 
     @Override
@@ -75,23 +79,39 @@ final class TagColumnsExec extends SparkPlan {
 
     @Override
     public RDD<ColumnarBatch> doExecuteColumnar() {
-        TagColumns function = new TagColumns(Lists.toJava(bound()));
+        java.util.List<Attribute> inputs = Lists.toJava(child.output());
+        ArrayList<TagColumns.Task> tasks = new ArrayList<>();
+        for (TagmacExpression call : Lists.toJava(calls)) {
+            tasks.add(call.task(inputs));
+        }
+        TagColumns function = new TagColumns(tasks, inputs.size());
         return child.executeColumnar().toJavaRDD().mapPartitions(function, true).rdd();
     }
 
-    /** The calls, with places in the child's output as arguments. */
-    private List<TagmacExpression> bound() {
+    /** With these types, generated code calls the methods of vectors directly. */
+    @Override
+    @SuppressWarnings({"rawtypes", "unchecked"})
+    public Option vectorTypes() {
+        Option types = child.vectorTypes();
+        if (types.isEmpty()) {
+            return types;
+        }
+        java.util.List<String> all = new ArrayList<>(Lists.toJava((Iterable<String>) types.get()));
+        all.addAll(Collections.nCopies(columns.size(), OnHeapColumnVector.class.getName()));
+        return Option.apply(Lists.of(all));
+    }
+
+    @Override
+    public SparkPlan doCanonicalize() {
+        if (columns.isEmpty()) {
+            return this;
+        }
         java.util.List<Attribute> inputs = Lists.toJava(child.output());
         java.util.List<TagmacExpression> bound = new ArrayList<>();
         for (TagmacExpression call : Lists.toJava(calls)) {
             bound.add(call.bound(inputs));
         }
-        return Lists.of(bound);
-    }
-
-    @Override
-    public SparkPlan doCanonicalize() {
-        return new TagColumnsExec(child.canonicalized(), bound(), List$.MODULE$.empty());
+        return new TagColumnsExec(child.canonicalized(), Lists.of(bound), List$.MODULE$.empty());
     }
 
     @Override

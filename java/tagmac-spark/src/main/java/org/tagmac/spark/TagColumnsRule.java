@@ -5,25 +5,29 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
+import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.ConditionalExpression;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.Or;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.ColumnarRule;
+import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.types.Metadata;
 import scala.collection.immutable.List$;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Moves calls whose arguments are columns of a columnar child, such as a scan of Parquet, into a
- * {@link TagColumnsExec}.
+ * Moves calls whose arguments are columns of a columnar scan, such as one of Parquet, into a {@link
+ * TagColumnsExec}. Scans of plug-ins with other vectors are left alone.
  *
  * <pre>
  * Project [tagmac_tag(value)]        Project [column]
@@ -59,7 +63,8 @@ final class TagColumnsRule extends Rule<SparkPlan> {
 
     private static SparkPlan withColumns(SparkPlan plan) {
         SparkPlan child = plan.children().head();
-        if (!child.supportsColumnar()) {
+        boolean scans = child instanceof FileSourceScanExec || child instanceof BatchScanExec;
+        if (!scans || !child.supportsColumnar()) {
             return plan;
         }
         Map<TagmacExpression, Attribute> calls = new LinkedHashMap<>();
@@ -76,12 +81,13 @@ final class TagColumnsRule extends Rule<SparkPlan> {
         changed = changed.withNewChildren(Lists.of(java.util.List.of(columns)));
         if (changed instanceof FilterExec) {
             // The output of a filter is its child's.
-            return new ProjectExec(Lists.of(new ArrayList<NamedExpression>(inputs)), changed);
+            java.util.List<Attribute> output = Lists.toJava(plan.output());
+            return new ProjectExec(Lists.of(new ArrayList<NamedExpression>(output)), changed);
         }
         return changed;
     }
 
-    /** Leaves calls that may not be reached, such as those in branches, to each row. */
+    /** Leaves calls that another condition guards as they are: they run per row that reaches them. */
     private static Expression replaced(
             Expression expression,
             java.util.List<Attribute> inputs,
@@ -89,8 +95,16 @@ final class TagColumnsRule extends Rule<SparkPlan> {
         if (expression instanceof TagmacExpression call && call.isOfColumns(inputs)) {
             return calls.computeIfAbsent(call, TagColumnsRule::column);
         }
-        if (expression instanceof ConditionalExpression || expression instanceof Or) {
+        boolean guards =
+                expression instanceof ConditionalExpression
+                        || expression instanceof Or
+                        || expression instanceof AggregateExpression aggregate
+                                && aggregate.filter().isDefined();
+        if (guards) {
             return expression;
+        }
+        if (expression instanceof And both) {
+            return new And(replaced(both.left(), inputs, calls), both.right());
         }
         return expression.mapChildren(function(each -> replaced(each, inputs, calls)));
     }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.JavaCode;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.NullType;
-import org.tagmac.KeyRef;
+import org.apache.spark.sql.types.StringType;
 import scala.collection.Iterator;
 import scala.collection.immutable.List;
 
@@ -37,7 +37,7 @@ public final class TagmacExpression extends Expression implements Serializable {
         this.call = call;
     }
 
-    boolean verifies() {
+    private boolean verifies() {
         return call.function().equals(TagmacExtensions.VERIFY);
     }
 
@@ -46,21 +46,24 @@ public final class TagmacExpression extends Expression implements Serializable {
         return verifies() ? 2 : 1;
     }
 
-    KeyRef ref() {
-        return call.ref();
-    }
-
-    /** Whether a batch of the columns can be computed at once: a nonce needs an error for each row. */
+    /**
+     * Whether the arguments are columns. Calls with nonces run per row, because each row has its own
+     * error.
+     */
     boolean isOfColumns(java.util.List<Attribute> columns) {
+        if (call.hasNonce()) {
+            return false;
+        }
         for (Expression child : Lists.toJava(children)) {
-            if (!(child instanceof Attribute column) || place(column, columns) < 0) {
+            if (!(child instanceof Attribute column) || ordinal(column, columns) < 0) {
                 return false;
             }
         }
-        return !call.hasNonce();
+        return true;
     }
 
-    private static int place(Attribute column, java.util.List<Attribute> columns) {
+    private static int ordinal(Expression child, java.util.List<Attribute> columns) {
+        Attribute column = (Attribute) child;
         for (int i = 0; i < columns.size(); i++) {
             if (columns.get(i).exprId().equals(column.exprId())) {
                 return i;
@@ -69,19 +72,22 @@ public final class TagmacExpression extends Expression implements Serializable {
         return -1;
     }
 
-    /** Replaces its arguments, which are columns, by their places. */
+    /** The same call with ordinals of the columns as arguments. */
     TagmacExpression bound(java.util.List<Attribute> columns) {
         java.util.List<Expression> bound = new ArrayList<>();
         for (Expression child : Lists.toJava(children)) {
-            int place = place((Attribute) child, columns);
-            bound.add(new BoundReference(place, child.dataType(), child.nullable()));
+            int ordinal = ordinal(child, columns);
+            bound.add(new BoundReference(ordinal, child.dataType(), child.nullable()));
         }
         return new TagmacExpression(Lists.of(bound), call);
     }
 
-    /** The place of an argument of a bound call. */
-    int place(int argument) {
-        return ((BoundReference) children.apply(argument)).ordinal();
+    /** Returns what an executor needs to process the call on columns. */
+    TagColumns.Task task(java.util.List<Attribute> columns) {
+        Expression value = children.apply(0);
+        boolean isText = value.dataType() instanceof StringType;
+        int tag = verifies() ? ordinal(children.apply(1), columns) : -1;
+        return new TagColumns.Task(call.ref(), isText, ordinal(value, columns), tag);
     }
 
     @Override

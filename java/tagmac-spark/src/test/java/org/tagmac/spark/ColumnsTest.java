@@ -1,6 +1,7 @@
 package org.tagmac.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.tagmac.spark.Sessions.FOLDER;
 import static org.tagmac.spark.Sessions.SPARK;
@@ -13,10 +14,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Queries of Parquet: by batches of columns they give what they give by rows. */
+/** Queries of Parquet and ORC: the results by columns equal those by rows. */
 class ColumnsTest {
     private static final String ROWS = "spark.sql.parquet.enableVectorizedReader";
     private static final String OFF_HEAP = "spark.sql.columnVector.offheap.enabled";
+    private static final String ORC_ROWS = "spark.sql.orc.enableVectorizedReader";
     private static final String ADAPTIVE = "spark.sql.adaptive.enabled";
 
     private static String ref;
@@ -32,6 +34,7 @@ class ColumnsTest {
                 .selectExpr(
                         "id",
                         "case when id % 7 = 0 then null when id % 11 = 0 then ''"
+                                + " when id in (500, 501) then repeat('x', 261644 + int(id))"
                                 + " when id % 1999 = 1 then repeat('añ', 90000 + int(id))"
                                 + " else repeat(sha2(string(id), 256), int(id % 9)) end text",
                         "concat('k', id % 5) word")
@@ -44,17 +47,21 @@ class ColumnsTest {
                 .write()
                 .parquet(path);
         SPARK.read().parquet(path).createOrReplaceTempView("columns");
+        String orc = FOLDER.resolve("columns.orc").toString();
+        SPARK.read().parquet(path).where("id < 3000").write().partitionBy("word").orc(orc);
+        SPARK.read().orc(orc).createOrReplaceTempView("parts");
     }
 
     @AfterAll
     static void defaults() {
-        for (String name : List.of(ROWS, OFF_HEAP, ADAPTIVE)) {
+        for (String name : List.of(ROWS, ORC_ROWS, OFF_HEAP, ADAPTIVE)) {
             SPARK.conf().unset(name);
         }
     }
 
     private static void set(boolean columns, boolean offHeap, boolean adaptive) {
         SPARK.conf().set(ROWS, columns);
+        SPARK.conf().set(ORC_ROWS, columns);
         SPARK.conf().set(OFF_HEAP, offHeap);
         SPARK.conf().set(ADAPTIVE, adaptive);
     }
@@ -101,10 +108,28 @@ class ColumnsTest {
         same(1, "select TAG(word, REF) from columns");
     }
 
+    /** The vectors of ORC, and a column that is the name of a folder. */
+    @Test
+    void otherVectors() {
+        same(1, "select id, TAG(text, REF), TAG(bytes, REF), TAG(word, REF) from parts order by id");
+        same(1, "select count(*) from parts where VERIFY(bytes, tag, REF)");
+    }
+
+    /** A LightMAC with messages of at most 1792 bytes: a guard keeps longer ones from it. */
+    @Test
+    void errorsAreOfTheRowsThatAreReached() throws Exception {
+        String small = "'file:" + Sessions.zeroKey("LIGHTMAC-PRESENT128-S8") + "'";
+        String tag = "tagmac_tag(bytes, " + small + ")";
+        same(0, "select count(*) from columns where length(bytes) <= 1792 and " + tag + " is null");
+        set(true, false, true);
+        Dataset<Row> all = SPARK.sql("select " + tag + " from columns");
+        String error = assertThrows(Exception.class, all::collectAsList).getMessage();
+        assertTrue(error.contains("IllegalArgumentException"), error);
+    }
+
     @Test
     void filters() {
         same(1, "select * from columns where not VERIFY(bytes, tag, REF)");
-        same(1, "select id from columns where id > 50 and VERIFY(text, tag, REF)");
         same(1, "select count(*) from columns where VERIFY(bytes, tag, REF)");
         same(2, "select id from columns where VERIFY(bytes, tag, REF)"
                 + " union all select id from columns where not VERIFY(bytes, tag, REF)");
@@ -115,15 +140,18 @@ class ColumnsTest {
         same(1, "select max(TAG(bytes, REF)), count_if(VERIFY(bytes, tag, REF)) from columns");
         same(1, "select word, bit_xor(xxhash64(TAG(bytes, REF))) from columns group by word order by 1");
         same(1, "select hex(TAG(word, REF)) t, count(*) from columns group by t order by t");
+        same(1, "select count(distinct TAG(word, REF)) from columns");
         same(1, "select sort_array(collect_list(VERIFY(bytes, tag, REF))) from columns");
     }
 
-    /** Calls that may not be reached, and those of values that are not columns, are for each row. */
+    /** Calls that another condition guards, and those of values that are not columns, run per row. */
     @Test
     void rowsOnly() {
         same(0, "select case when id % 2 = 0 then TAG(bytes, REF) end from columns");
         same(0, "select if(id > 5, VERIFY(bytes, tag, REF), null) from columns");
         same(0, "select id from columns where id < 10 or VERIFY(bytes, tag, REF)");
+        same(0, "select id from columns where id > 50 and VERIFY(text, tag, REF)");
+        same(0, "select max(TAG(bytes, REF)) filter (where length(bytes) < 9) from columns");
         same(0, "select TAG(concat(text, 'x'), REF) from columns");
         same(0, "select id, hex(TAG(word, REF)) t from columns where id > 100 order by t, id");
         String nonce = "cast(lpad(string(id), 8, '0') as binary)";

@@ -1,13 +1,19 @@
 package org.tagmac.spark;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.HexFormat;
 import java.util.List;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.tagmac.Algorithm;
+import org.tagmac.TagmacKey;
 
 /** The local Spark of the tests, whose event logs are in a folder, and the keys of vectors/. */
 final class Sessions {
@@ -50,6 +56,22 @@ final class Sessions {
         Files.write(path, Files.readAllBytes(Path.of("../../../vectors/formats", algorithm, "k")));
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
         return path;
+    }
+
+    /** Makes a key file for an algorithm whose key is zeros. */
+    static Path zeroKey(String algorithm) throws Exception {
+        byte[] key = new byte[Algorithm.find(algorithm).orElseThrow().newKeyBytes()];
+        HexFormat hex = HexFormat.of();
+        try (TagmacKey made = new TagmacKey(algorithm, key)) {
+            String text =
+                    String.format(
+                            "tagmac-key-2\nalgorithm: %s\nid: %s\ncreated: 2026-01-01T00:00:00Z\nkey: %s\n",
+                            algorithm, made.id(), hex.formatHex(key));
+            byte[] sum = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+            Path path = Files.createTempFile(FOLDER, algorithm, ".key");
+            Files.writeString(path, text + "checksum: " + hex.formatHex(sum, 0, 8) + "\n");
+            return path;
+        }
     }
 
     /** Runs a query on a view, with generated code and without it, and returns the equal results. */
