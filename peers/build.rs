@@ -1,4 +1,5 @@
-//! Finds the C libraries with pkg-config. Sets `cfg(linked = "nettle")` for a library that it
+//! Finds the C libraries with pkg-config, and intel-ipsec-mb, which has no file for it, by compiling a
+//! program. Sets `cfg(linked = "nettle")` for a library that it
 //! finds, else `PEERS_NETTLE` to the reason. Sets `PEERS_NETTLE_VERSION` to pkg-config's version,
 //! and `PEERS_BLAKE3_VERSION` to a crate's version in Cargo.lock.
 
@@ -14,9 +15,19 @@ const LIBRARIES: [(&str, &str, &str); 4] = [
 ];
 
 /// The crates with a MAC, and AES.
-const CRATES: [&str; 11] = [
-    "aegis", "aes", "blake3", "cmac", "ghash", "highway", "hmac", "pmac", "poly1305", "ring",
+const CRATES: [&str; 12] = [
+    "aegis",
+    "aes",
+    "blake3",
+    "cmac",
+    "ghash",
+    "highway",
+    "hmac",
+    "pmac",
+    "poly1305",
+    "ring",
     "sha2",
+    "twox-hash",
 ];
 
 fn main() {
@@ -41,7 +52,31 @@ fn main() {
             Err(reason) => println!("cargo::rustc-env=PEERS_{name}={reason}"),
         }
     }
+    println!("cargo::rustc-check-cfg=cfg(linked, values(\"ipsec-mb\"))");
+    match find_ipsec_mb() {
+        Ok(()) => println!("cargo::rustc-cfg=linked=\"ipsec-mb\""),
+        Err(reason) => println!("cargo::rustc-env=PEERS_IPSEC_MB={reason}"),
+    }
     lock();
+}
+
+/// Compiles the calls of intel-ipsec-mb and tells cargo to link it.
+fn find_ipsec_mb() -> Result<(), &'static str> {
+    #[cfg(feature = "ipsec-mb")]
+    {
+        const SOURCE: &str = "src/ipsec_mb.c";
+        println!("cargo::rerun-if-changed={SOURCE}");
+        if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch != "x86_64") {
+            return Err("only for x86-64");
+        }
+        let mut build = cc::Build::new();
+        build.file(SOURCE).cargo_warnings(false);
+        build.try_compile("peers_ipsec_mb").map_err(|_| "no intel-ipsec-mb.h of version 1.3")?;
+        println!("cargo::rustc-link-lib=IPSec_MB");
+        Ok(())
+    }
+    #[cfg(not(feature = "ipsec-mb"))]
+    Err("built without the feature 'ipsec-mb'")
 }
 
 /// Finds a library and tells cargo to link it. The error is one line with the reason.
@@ -79,6 +114,7 @@ fn lock() {
         let [version] = versions[..] else {
             panic!("Cargo.lock: expected one version of {name}, found {versions:?}");
         };
-        println!("cargo::rustc-env=PEERS_{}_VERSION={version}", name.to_uppercase());
+        let name = name.to_uppercase().replace('-', "_");
+        println!("cargo::rustc-env=PEERS_{name}_VERSION={version}");
     }
 }

@@ -146,6 +146,64 @@ def marvin(keys, message, nonce):
     return tag(E(R ^ 1 << 127 ^ 8 * len(message) ^ total(terms)))
 
 
+def one_round(block):
+    """Returns a round of AES without a key, with MixColumns."""
+    return number(mix_columns(shift_rows(sub_bytes(tag(block)))))
+
+
+def pad_with_one(message, size):
+    """Appends 01 and zeros up to a multiple of `size` bytes, even to full blocks."""
+    message += b"\x01"
+    return message + bytes(-len(message) % size)
+
+
+def lemac_end(state, keys, nonce):
+    """Returns the tag of LeMac and PetitMac. `keys` are E_K(i) from the first one not in the state."""
+    round_keys, (of_nonce, of_sum) = keys[:-2], map(tag, keys[-2:])
+    N = number(nonce)
+    total = N ^ cipher(of_nonce).encrypt(N)
+    for i, block in enumerate(state):
+        for key in round_keys[i : i + 10]:
+            block = one_round(block ^ key)
+        total ^= block
+    return tag(cipher(of_sum).encrypt(total))
+
+
+def lemac(delay):
+    """LeMac. S3 takes m1 and m2 `delay` steps after LeMac-0, the first design, which had a mistake."""
+
+    def mac(keys, message, nonce):
+        (E,) = ciphers(keys)
+        derived = [E(i << 120) for i in range(29)]
+        padded = pad_with_one(message, 64) + bytes(64 * (3 + delay))
+        steps = [[number(block) for block in pieces(step)] for step in pieces(padded, 64)]
+
+        def m(j, i):
+            return steps[i][j] if i >= 0 else 0
+
+        S = derived[:9]
+        for i, (m0, m1, m2, m3) in enumerate(steps):
+            a = i - delay
+            D = m(1, a - 1) ^ m(2, a - 2) ^ m(1, a - 2) ^ m(2, a - 3)
+            A = [one_round(block) for block in S[:8]]
+            extra = [m3, m3, D, m0, m0, m1, m1, m3]
+            S = [S[0] ^ S[8] ^ m2, *map(xor, A, extra)]
+        return lemac_end(S, derived[9:], nonce)
+
+    return mac
+
+
+def petitmac(keys, message, nonce):
+    (E,) = ciphers(keys)
+    derived = [E(i << 120) for i in range(18)]
+    S, R = derived[0], [0] * 5
+    for m in map(number, pieces(pad_with_one(message, SIZE))):
+        x = R[3] ^ m
+        S = one_round(one_round(S) ^ m ^ R[4]) ^ x
+        R = [x, R[4] ^ x, R[4] ^ R[0], R[1], R[2]]
+    return lemac_end([S, *R], derived[1:], nonce)
+
+
 def chaskey(rounds):
     """Chaskey, with 32-bit words and the field's numbers lowest byte first."""
 
@@ -338,6 +396,8 @@ MACS = {
     "1K-LIGHTMAC-S32": ([16], 0, one_key_lightmac),
     "PELICAN": ([16], 0, pelican),
     "MARVIN": ([16], 0, marvin),
+    "LEMAC": ([16], 16, lemac(1)),
+    "PETITMAC": ([16], 16, petitmac),
     "CHASKEY": ([16], 0, chaskey(8)),
     "CHASKEY-12": ([16], 0, chaskey(12)),
     "HMAC-MD5": (None, 0, hmac_of(hashlib.md5)),

@@ -43,7 +43,9 @@ all_passed() {
 # dependencies take as long to build as everything else.
 choose_packages() {
     if [ "${TAGMAC_EVIDENCE-}" = 1 ]; then
-        "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf
+        local peers=(nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf)
+        [ "$(uname -m)" != x86_64 ] || peers+=(libipsec-mb-dev)
+        "$repo/scripts/need" "${peers[@]}"
         export TAGMAC_ALL_PEERS=1
     fi
     local chosen

@@ -1,8 +1,12 @@
 //! The engines of other libraries.
 
-use peers::{Info, Visit};
+use std::cell::RefCell;
+use std::rc::Rc;
 
-use crate::engine::{Engine, KEY, Key, Role, timed};
+use peers::{Burst, Info, Visit};
+use tagmac::Tag;
+
+use crate::engine::{Engine, KEY, Key, Role, Timed, timed};
 use crate::failure::Failure;
 use crate::tagmac_engines::NONCE;
 
@@ -40,6 +44,74 @@ pub fn missing() -> Vec<String> {
     peers::missing()
 }
 
+/// A call of a library on many messages, each under its own raw key.
+pub struct Many {
+    burst: Rc<Burst>,
+    nonce: Vec<u8>,
+    /// The call with one message.
+    pub engine: Engine,
+}
+
+/// Returns this build's calls on many messages.
+pub fn many() -> Vec<Many> {
+    peers::bursts().into_iter().map(Many::new).collect()
+}
+
+impl Many {
+    fn new(burst: Burst) -> Many {
+        let (nonce, burst) = (nonce_of(&burst.info), Rc::new(burst));
+        let one = (Rc::clone(&burst), nonce.clone());
+        let timed = timed(move |key: &Key| {
+            let ((burst, nonce), key) = (one.clone(), *key);
+            move |message: &[u8]| {
+                let mut tag = [0; Tag::MAX_BYTES];
+                let tag = &mut tag[..burst.info.tag_bytes];
+                (burst.tag)(&[&key[..burst.info.key_bytes]], &nonce, &[message], tag);
+                Tag::try_from(&*tag).expect("a tag's length")
+            }
+        });
+        let engine = engine(&burst.info, timed);
+        Many { burst, nonce, engine }
+    }
+
+    /// Returns the call on messages under these keys.
+    pub fn with_keys<'a>(&self, keys: &'a [Key]) -> impl Fn(&[&[u8]], &mut [Tag]) + use<'a> {
+        let (burst, nonce) = (Rc::clone(&self.burst), self.nonce.clone());
+        let (key_bytes, tag_bytes) = (burst.info.key_bytes, burst.info.tag_bytes);
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..key_bytes]).collect();
+        let room = RefCell::new(vec![0; keys.len() * tag_bytes]);
+        move |messages, tags| {
+            let room = &mut *room.borrow_mut();
+            (burst.tag)(&keys, &nonce, messages, room);
+            for (tag, bytes) in tags.iter_mut().zip(room.chunks_exact(tag_bytes)) {
+                *tag = Tag::try_from(bytes).expect("a tag's length");
+            }
+        }
+    }
+}
+
+/// Returns the nonce of a peer's messages.
+fn nonce_of(info: &Info) -> Vec<u8> {
+    let nonce = u128::from(NONCE).to_be_bytes();
+    nonce[nonce.len() - info.nonce_bytes..].to_vec()
+}
+
+/// Describes a peer.
+fn engine(info: &Info, timed: Box<dyn Timed>) -> Engine {
+    Engine {
+        name: info.name.into(),
+        library: format!("{} {}", info.library, info.version),
+        level: None,
+        ceiling: None,
+        longest: usize::try_from(info.longest).unwrap_or(usize::MAX),
+        function: info.function.into(),
+        call: info.call.into(),
+        repeats: info.repeats,
+        key_table: 0,
+        timed,
+    }
+}
+
 struct Found {
     engines: Vec<Engine>,
     wrong: Option<peers::Wrong>,
@@ -54,21 +126,9 @@ impl Visit for Found {
         if let Err(wrong) = peers::prove(&info, &make) {
             self.wrong.get_or_insert(wrong);
         }
-        let nonce = u128::from(NONCE).to_be_bytes();
-        let nonce = nonce[nonce.len() - info.nonce_bytes..].to_vec();
-        let key_bytes = info.key_bytes.min(KEY.len());
-        self.engines.push(Engine {
-            name: info.name.into(),
-            library: format!("{} {}", info.library, info.version),
-            level: None,
-            ceiling: None,
-            longest: usize::try_from(info.longest).unwrap_or(usize::MAX),
-            function: info.function.into(),
-            call: info.call.into(),
-            repeats: info.repeats,
-            key_table: 0,
-            timed: timed(move |key: &Key| make(&key[..key_bytes], &nonce)),
-        });
+        let (nonce, key_bytes) = (nonce_of(&info), info.key_bytes.min(KEY.len()));
+        let timed = timed(move |key: &Key| make(&key[..key_bytes], &nonce));
+        self.engines.push(engine(&info, timed));
     }
 }
 

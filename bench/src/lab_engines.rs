@@ -10,9 +10,9 @@ use tagmac::hazmat::Hash;
 use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Cmac, LightMac, Mac, Tag};
 use tagmac_lab::comparators::{
-    COMPARATORS, CbcMac, CbcMacEde, Chaskey, Comparator, CounterSum, Emac, Keys, Marvin,
-    PcsHmacSha256, Pelican, Pmac1, Pmac2, PmacParity, PmacPlus, SumEcbc, ThreeKf9, Xcbc, XecbMac,
-    XorMac, Zmac, hmac_md5, hmac_sha1, hmac_sha256,
+    COMPARATORS, CbcMac, CbcMacEde, Chaskey, Comparator, CounterSum, Emac, Keys, LeMac, Marvin,
+    PcsHmacSha256, Pelican, PetitMac, Pmac1, Pmac2, PmacParity, PmacPlus, SumEcbc, ThreeKf9, Xcbc,
+    XecbMac, XorMac, Zmac, hmac_md5, hmac_sha1, hmac_sha256,
 };
 use tagmac_lab::hashes::{self, Inner, Outer};
 use tagmac_papers::{Cbc3, Nh, NhShape, Rc6, Umac99Parameters, Umac99Set};
@@ -176,11 +176,22 @@ fn sequential(level: Level, costs: &Costs) -> Vec<Engine> {
         let mac = Chaskey::<12>::new(key(k, 0));
         move |message: &[u8]| mac.tag(message)
     });
+    let nonce = u128::from(NONCE).to_be_bytes();
+    let lemac = timed(move |k: &Key| {
+        let mac = LeMac::with_level(key(k, 0), level);
+        move |message: &[u8]| mac.tag(black_box(&nonce), message)
+    });
+    let petitmac = timed(move |k: &Key| {
+        let mac = PetitMac::with_level(key(k, 0), level);
+        move |message: &[u8]| mac.tag(black_box(&nonce), message)
+    });
     vec![
         lab("CBC-MAC", aes, cbc_mac),
         lab("CBC-MAC-EDE", aes, ede),
         lab("PELICAN", aes.map(|ten| 0.4 * ten), pelican),
         lab("MARVIN", Some(4.0 * costs.aes / 16.0), marvin),
+        lab("LEMAC", Some(2.0 * costs.aes / 16.0), lemac),
+        lab("PETITMAC", aes.map(|ten| 0.2 * ten), petitmac),
         lab("CHASKEY", None, chaskey),
         lab("CHASKEY-12", None, chaskey_12),
         lab("CBC-MAC-RC6", None, cbc_mac_rc6),

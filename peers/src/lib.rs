@@ -3,7 +3,8 @@
 //! [`all`] shows each peer to a [`Visit`]: its description, and a function that sets up a key and
 //! returns the call that applications make. [`prove`] checks a peer against published tags. Each
 //! library has a cargo feature of its name. C libraries are linked if pkg-config finds them;
-//! [`missing`] lists the others.
+//! [`missing`] lists the others. [`bursts`] has the calls
+//! for many messages.
 //!
 //! All libraries choose their instructions at run time, so compiler flags make no difference. A C
 //! function that fails panics, which is right for tests and benchmarks.
@@ -13,9 +14,12 @@ pub mod adversarial;
 mod aegis;
 #[cfg(feature = "blake3")]
 mod blake3;
+mod burst;
 #[cfg(feature = "highway")]
 mod highway;
 mod info;
+#[cfg(linked = "ipsec-mb")]
+mod ipsec_mb;
 mod known;
 #[cfg(linked = "nettle")]
 mod nettle;
@@ -29,7 +33,10 @@ mod rustcrypto;
 mod sodium;
 #[cfg(linked = "tomcrypt")]
 mod tomcrypt;
+#[cfg(feature = "xxh3")]
+mod xxh3;
 
+pub use burst::Burst;
 pub use info::{Info, Visit};
 pub use known::{Wrong, prove};
 #[cfg(linked = "nettle")]
@@ -58,6 +65,17 @@ pub fn all(visit: &mut impl Visit) {
     aegis::all(visit);
     #[cfg(feature = "highway")]
     highway::all(visit);
+    #[cfg(feature = "xxh3")]
+    xxh3::all(visit);
+}
+
+/// Returns the calls that tag many messages, each under its own raw key.
+pub fn bursts() -> Vec<Burst> {
+    #[allow(unused_mut, reason = "a build without libraries has none")]
+    let mut all = Vec::new();
+    #[cfg(linked = "ipsec-mb")]
+    ipsec_mb::all(&mut all);
+    all
 }
 
 /// Returns the MACs for adversarial vectors, library by library.
@@ -83,6 +101,8 @@ pub fn missing() -> Vec<String> {
         ("nettle", option_env!("PEERS_NETTLE")),
         ("libsodium", option_env!("PEERS_SODIUM")),
         ("libtomcrypt", option_env!("PEERS_TOMCRYPT")),
+        // Only x86-64 has it.
+        ("intel-ipsec-mb", option_env!("PEERS_IPSEC_MB").filter(|_| cfg!(target_arch = "x86_64"))),
     ];
     let crates = [
         ("RustCrypto", cfg!(feature = "rustcrypto"), "rustcrypto"),
@@ -90,6 +110,7 @@ pub fn missing() -> Vec<String> {
         ("blake3", cfg!(feature = "blake3"), "blake3"),
         ("aegis", cfg!(feature = "aegis"), "aegis"),
         ("highway", cfg!(feature = "highway"), "highway"),
+        ("twox-hash", cfg!(feature = "xxh3"), "xxh3"),
     ];
     let linked = linked.into_iter().filter_map(|(name, why)| Some(format!("{name}: {}", why?)));
     let crates = crates.into_iter().filter(|(_, there, _)| !there);

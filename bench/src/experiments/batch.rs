@@ -11,6 +11,7 @@ use tagmac::{Cmac, EliMac, LightMac, LightMacAes128, Mac, Mismatch, Nonce, Pmac,
 use tagmac::{Poly1305Aes, Tag, Umac};
 
 use crate::engine::{Engine, Key, Role, numbered};
+use crate::external_engines;
 use crate::failure::Failure;
 use crate::harness::{Harness, altered};
 use crate::measure::{Figure, Job, in_turns};
@@ -37,7 +38,9 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut keyed = harness.best(Role::Any)?;
     // Nobody would fill a cache for one message, and UMAC 1999's keys would use most of the time.
     keyed.retain(|engine| engine.key_table == 0 && !engine.name.starts_with("UMAC99"));
-    let series = levels.len() * MACS + peers.len() + keyed.len();
+    let mut bursts = external_engines::many();
+    bursts.retain(|burst| harness.wants(&burst.engine.name));
+    let series = levels.len() * MACS + peers.len() + keyed.len() + bursts.len();
     harness.begin(NAME, series * LENGTHS.len(), budget);
     for level in levels {
         ours(harness, &mut record, level)?;
@@ -54,6 +57,15 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let series = Series::of(&engine, None);
         let many = many_keys(&engine, &keys);
         add(harness, &mut record, series, &KeyEach { engine, keys: &keys, many }, &[SAME])?;
+    }
+    for mut burst in bursts {
+        for length in LENGTHS {
+            assert!(harness.check(&mut burst.engine, length)?, "no limit is that short");
+        }
+        let series = Series::of(&burst.engine, None);
+        let many: ManyKeys = Box::new(burst.with_keys(&keys));
+        let each = KeyEach { engine: burst.engine, keys: &keys, many: Some(many) };
+        add(harness, &mut record, series, &each, &[SAME])?;
     }
     Ok(record)
 }

@@ -7,7 +7,7 @@
 use super::call_tables::{BATCHES, SENDER};
 use super::machine_tables::{Machine, filled};
 use super::markdown::{head, table};
-use super::wins::times;
+use super::wins::{is_mac, times};
 use crate::measure::Figure;
 use crate::record::Series;
 
@@ -59,6 +59,9 @@ fn kind(series: &Series) -> Kind {
 }
 
 fn is_of_kind(ours: &Series, peer: &Series) -> bool {
+    if !is_mac(peer) {
+        return false;
+    }
     let (ours, peer) = (kind(ours), kind(peer));
     ours == peer || peer == Kind::Both && ours != Kind::OneMessage
 }
@@ -116,8 +119,11 @@ fn compared<'a>(machine: &Machine<'a>, name: &str, call: &Call) -> Vec<Compared<
     for (experiment, [our_case, their_case], xs) in &call.at {
         let Some(ours) = machine.best(experiment, name, Some(our_case)) else { continue };
         let record = machine.record(experiment).into_iter().flat_map(|record| record.best());
-        let peers = record.filter(|series| !series.is_ours() && is_of_kind(ours, series));
-        for peer in peers.filter(|series| series.case.as_deref() == Some(*their_case)) {
+        let peers: Vec<&Series> =
+            record.filter(|series| !series.is_ours() && is_of_kind(ours, series)).collect();
+        let of = |case| peers.iter().filter(move |peer| peer.case.as_deref() == Some(case));
+        let has_our_case = |peer: &Series| of(our_case).any(|one| one.name == peer.name);
+        for peer in of(our_case).chain(of(their_case).filter(|peer| !has_our_case(peer))) {
             for &x in *xs {
                 let median = |series: &Series| series.at(x).map(|figure: Figure| figure.median);
                 if let Some((ours, theirs)) = median(ours).zip(median(peer)) {
@@ -141,6 +147,7 @@ mod tests {
         let theirs = [
             ("a hash", "SIPHASH-2-4", SENDER, 90.0),
             ("a slow hash", "BLAKE3", SENDER, 200.0),
+            ("no MAC", "XXH3-128", SENDER, 1.0),
             ("another UMAC", "UMAC-64", SENDER, 60.0),
             ("an AEGIS", "AEGIS-128L-MAC", SENDER, 50.0),
         ];

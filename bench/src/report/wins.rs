@@ -4,7 +4,7 @@
 //! A peer is compared with tagmac's engine of the same function. A peer without a counterpart, as
 //! AEGIS or BLAKE3, is compared with the fastest of tagmac's engines that have tags of 128 bits and
 //! no limit on the messages under a key. In a batch, the peer's single calls are compared with our
-//! one call. Several threads, a batch and the command are also compared with one thread, single
+//! one call, unless the peer has such a call too. Several threads, a batch and the command are also compared with one thread, single
 //! calls and other commands.
 
 use tagmac_figures::bytes;
@@ -121,7 +121,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
         }
     }
     let pairs = |record: &Record, mut contest: Contest, ours: &dyn Fn(&str) -> Option<String>| {
-        for series in record.best() {
+        for series in record.best().filter(|series| series.is_ours()) {
             let Some(other) = series.case.as_deref().and_then(ours) else { continue };
             let other = machine.best(&record.experiment, &series.name, Some(&other));
             for point in other.map_or(&[][..], |other| &other.points) {
@@ -183,7 +183,10 @@ fn calls(
 ) -> Contest {
     let of = |case| record.best().filter(move |series: &&Series| series.case.as_deref() == case);
     let ours = || of(our_case).filter(|series| series.is_ours());
-    let peers = || of(their_case).filter(|series| !series.is_ours());
+    let of_peers = |case| of(case).filter(|series| !series.is_ours() && is_mac(series));
+    let has_our_case = |peer: &Series| of_peers(our_case).any(|one| one.name == peer.name);
+    let peers =
+        || of_peers(our_case).chain(of_peers(their_case).filter(|peer| !has_our_case(peer)));
     let best = ours()
         .filter(|series| RIVALS.contains(&&*series.name))
         .filter_map(|series| at.of(series))
@@ -199,6 +202,11 @@ fn calls(
         }
     }
     contest
+}
+
+/// Returns true unless it is the hash that only shows what a hash without security costs.
+pub fn is_mac(series: &Series) -> bool {
+    series.function != "XXH3-128"
 }
 
 /// Returns true if both compute the same function, and both count nonces or neither does.
@@ -456,6 +464,9 @@ mod tests {
         let theirs = [
             ("another PMAC", "PMAC-AES128", "one by one", 50.0),
             ("a fast hash", "HASH", "one by one", 20.0),
+            ("no MAC", "XXH3-128", "one by one", 1.0),
+            ("a PMAC in bursts", "PMAC-AES128", "in one call", 40.0),
+            ("a PMAC in bursts", "PMAC-AES128", "one by one", 10.0),
         ];
         let records = [sample::record("batch", &ours, &theirs)];
         let contests = contests(&Machine::new("some-machine", &records));
@@ -463,7 +474,7 @@ mod tests {
         else {
             panic!("a column with peers, and one with our single calls")
         };
-        assert_eq!((contest.compared, contest.wins.len()), (2, 1));
+        assert_eq!((contest.compared, contest.wins.len()), (3, 1));
         assert_eq!(contest.wins[0].name, "a fast hash");
         assert_eq!((own.compared, own.wins.len()), (1, 0));
     }

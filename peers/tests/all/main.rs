@@ -2,6 +2,7 @@
 
 #[cfg(all(linked = "nettle", linked = "openssl"))]
 mod adversarial;
+mod bursts;
 mod differential;
 #[cfg(all(linked = "nettle", linked = "openssl"))]
 mod known;

@@ -11,6 +11,7 @@ use super::comparator::{Comparator, Keys, Status};
 use super::counter_sum::{CounterSum, XorMac};
 use super::hash_rows::{hash, hash_of_bytes};
 use super::hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
+use super::lemac::{LeMac, PetitMac};
 use super::marvin::Marvin;
 use super::pcs::PcsHmacSha256;
 use super::pelican::Pelican;
@@ -18,7 +19,9 @@ use super::pmac_parity::PmacParity;
 use super::pmac_plus::PmacPlus;
 use super::pmac1::Pmac1;
 use super::pmac2::Pmac2;
-use super::rows::{FOUR, HASH, ROW, THREE, TWO, keys, not_found, of_blocks, of_tags, of_trait};
+use super::rows::{
+    FOUR, HASH, LEMAC, ROW, THREE, TWO, keys, not_found, of_blocks, of_nonces, of_tags, of_trait,
+};
 use super::xecb::XecbMac;
 use super::zmac::Zmac;
 use crate::hashes::{self, Inner, Outer};
@@ -285,6 +288,30 @@ pub const COMPARATORS: &[Comparator] = &[
         make: Some(|k, _| {
             let mac = Chaskey::<12>::new(&keys::<1>(k)[0]);
             of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "LEMAC",
+        nonce: 16,
+        about: "nine blocks of state, two rounds of AES a block; rests on 26 active S-boxes, not on a proof",
+        status: Status::Official,
+        source: LEMAC,
+        make: Some(|k, level| {
+            let mac = LeMac::with_level(&keys::<1>(k)[0], level);
+            of_nonces(move |nonce, message| mac.tag(nonce, message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "PETITMAC",
+        nonce: 16,
+        about: "six blocks of state, two rounds of AES a block, one after the other; no proof either",
+        status: Status::Official,
+        source: LEMAC,
+        make: Some(|k, level| {
+            let mac = PetitMac::with_level(&keys::<1>(k)[0], level);
+            of_nonces(move |nonce, message| mac.tag(nonce, message))
         }),
         ..ROW
     },

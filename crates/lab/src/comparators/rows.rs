@@ -25,6 +25,13 @@ pub fn of_blocks(tag: impl Fn(&[u8]) -> Key + Send + Sync + 'static) -> TagFn {
     Box::new(move |_, message| Ok(whole(&tag(message))))
 }
 
+/// Like [`of_blocks`], with a nonce of 16 bytes.
+pub fn of_nonces(tag: impl Fn(&Key, &[u8]) -> Key + Send + Sync + 'static) -> TagFn {
+    Box::new(move |nonce, message| {
+        Ok(whole(&tag(nonce.try_into().expect("the row's size"), message)))
+    })
+}
+
 /// Like [`of_blocks`], for a function that returns a tag.
 pub fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
     Box::new(move |_, message| Ok(tag(message)))
@@ -46,6 +53,10 @@ pub const ROW: Comparator = Comparator {
 pub const TWO: Keys = Keys::Sizes(&[16; 2]);
 pub const THREE: Keys = Keys::Sizes(&[16; 3]);
 pub const FOUR: Keys = Keys::Sizes(&[16; 4]);
+
+/// The source of LeMac and PetitMac.
+pub const LEMAC: &str = "Bariant and others 2024 (ToSC 2024, issue 2) with its corrigendum; the designers' \
+                         program has the definition, the vectors and the count of active S-boxes";
 
 /// The default row of a hash.
 pub const HASH: Comparator =
