@@ -1,6 +1,6 @@
 //! Reads the current state of a tree's entries, in the form of a manifest.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::open_key::OpenKey;
 use crate::progress::Progress;
 use crate::read::{self, FileReader, Tagged};
 use crate::read_error::ReadError;
-use crate::sys::{self, HandleRef};
+use crate::sys::{self, HandleRef, Metadata};
 use crate::xattrs;
 use tagmac::Tag;
 use tagmac_any::AnyMac;
