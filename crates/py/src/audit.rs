@@ -1,7 +1,6 @@
 //! `audit`: compares a directory with its manifest, as the command does.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
@@ -13,10 +12,12 @@ use tagmac_files::night::{Night, NightOptions, Opened, Proof};
 use tagmac_files::objects::ManifestKey;
 use tagmac_files::plain;
 use tagmac_files::selection::Request;
+use tagmac_files::sys::OsStrExt;
 
 use crate::error::failed;
 use crate::key::Key;
 use crate::progress::Watch;
+use crate::verified::entry_path;
 
 /// Compares a directory with its manifest, and reports all differences.
 ///
@@ -145,7 +146,7 @@ fn wrong<T>(what: &'static str) -> PyResult<T> {
 
 /// Returns a path below the directory in the form of a manifest.
 fn plain(path: OsString) -> PyResult<Vec<u8>> {
-    let mut path = path.into_vec();
+    let mut path = entry_path(path);
     let Ok(length @ 1..) = plain::shorten(&mut path, None) else {
         let path = Escaped::bytes(&path);
         let what = format!("paths: {path}: expected a path relative to the directory and in it");

@@ -73,7 +73,6 @@ pub fn refused(error: impl Into<PartError>) -> PyErr {
 }
 
 /// The exception for an error in work on files, partials or manifests.
-#[cfg(unix)]
 pub fn failed(error: impl Into<tagmac_files::Error>) -> PyErr {
     use tagmac_files::ErrorKind;
     let error = error.into();

@@ -106,7 +106,6 @@ impl Job<'_> {
         tag
     }
 
-    #[cfg(unix)]
     fn read(self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
         let regular = parts::regular(file)?;
         let size = regular.as_ref().map(|(_, size)| *size);
@@ -115,11 +114,6 @@ impl Job<'_> {
             Some((regular, size)) => parts::tag(file.py(), self, &regular, size),
             None => self.stream_of(file, size),
         }
-    }
-
-    #[cfg(not(unix))]
-    fn read(self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
-        self.stream(file)
     }
 
     fn stream(self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
@@ -173,10 +167,12 @@ fn changed(before: u64, after: u64) -> PyErr {
 }
 
 /// Tags one file on several threads.
-#[cfg(unix)]
 mod parts {
     use std::fs::File;
+    #[cfg(unix)]
     use std::os::fd::BorrowedFd;
+    #[cfg(windows)]
+    use std::os::windows::io::{BorrowedHandle, RawHandle};
 
     use pyo3::exceptions::{PyOSError, PyValueError};
     use pyo3::intern;
@@ -191,12 +187,29 @@ mod parts {
     /// The file of a file object and its size in bytes, if it is a regular file that is not empty.
     /// Files in /proc report a size of 0.
     pub fn regular(file: &Bound<'_, PyAny>) -> PyResult<Option<(File, u64)>> {
+        let own = duplicate(file)?;
+        let about = own.metadata()?;
+        Ok((about.is_file() && about.len() > 0).then_some((own, about.len())))
+    }
+
+    #[cfg(unix)]
+    fn duplicate(file: &Bound<'_, PyAny>) -> PyResult<File> {
         let number = file.call_method0(intern!(file.py(), "fileno"))?.extract()?;
         // SAFETY: the file object is open, and its descriptor is borrowed only for this call.
         let own = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
-        let own = File::from(own);
-        let about = own.metadata()?;
-        Ok((about.is_file() && about.len() > 0).then_some((own, about.len())))
+        Ok(own.into())
+    }
+
+    #[cfg(windows)]
+    fn duplicate(file: &Bound<'_, PyAny>) -> PyResult<File> {
+        let py = file.py();
+        let number = file.call_method0(intern!(py, "fileno"))?;
+        let handle = py.import(intern!(py, "msvcrt"))?;
+        let handle = handle.call_method1(intern!(py, "get_osfhandle"), (number,))?;
+        let handle = handle.extract::<isize>()? as RawHandle;
+        // SAFETY: the file object is open, and its handle is borrowed only for this call.
+        let own = unsafe { BorrowedHandle::borrow_raw(handle) }.try_clone_to_owned()?;
+        Ok(own.into())
     }
 
     /// The tag of a file of `size` bytes, at least 1, for a MAC that has parts.

@@ -1,15 +1,12 @@
 //! `Key`: a key prepared once for any number of messages.
 
 use std::borrow::Cow;
-#[cfg(unix)]
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-#[cfg(unix)]
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -18,11 +15,11 @@ use pyo3::types::PyBytes;
 use subtle::ConstantTimeEq;
 use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac, KeyFile};
+use tagmac_files::sys;
 
 use crate::algorithm::named;
 use crate::buffer::{bytes, released};
 use crate::error::{os_error, refused, stays};
-#[cfg(unix)]
 use crate::key_source::{self, Encoding};
 use crate::mac::{Mac, check};
 use crate::nonce::nonce_of;
@@ -48,7 +45,6 @@ pub struct Key {
     secret: Arc<Secret>,
     mac: AnyMac,
     /// The MAC with the sealer of sums, made on first use.
-    #[cfg(unix)]
     open_key: OnceLock<Arc<tagmac_files::open_key::OpenKey>>,
 }
 
@@ -56,16 +52,10 @@ impl Key {
     fn of(file: KeyFile, tag_bits: Option<usize>) -> PyResult<Key> {
         let mac = make(file.algorithm(), file.key(), tag_bits)?;
         let secret = Arc::new(Secret::new(file));
-        Ok(Key {
-            secret,
-            mac,
-            #[cfg(unix)]
-            open_key: OnceLock::new(),
-        })
+        Ok(Key { secret, mac, open_key: OnceLock::new() })
     }
 
     /// The key's MAC with the sealer of sums, made on first use.
-    #[cfg(unix)]
     pub fn open_key(&self) -> &Arc<tagmac_files::open_key::OpenKey> {
         self.open_key.get_or_init(|| {
             let (mac, sealer) = (self.mac.clone(), self.secret.sealer().clone());
@@ -74,7 +64,6 @@ impl Key {
     }
 
     /// The key's bytes and algorithm, to derive other keys from.
-    #[cfg(unix)]
     pub fn raw_key(&self) -> tagmac_files::raw_key::RawKey {
         let (algorithm, bytes) =
             (self.secret.file().algorithm(), self.secret.file().key().to_vec().into());
@@ -138,7 +127,6 @@ impl Key {
     ///
     /// Raises `OSError` if the file cannot be read, and `ValueError` if others could have written
     /// it or if it contains no such key.
-    #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (path, *, alg=None, format="auto", tag_bits=None))]
     fn from_file(
@@ -155,7 +143,6 @@ impl Key {
     /// line feed may be missing.
     ///
     /// Raises `ValueError` if the variable is not set or contains no such key.
-    #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (name, *, alg=None, format="auto", tag_bits=None))]
     fn from_env(
@@ -171,7 +158,6 @@ impl Key {
     /// and does not go through a shell. The formats are those of `from_env`.
     ///
     /// Raises `ValueError` if the command fails or writes no such key.
-    #[cfg(unix)]
     #[staticmethod]
     #[pyo3(signature = (command, *, alg=None, format="auto", tag_bits=None))]
     fn from_command(
@@ -335,7 +321,5 @@ fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<A
 fn private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    sys::with_mode(&mut options, 0o600).open(path)
 }

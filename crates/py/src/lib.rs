@@ -10,39 +10,29 @@
 
 mod algorithm;
 mod arrow;
-#[cfg(unix)]
 mod audit;
 mod batch;
 mod buffer;
-#[cfg(unix)]
 mod diagnostic;
 mod error;
 mod file;
 mod key;
-#[cfg(unix)]
 mod key_source;
 mod mac;
-#[cfg(unix)]
 mod manifest;
 mod many;
 mod memory;
 mod nonce;
-#[cfg(unix)]
 mod objects;
-#[cfg(unix)]
 mod part;
-#[cfg(unix)]
 mod place;
 mod progress;
-#[cfg(unix)]
 mod say;
 mod secret;
 mod session;
-#[cfg(all(unix, feature = "objects"))]
+#[cfg(feature = "objects")]
 mod store;
-#[cfg(unix)]
 mod tree;
-#[cfg(unix)]
 mod verified;
 
 use pyo3::prelude::*;
@@ -69,13 +59,11 @@ mod _tagmac {
         session::Session, verify,
     };
 
-    #[cfg(unix)]
     #[pymodule_export]
     use super::objects::{
         Filter, record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name,
         shard_open, shard_seal,
     };
-    #[cfg(unix)]
     #[pymodule_export]
     use super::{
         audit::{AuditReport, Difference, audit},
@@ -85,14 +73,13 @@ mod _tagmac {
         verified::{Content, Manifest, ManifestEntry, SealedFile},
     };
 
-    #[cfg(all(unix, feature = "objects"))]
+    #[cfg(feature = "objects")]
     #[pymodule_export]
     use super::store::{Store, StoreListing};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        #[cfg(unix)]
         diagnostic::log_remarks();
         module.add("BudgetExhausted", py.get_type::<BudgetExhausted>())?;
         module.add("IncompleteObject", py.get_type::<IncompleteObject>())?;
@@ -107,9 +94,7 @@ mod _tagmac {
         module.add("WrongObject", py.get_type::<WrongObject>())?;
         let names = PyTuple::new(py, Algorithm::all().map(Algorithm::name).collect::<Vec<_>>())?;
         module.add("algorithms_available", names)?;
-        #[cfg(unix)]
         module.add("SHARD_ENTRIES", tagmac_files::objects::SHARD_ENTRIES)?;
-        #[cfg(unix)]
         module.add("STATUSES", PyTuple::new(py, tagmac_files::audit::Status::WORDS)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -1,7 +1,6 @@
 //! `seal`: writes the manifest of a directory, as the command does.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
@@ -10,6 +9,7 @@ use tagmac_files::leaf_size;
 use tagmac_files::manifest::options::ManifestOptions;
 use tagmac_files::open_key::OpenKey;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
+use tagmac_files::sys::OsStringExt;
 
 use crate::error::failed;
 use crate::key::Key;

@@ -3,12 +3,13 @@
 //! All threads count their work. Only the thread that Python called checks for signals and calls
 //! back, at intervals. An exception from either stops the work and is passed on.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use tagmac_files::progress::{Phases, Progress, Total};
 
 /// The minimum time between two calls.
 const REST: Duration = Duration::from_millis(50);
@@ -98,7 +99,6 @@ impl Watch {
 
     /// Checks for signals and calls back from the calling thread, which is detached between pieces
     /// of work.
-    #[cfg(unix)]
     fn poll(&self) {
         if thread::current().id() != self.caller || self.stopped.load(Ordering::Relaxed) {
             return;
@@ -112,62 +112,49 @@ impl Watch {
     }
 }
 
-#[cfg(unix)]
-mod files {
-    use std::sync::Arc;
-    use std::sync::atomic::Ordering;
-
-    use tagmac_files::progress::{Phases, Progress, Total};
-
-    use super::Watch;
-
-    impl Progress for Watch {
-        fn add(&self, bytes: usize) {
-            self.count(bytes as u64);
-        }
-
-        fn skip(&self, bytes: u64) {
-            self.count(bytes);
-        }
-
-        fn file(&self) {
-            self.files.fetch_add(1, Ordering::Relaxed);
-        }
-
-        fn is_stopped(&self) -> bool {
-            self.poll();
-            self.stopped.load(Ordering::Relaxed)
-        }
+impl Progress for Watch {
+    fn add(&self, bytes: usize) {
+        self.count(bytes as u64);
     }
 
-    /// Watches work in phases, each with its total.
-    pub struct Watched(pub Arc<Watch>);
-
-    impl Phases for Watched {
-        fn start(&self, _: &'static str, total: Total) -> Box<dyn Progress> {
-            self.0.set_total(total.bytes, total.files);
-            Box::new(Watched(self.0.clone()))
-        }
+    fn skip(&self, bytes: u64) {
+        self.count(bytes);
     }
 
-    impl Progress for Watched {
-        fn add(&self, bytes: usize) {
-            self.0.add(bytes);
-        }
+    fn file(&self) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+    }
 
-        fn skip(&self, bytes: u64) {
-            self.0.skip(bytes);
-        }
-
-        fn file(&self) {
-            self.0.file();
-        }
-
-        fn is_stopped(&self) -> bool {
-            self.0.is_stopped()
-        }
+    fn is_stopped(&self) -> bool {
+        self.poll();
+        self.stopped.load(Ordering::Relaxed)
     }
 }
 
-#[cfg(unix)]
-pub use files::Watched;
+/// Watches work in phases, each with its total.
+pub struct Watched(pub Arc<Watch>);
+
+impl Phases for Watched {
+    fn start(&self, _: &'static str, total: Total) -> Box<dyn Progress> {
+        self.0.set_total(total.bytes, total.files);
+        Box::new(Watched(self.0.clone()))
+    }
+}
+
+impl Progress for Watched {
+    fn add(&self, bytes: usize) {
+        self.0.add(bytes);
+    }
+
+    fn skip(&self, bytes: u64) {
+        self.0.skip(bytes);
+    }
+
+    fn file(&self) {
+        self.0.file();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+}

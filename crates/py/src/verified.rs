@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
@@ -18,11 +17,21 @@ use tagmac_files::leaves::tree::SealedTree;
 use tagmac_files::leaves::verified::{Leaf, VerifiedFile};
 use tagmac_files::manifest::ManifestError;
 use tagmac_files::manifest::entry::{Entry, word};
+use tagmac_files::sys::{OsStrExt, OsStringExt};
 
 use crate::buffer::{bytes, released};
 use crate::error::failed;
 use crate::key::Key;
 use crate::place::ReadPlace;
+
+/// Returns a path below the sealed directory in the form of a manifest. Windows has two separators.
+pub fn entry_path(path: OsString) -> Vec<u8> {
+    let mut path = path.into_vec();
+    if cfg!(windows) {
+        path.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    }
+    path
+}
 
 /// The memory for leaves that a file keeps between reads, besides one leaf.
 const SPARE: u64 = 1 << 20;
@@ -65,7 +74,7 @@ impl Manifest {
 
     /// Returns the entry of a path.
     fn info(&self, py: Python<'_>, path: OsString) -> PyResult<ManifestEntry> {
-        py.detach(|| self.contents.entry(path.as_bytes())).map(ManifestEntry).map_err(unreadable)
+        py.detach(|| self.contents.entry(&entry_path(path))).map(ManifestEntry).map_err(unreadable)
     }
 
     /// Returns the entries in a directory, in the order of the manifest; with `recursive` also
@@ -77,7 +86,7 @@ impl Manifest {
         path: OsString,
         recursive: bool,
     ) -> PyResult<Vec<ManifestEntry>> {
-        let path = path.as_bytes();
+        let path = &*entry_path(path);
         let listed = || {
             if !path.is_empty() {
                 self.contents.entry(path)?;
@@ -97,7 +106,7 @@ impl Manifest {
 
     /// Returns the sealed content of a file, which verifies bytes from any place.
     fn content(&self, py: Python<'_>, path: OsString) -> PyResult<Content> {
-        let content = || self.contents.content(path.as_bytes(), Path::new(&path));
+        let content = || self.contents.content(&entry_path(path.clone()), Path::new(&path));
         py.detach(content).map(Content).map_err(unreadable)
     }
 
@@ -258,7 +267,7 @@ impl SealedFile {
         path: OsString,
     ) -> PyResult<SealedFile> {
         let contents = manifest.get().contents.clone();
-        let open = || SealedTree::new(contents, &root)?.file(path.as_bytes());
+        let open = || SealedTree::new(contents, &root)?.file(&entry_path(path));
         let file = py.detach(open).map_err(unreadable)?;
         Ok(SealedFile { file, spare: Mutex::default() })
     }

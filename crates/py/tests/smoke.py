@@ -7,6 +7,7 @@ import doctest
 import hmac
 import importlib.metadata
 import os
+import platform
 import sys
 import sysconfig
 import tempfile
@@ -104,6 +105,5 @@ def threads() -> None:
 
 for check in (metadata, algorithms, files, threads):
     check()
-print(
-    f"tagmac {tagmac.__version__} on Python {sys.version.split()[0]}, {os.uname().machine}: all right"
-)
+system = f"{platform.system()}, {platform.machine()}"
+print(f"tagmac {tagmac.__version__} on Python {platform.python_version()}, {system}: all right")

@@ -10,70 +10,80 @@
 ``algorithms_available`` lists the names of all MACs. docs/guide/python.md is the full guide.
 """
 
-import sys
-
 from . import _tagmac, umac32, umac64, umac96, umac128
+from ._keyref import KeyRef, KeyUnavailable
+from ._reader import VerifiedReader
 from ._tagmac import (
+    AuditReport,
     BudgetExhausted,
+    Content,
+    Difference,
     IncompleteObject,
     InvalidTag,
     Key,
     Mac,
+    Manifest,
+    ManifestEntry,
     NonceRequired,
     NonceReuse,
+    Part,
+    Partial,
     ReserveUsedUp,
+    Sealed,
     Session,
+    Tree,
     WrongKey,
     WrongObject,
     __version__,
+    audit,
+    combine,
     digest,
     file_digest,
     new,
+    seal,
     tag_many,
     verify,
     verify_many,
 )
+from ._verified import open_verified
 from .types import Algorithms
-
-if sys.platform != "win32":
-    from ._keyref import KeyRef, KeyUnavailable
-    from ._tagmac import (
-        AuditReport,
-        Content,
-        Difference,
-        Manifest,
-        ManifestEntry,
-        Part,
-        Partial,
-        Sealed,
-        Tree,
-        audit,
-        combine,
-        seal,
-    )
-    from ._reader import VerifiedReader
-    from ._verified import open_verified
 
 algorithms_available = Algorithms(_tagmac.algorithms_available)
 """The names of all MACs, in capitals. `in` accepts any case."""
 
 __all__ = [
+    "AuditReport",
     "BudgetExhausted",
+    "Content",
+    "Difference",
     "IncompleteObject",
     "InvalidTag",
     "Key",
+    "KeyRef",
+    "KeyUnavailable",
     "Mac",
+    "Manifest",
+    "ManifestEntry",
     "NonceRequired",
     "NonceReuse",
+    "Part",
+    "Partial",
     "ReserveUsedUp",
+    "Sealed",
     "Session",
+    "Tree",
+    "VerifiedReader",
     "WrongKey",
     "WrongObject",
     "__version__",
     "algorithms_available",
+    "audit",
+    "combine",
     "digest",
     "file_digest",
     "new",
+    "open_verified",
+    "seal",
     "tag_many",
     "umac32",
     "umac64",
@@ -82,23 +92,3 @@ __all__ = [
     "verify",
     "verify_many",
 ]
-
-if sys.platform != "win32":
-    __all__ += [
-        "AuditReport",
-        "Content",
-        "Difference",
-        "KeyRef",
-        "KeyUnavailable",
-        "Manifest",
-        "ManifestEntry",
-        "Part",
-        "Partial",
-        "Sealed",
-        "Tree",
-        "VerifiedReader",
-        "audit",
-        "combine",
-        "open_verified",
-        "seal",
-    ]

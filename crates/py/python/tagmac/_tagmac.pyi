@@ -1,4 +1,3 @@
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Final, NoReturn, Protocol, SupportsIndex, final
@@ -8,22 +7,34 @@ from typing_extensions import Buffer
 from .types import Algorithm, KeyFormat, Kind, Status
 
 __all__ = [
+    "AuditReport",
     "BudgetExhausted",
+    "Content",
+    "Difference",
     "Filter",
     "IncompleteObject",
     "InvalidTag",
     "Key",
     "Mac",
+    "Manifest",
+    "ManifestEntry",
     "NonceRequired",
     "NonceReuse",
+    "Part",
+    "Partial",
     "ReserveUsedUp",
     "SHARD_ENTRIES",
     "STATUSES",
+    "Sealed",
+    "SealedFile",
     "Session",
+    "Tree",
     "WrongKey",
     "WrongObject",
     "__version__",
     "algorithms_available",
+    "audit",
+    "combine",
     "digest",
     "file_digest",
     "new",
@@ -32,6 +43,7 @@ __all__ = [
     "rename_readings",
     "root_open",
     "root_seal",
+    "seal",
     "shard_name",
     "shard_open",
     "shard_seal",
@@ -39,23 +51,6 @@ __all__ = [
     "verify",
     "verify_many",
 ]
-
-if sys.platform != "win32":
-    __all__ += [
-        "AuditReport",
-        "Content",
-        "Difference",
-        "Manifest",
-        "ManifestEntry",
-        "Part",
-        "Partial",
-        "Sealed",
-        "SealedFile",
-        "Tree",
-        "audit",
-        "combine",
-        "seal",
-    ]
 
 __version__: Final[str]
 algorithms_available: Final[tuple[Algorithm, ...]]
@@ -115,53 +110,52 @@ class Key:
         Raises `OSError` if the system's random generator fails.
         """
 
-    if sys.platform != "win32":
-        @staticmethod
-        def from_file(
-            path: str | PathLike[str],
-            *,
-            alg: Algorithm | str | None = None,
-            format: KeyFormat = "auto",
-            tag_bits: int | None = None,
-        ) -> Key:
-            """Returns the key in a file. As with the command, nobody else may be able to write the
-            file or to replace it.
+    @staticmethod
+    def from_file(
+        path: str | PathLike[str],
+        *,
+        alg: Algorithm | str | None = None,
+        format: KeyFormat = "auto",
+        tag_bits: int | None = None,
+    ) -> Key:
+        """Returns the key in a file. As with the command, nobody else may be able to write the file
+        or to replace it.
 
-            `format` is "auto" for a key file that `save` or `tagmac keygen` wrote, and "raw", "hex"
-            or "base64" for a bare key, which needs `alg`. For a key file, `alg` is the algorithm
-            that it must have.
+        `format` is "auto" for a key file that `save` or `tagmac keygen` wrote, and "raw", "hex" or
+        "base64" for a bare key, which needs `alg`. For a key file, `alg` is the algorithm that it
+        must have.
 
-            Raises `OSError` if the file cannot be read, and `ValueError` if others could have
-            written it or if it contains no such key.
-            """
+        Raises `OSError` if the file cannot be read, and `ValueError` if others could have written
+        it or if it contains no such key.
+        """
 
-        @staticmethod
-        def from_env(
-            name: str,
-            *,
-            alg: Algorithm | str | None = None,
-            format: KeyFormat = "auto",
-            tag_bits: int | None = None,
-        ) -> Key:
-            """Returns the key in an environment variable. The formats are those of `from_file`; the
-            last line feed may be missing.
+    @staticmethod
+    def from_env(
+        name: str,
+        *,
+        alg: Algorithm | str | None = None,
+        format: KeyFormat = "auto",
+        tag_bits: int | None = None,
+    ) -> Key:
+        """Returns the key in an environment variable. The formats are those of `from_file`; the
+        last line feed may be missing.
 
-            Raises `ValueError` if the variable is not set or contains no such key.
-            """
+        Raises `ValueError` if the variable is not set or contains no such key.
+        """
 
-        @staticmethod
-        def from_command(
-            command: Sequence[str],
-            *,
-            alg: Algorithm | str | None = None,
-            format: KeyFormat = "auto",
-            tag_bits: int | None = None,
-        ) -> Key:
-            """Returns the key that a command writes to its standard output. `command` is a list of
-            words and does not go through a shell. The formats are those of `from_env`.
+    @staticmethod
+    def from_command(
+        command: Sequence[str],
+        *,
+        alg: Algorithm | str | None = None,
+        format: KeyFormat = "auto",
+        tag_bits: int | None = None,
+    ) -> Key:
+        """Returns the key that a command writes to its standard output. `command` is a list of
+        words and does not go through a shell. The formats are those of `from_env`.
 
-            Raises `ValueError` if the command fails or writes no such key.
-            """
+        Raises `ValueError` if the command fails or writes no such key.
+        """
 
     def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
     def save(self, path: str | PathLike[str]) -> None:
@@ -612,563 +606,549 @@ def rename_pairs(
     tag as read. Readings that failed may be left out.
     """
 
-if sys.platform != "win32":
-    @final
-    class Part:
-        """The hash of one range of an object. `combine` makes the object's tag from the hashes of
-        all ranges.
+@final
+class Part:
+    """The hash of one range of an object. `combine` makes the object's tag from the hashes of all
+    ranges.
 
-        `Part(key, *, object, version, start=0, last=False)` begins the range at byte `start`, a
-        multiple of `block_size`. `object` is the object's name. `version` identifies its content: a
-        version id, an ETag or an upload's id, which no other content of that name may have. `last`
-        is True for the range at the end of the object; every other range ends at a multiple of
-        `block_size`. Call `update` with the bytes of the range, then `seal` once.
+    `Part(key, *, object, version, start=0, last=False)` begins the range at byte `start`, a
+    multiple of `block_size`. `object` is the object's name. `version` identifies its content: a
+    version id, an ETag or an upload's id, which no other content of that name may have. `last` is
+    True for the range at the end of the object; every other range ends at a multiple of
+    `block_size`. Call `update` with the bytes of the range, then `seal` once.
 
-        ```python
-        >>> import tagmac
-        >>> key = tagmac.Key(bytes(16))
-        >>> first = tagmac.Part(key, object="photo", version="1").update(bytes(64)).seal()
-        >>> rest = tagmac.Part(key, object="photo", version="1", start=64, last=True)
-        >>> blobs = [first, rest.update(b"end").seal()]
-        >>> tagmac.combine(key, blobs) == key.tag(bytes(64) + b"end")
-        True
+    ```python
+    >>> import tagmac
+    >>> key = tagmac.Key(bytes(16))
+    >>> first = tagmac.Part(key, object="photo", version="1").update(bytes(64)).seal()
+    >>> rest = tagmac.Part(key, object="photo", version="1", start=64, last=True)
+    >>> blobs = [first, rest.update(b"end").seal()]
+    >>> tagmac.combine(key, blobs) == key.tag(bytes(64) + b"end")
+    True
 
-        ```
-        """
+    ```
+    """
 
-        def __new__(
-            cls,
-            key: Key,
-            *,
-            object: str | Buffer,
-            version: str | Buffer,
-            start: int = 0,
-            last: bool = False,
-        ) -> Part: ...
-        @staticmethod
-        def open(key: Key, blob: Buffer) -> Partial:
-            """Opens a partial that `seal` or the command made, and checks that it is intact.
-
-            Raises `InvalidTag` if it is damaged, and `WrongKey` if it was made under another key.
-            """
-
-        def update(self, data: Buffer) -> Part:
-            """Appends bytes to the range. Returns the object itself, so that calls can be chained.
-            """
-
-        def seal(self) -> bytes:
-            """Returns the partial as bytes, encrypted under a key derived from the MAC's. It can be
-            called once.
-
-            Raises `ValueError` if the range is empty, or if it ends within a block and is not the
-            last.
-            """
-
-        def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
-        @property
-        def object(self) -> bytes:
-            """The object's name, as bytes."""
-
-        @property
-        def version(self) -> bytes:
-            """The version of the object's content, as bytes."""
-
-        @property
-        def start(self) -> int:
-            """The offset of the range's first byte."""
-
-        @property
-        def end(self) -> int:
-            """The end of the range so far: the offset after its last byte."""
-
-        @property
-        def last(self) -> bool:
-            """True if the object ends with this range."""
-
-        @property
-        def block_size(self) -> int:
-            """The length of a block in bytes. Ranges start and end at multiples of it, except for
-            the end of the last one.
-            """
-
-        @property
-        def name(self) -> Algorithm:
-            """The name of the algorithm."""
-
-    @final
-    class Partial:
-        """The range that a partial covers. `Part.open` returns it once the partial is checked."""
-
-        @property
-        def object(self) -> bytes:
-            """The object's name, as bytes: the partial's name up to its last @."""
-
-        @property
-        def version(self) -> bytes | None:
-            """The version of the object's content, as bytes; None if the partial was made without
-            one.
-            """
-
-        @property
-        def start(self) -> int:
-            """The offset of the range's first byte."""
-
-        @property
-        def end(self) -> int:
-            """The end of the range: the offset after its last byte."""
-
-        @property
-        def last(self) -> bool:
-            """True if the object ends with this range."""
-
-        @property
-        def name(self) -> Algorithm:
-            """The name of the algorithm."""
-
-    def combine(
+    def __new__(
+        cls,
         key: Key,
-        blobs: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
-        nonce: Buffer | None = None,
         *,
-        object: str | Buffer | None = None,
-        version: str | Buffer | None = None,
-    ) -> bytes:
-        """Returns the tag of the object that the partials cover, as bytes.
+        object: str | Buffer,
+        version: str | Buffer,
+        start: int = 0,
+        last: bool = False,
+    ) -> Part: ...
+    @staticmethod
+    def open(key: Key, blob: Buffer) -> Partial:
+        """Opens a partial that `seal` or the command made, and checks that it is intact.
 
-        `blobs` contains the results of `Part.seal` or of the command `tagmac part`, in any order
-        and in any container that `tag_many` accepts. `nonce` is the tag's nonce, if the MAC needs
-        one. All partials must be of one object and version, and of `object` and `version` if these
-        are given.
-
-        Raises `IncompleteObject` if a range is missing or present twice, `WrongObject` or
-        `WrongKey` if a partial belongs to another object, version or key, and `InvalidTag` if one
-        is damaged.
+        Raises `InvalidTag` if it is damaged, and `WrongKey` if it was made under another key.
         """
 
-    @final
-    class Tree:
-        """A file whose tag is updated with each edit, without reading the whole file again. The
-        hashes of its leaves are in a sidecar file, FILE.tagmac.
+    def update(self, data: Buffer) -> Part:
+        """Appends bytes to the range. Returns the object itself, so that calls can be chained."""
 
-        `Tree(path, key, *, threads=0, progress=None)` is a file with a sidecar; `Tree.create` makes
-        the sidecar. `progress(done, total)` is called with the bytes done and in total.
+    def seal(self) -> bytes:
+        """Returns the partial as bytes, encrypted under a key derived from the MAC's. It can be
+        called once.
 
-        Each method updates the file and its sidecar, as `tagmac update` does, and returns the nonce
-        and the tag of the file afterwards. The nonce is empty for a deterministic MAC. If you kept
-        the previous tag, pass it as `expect`: `InvalidTag` is raised if it is not the file's.
+        Raises `ValueError` if the range is empty, or if it ends within a block and is not the last.
         """
 
-        def __new__(
-            cls,
-            path: str | PathLike[str],
-            key: Key,
-            *,
-            threads: int = 0,
-            progress: Callable[[int, int | None], object] | None = None,
-        ) -> Tree: ...
-        @staticmethod
-        def create(
-            path: str | PathLike[str],
-            key: Key,
-            *,
-            leaf: int | None = None,
-            threads: int = 0,
-            progress: Callable[[int, int | None], object] | None = None,
-        ) -> Tree:
-            """Creates the sidecar of a file. It reads the file once and accepts its content.
+    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
+    @property
+    def object(self) -> bytes:
+        """The object's name, as bytes."""
 
-            `leaf` is the approximate length of a leaf in bytes, by default 64 KiB.
+    @property
+    def version(self) -> bytes:
+        """The version of the object's content, as bytes."""
 
-            Raises `ValueError` if the file has a sidecar already.
-            """
+    @property
+    def start(self) -> int:
+        """The offset of the range's first byte."""
 
-        def tag(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
-            """Returns the nonce and the tag of the file. Only the file's length is checked."""
+    @property
+    def end(self) -> int:
+        """The end of the range so far: the offset after its last byte."""
 
-        def patch(
-            self, offset: int, data: Buffer, *, expect: Buffer | None = None
-        ) -> tuple[bytes, bytes]:
-            """Writes `data` at `offset`. The affected leaves are verified first."""
+    @property
+    def last(self) -> bool:
+        """True if the object ends with this range."""
 
-        def append(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
-            """Accepts bytes that were appended to the file."""
+    @property
+    def block_size(self) -> int:
+        """The length of a block in bytes. Ranges start and end at multiples of it, except for the
+        end of the last one.
+        """
 
-        def truncate(self, length: int, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
-            """Truncates the file to `length` bytes. The bytes that it removes are verified first.
-            """
+    @property
+    def name(self) -> Algorithm:
+        """The name of the algorithm."""
 
-        def range(
-            self, offset: int, length: int, *, expect: Buffer | None = None
-        ) -> tuple[bytes, bytes]:
-            """Accepts the current content of all leaves that overlap the `length` bytes at
-            `offset`.
-            """
+@final
+class Partial:
+    """The range that a partial covers. `Part.open` returns it once the partial is checked."""
 
-        def finish(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
-            """Finishes an interrupted edit. Bytes that are not the edit's stay untouched."""
+    @property
+    def object(self) -> bytes:
+        """The object's name, as bytes: the partial's name up to its last @."""
 
-        def undo(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
-            """Undoes an interrupted edit. Bytes that are not the edit's stay untouched."""
+    @property
+    def version(self) -> bytes | None:
+        """The version of the object's content, as bytes; None if the partial was made without one.
+        """
 
-        @property
-        def name(self) -> Algorithm:
-            """The name of the algorithm."""
+    @property
+    def start(self) -> int:
+        """The offset of the range's first byte."""
 
-    def seal(
-        directory: str | PathLike[str],
+    @property
+    def end(self) -> int:
+        """The end of the range: the offset after its last byte."""
+
+    @property
+    def last(self) -> bool:
+        """True if the object ends with this range."""
+
+    @property
+    def name(self) -> Algorithm:
+        """The name of the algorithm."""
+
+def combine(
+    key: Key,
+    blobs: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
+    nonce: Buffer | None = None,
+    *,
+    object: str | Buffer | None = None,
+    version: str | Buffer | None = None,
+) -> bytes:
+    """Returns the tag of the object that the partials cover, as bytes.
+
+    `blobs` contains the results of `Part.seal` or of the command `tagmac part`, in any order and in
+    any container that `tag_many` accepts. `nonce` is the tag's nonce, if the MAC needs one. All
+    partials must be of one object and version, and of `object` and `version` if these are given.
+
+    Raises `IncompleteObject` if a range is missing or present twice, `WrongObject` or `WrongKey` if
+    a partial belongs to another object, version or key, and `InvalidTag` if one is damaged.
+    """
+
+@final
+class Tree:
+    """A file whose tag is updated with each edit, without reading the whole file again. The hashes
+    of its leaves are in a sidecar file, FILE.tagmac.
+
+    `Tree(path, key, *, threads=0, progress=None)` is a file with a sidecar; `Tree.create` makes the
+    sidecar. `progress(done, total)` is called with the bytes done and in total.
+
+    Each method updates the file and its sidecar, as `tagmac update` does, and returns the nonce and
+    the tag of the file afterwards. The nonce is empty for a deterministic MAC. If you kept the
+    previous tag, pass it as `expect`: `InvalidTag` is raised if it is not the file's.
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
         key: Key,
-        manifest: str | PathLike[str],
         *,
-        mode: bool = False,
-        mtime: bool = False,
-        owner: bool = False,
-        xattrs: bool = False,
-        special: bool = False,
-        one_file_system: bool = False,
-        exclude: Sequence[str] = ...,
-        exclude_caches: bool = False,
-        max_depth: int | None = None,
-        since: str | PathLike[str] | None = None,
-        leaves: int | None = None,
-        new_chain: bool = False,
-        skip_unreadable: bool = False,
         threads: int = 0,
-        progress: Callable[[int, int | None, int, int | None], object] | None = None,
-    ) -> Sealed:
-        """Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing
-        an old one.
-
-        `mode`, `mtime`, `owner`, `xattrs` and `special` also seal file modes, modification times,
-        owners, extended attributes, and pipes, sockets and devices. `one_file_system` skips other
-        file systems. `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches`
-        leaves out the contents of directories with a CACHEDIR.TAG, and `max_depth` limits the
-        depth; the manifest records them, and `audit` applies them. Files that show no change since
-        the manifest `since` are not read. `leaves` is the length of leaves in bytes, from 4096 to
-        64 MiB, such as 65536: then `open_verified` can read ranges of the files. `new_chain` starts
-        a new chain instead of continuing that of the manifest that is replaced. `threads` is the
-        number of threads (0: one for each core).
-
-        An entry that cannot be read raises `OSError`, and no manifest is written, unless
-        `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,
-        total_entries)` is called at intervals and at the end.
-        """
-
-    def audit(
-        manifest: str | PathLike[str],
-        directory: str | PathLike[str],
+        progress: Callable[[int, int | None], object] | None = None,
+    ) -> Tree: ...
+    @staticmethod
+    def create(
+        path: str | PathLike[str],
         key: Key,
         *,
-        quick: bool = False,
-        subset: tuple[int, int] | None = None,
-        sample: float | None = None,
-        sample_leaves: float | None = None,
-        max_bytes: int | None = None,
-        oldest_first: bool = False,
-        ledger: str | PathLike[str] | None = None,
-        pin: str | PathLike[str] | None = None,
-        expect: bytes | None = None,
-        paths: Sequence[str | PathLike[str]] = ...,
+        leaf: int | None = None,
         threads: int = 0,
-        progress: Callable[[int, int | None, int, int | None], object] | None = None,
-    ) -> AuditReport:
-        """Compares a directory with its manifest, and reports all differences.
+        progress: Callable[[int, int | None], object] | None = None,
+    ) -> Tree:
+        """Creates the sidecar of a file. It reads the file once and accepts its content.
 
-        The manifest's seal is checked first: `InvalidTag` is raised if it is damaged, `WrongKey` if
-        it belongs to another key. `threads` and `progress` are as in `seal`.
+        `leaf` is the approximate length of a leaf in bytes, by default 64 KiB.
 
-        By default everything is read. `quick` reads nothing, and `subset=(n, t)` reads part n of t
-        parts. `sample` reads a random share from 0 to 1, `sample_leaves` a random share of the
-        leaves of each file, and `max_bytes` random files of at most this size in all. The metadata
-        of the other files is compared. The file `ledger` keeps when each file was last read, and
-        `oldest_first` chooses by it. The file `pin` keeps the last manifest, and `InvalidTag` is
-        raised for an older one or a fork. `expect` is the only seal that is accepted. `paths`
-        limits the audit to the entries at and below these paths in the directory.
+        Raises `ValueError` if the file has a sidecar already.
         """
 
-    @final
-    class Sealed:
-        """The number of entries that `seal` sealed, by kind."""
+    def tag(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
+        """Returns the nonce and the tag of the file. Only the file's length is checked."""
 
-        @property
-        def files(self) -> int:
-            """Number of regular files."""
+    def patch(
+        self, offset: int, data: Buffer, *, expect: Buffer | None = None
+    ) -> tuple[bytes, bytes]:
+        """Writes `data` at `offset`. The affected leaves are verified first."""
 
-        @property
-        def directories(self) -> int:
-            """Number of directories."""
+    def append(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
+        """Accepts bytes that were appended to the file."""
 
-        @property
-        def links(self) -> int:
-            """Number of symbolic links."""
+    def truncate(self, length: int, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
+        """Truncates the file to `length` bytes. The bytes that it removes are verified first."""
 
-        @property
-        def special(self) -> int:
-            """Number of pipes, sockets and devices."""
+    def range(
+        self, offset: int, length: int, *, expect: Buffer | None = None
+    ) -> tuple[bytes, bytes]:
+        """Accepts the current content of all leaves that overlap the `length` bytes at `offset`."""
 
-        @property
-        def bytes(self) -> int:
-            """Total length of the files in bytes."""
+    def finish(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
+        """Finishes an interrupted edit. Bytes that are not the edit's stay untouched."""
 
-        @property
-        def skipped(self) -> int:
-            """Number of pipes, sockets and devices that were left out, since `special` is False."""
+    def undo(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]:
+        """Undoes an interrupted edit. Bytes that are not the edit's stay untouched."""
 
-        @property
-        def unreadable(self) -> int:
-            """Number of entries that could not be read and were left out."""
+    @property
+    def name(self) -> Algorithm:
+        """The name of the algorithm."""
 
-        @property
-        def carried(self) -> int:
-            """Number of files that were not read, because they show no change since `since`."""
+def seal(
+    directory: str | PathLike[str],
+    key: Key,
+    manifest: str | PathLike[str],
+    *,
+    mode: bool = False,
+    mtime: bool = False,
+    owner: bool = False,
+    xattrs: bool = False,
+    special: bool = False,
+    one_file_system: bool = False,
+    exclude: Sequence[str] = ...,
+    exclude_caches: bool = False,
+    max_depth: int | None = None,
+    since: str | PathLike[str] | None = None,
+    leaves: int | None = None,
+    new_chain: bool = False,
+    skip_unreadable: bool = False,
+    threads: int = 0,
+    progress: Callable[[int, int | None, int, int | None], object] | None = None,
+) -> Sealed:
+    """Seals a directory: writes a manifest of all its entries to the file `manifest`, replacing an
+    old one.
 
-        @property
-        def left_out(self) -> int:
-            """Number of entries that the filters left out, where a directory counts as one."""
+    `mode`, `mtime`, `owner`, `xattrs` and `special` also seal file modes, modification times,
+    owners, extended attributes, and pipes, sockets and devices. `one_file_system` skips other file
+    systems. `exclude` is a list of patterns in the syntax of gitignore, `exclude_caches` leaves out
+    the contents of directories with a CACHEDIR.TAG, and `max_depth` limits the depth; the manifest
+    records them, and `audit` applies them. Files that show no change since the manifest `since` are
+    not read. `leaves` is the length of leaves in bytes, from 4096 to 64 MiB, such as 65536: then
+    `open_verified` can read ranges of the files. `new_chain` starts a new chain instead of
+    continuing that of the manifest that is replaced. `threads` is the number of threads (0: one for
+    each core).
 
-    @final
-    class AuditReport:
-        """The result of `audit`. It is true if nothing that was compared differs from the manifest.
+    An entry that cannot be read raises `OSError`, and no manifest is written, unless
+    `skip_unreadable` leaves such entries out. `progress(bytes, total_bytes, entries,
+    total_entries)` is called at intervals and at the end.
+    """
+
+def audit(
+    manifest: str | PathLike[str],
+    directory: str | PathLike[str],
+    key: Key,
+    *,
+    quick: bool = False,
+    subset: tuple[int, int] | None = None,
+    sample: float | None = None,
+    sample_leaves: float | None = None,
+    max_bytes: int | None = None,
+    oldest_first: bool = False,
+    ledger: str | PathLike[str] | None = None,
+    pin: str | PathLike[str] | None = None,
+    expect: bytes | None = None,
+    paths: Sequence[str | PathLike[str]] = ...,
+    threads: int = 0,
+    progress: Callable[[int, int | None, int, int | None], object] | None = None,
+) -> AuditReport:
+    """Compares a directory with its manifest, and reports all differences.
+
+    The manifest's seal is checked first: `InvalidTag` is raised if it is damaged, `WrongKey` if it
+    belongs to another key. `threads` and `progress` are as in `seal`.
+
+    By default everything is read. `quick` reads nothing, and `subset=(n, t)` reads part n of t
+    parts. `sample` reads a random share from 0 to 1, `sample_leaves` a random share of the leaves
+    of each file, and `max_bytes` random files of at most this size in all. The metadata of the
+    other files is compared. The file `ledger` keeps when each file was last read, and
+    `oldest_first` chooses by it. The file `pin` keeps the last manifest, and `InvalidTag` is raised
+    for an older one or a fork. `expect` is the only seal that is accepted. `paths` limits the audit
+    to the entries at and below these paths in the directory.
+    """
+
+@final
+class Sealed:
+    """The number of entries that `seal` sealed, by kind."""
+
+    @property
+    def files(self) -> int:
+        """Number of regular files."""
+
+    @property
+    def directories(self) -> int:
+        """Number of directories."""
+
+    @property
+    def links(self) -> int:
+        """Number of symbolic links."""
+
+    @property
+    def special(self) -> int:
+        """Number of pipes, sockets and devices."""
+
+    @property
+    def bytes(self) -> int:
+        """Total length of the files in bytes."""
+
+    @property
+    def skipped(self) -> int:
+        """Number of pipes, sockets and devices that were left out, since `special` is False."""
+
+    @property
+    def unreadable(self) -> int:
+        """Number of entries that could not be read and were left out."""
+
+    @property
+    def carried(self) -> int:
+        """Number of files that were not read, because they show no change since `since`."""
+
+    @property
+    def left_out(self) -> int:
+        """Number of entries that the filters left out, where a directory counts as one."""
+
+@final
+class AuditReport:
+    """The result of `audit`. It is true if nothing that was compared differs from the manifest."""
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing that was compared differs from the manifest."""
+
+    def __bool__(self) -> bool: ...
+    @property
+    def unchanged(self) -> int:
+        """Number of entries that match the manifest."""
+
+    @property
+    def changed(self) -> int:
+        """Number of entries that changed."""
+
+    @property
+    def new(self) -> int:
+        """Number of entries that are not in the manifest."""
+
+    @property
+    def missing(self) -> int:
+        """Number of entries in the manifest that no longer exist."""
+
+    @property
+    def renamed(self) -> int:
+        """Number of files that were sealed under another path."""
+
+    @property
+    def unreadable(self) -> int:
+        """Number of entries that could not be read, and so were not compared."""
+
+    @property
+    def not_read(self) -> int:
+        """Number of files outside the part that was read, with unchanged metadata."""
+
+    @property
+    def skipped(self) -> int:
+        """Number of pipes, sockets and devices that were not compared, since they were not sealed.
         """
 
-        @property
-        def ok(self) -> bool:
-            """True if nothing that was compared differs from the manifest."""
+    @property
+    def left_out(self) -> int:
+        """Number of entries that the sealed filters left out, where a directory counts as one."""
 
-        def __bool__(self) -> bool: ...
-        @property
-        def unchanged(self) -> int:
-            """Number of entries that match the manifest."""
-
-        @property
-        def changed(self) -> int:
-            """Number of entries that changed."""
-
-        @property
-        def new(self) -> int:
-            """Number of entries that are not in the manifest."""
-
-        @property
-        def missing(self) -> int:
-            """Number of entries in the manifest that no longer exist."""
-
-        @property
-        def renamed(self) -> int:
-            """Number of files that were sealed under another path."""
-
-        @property
-        def unreadable(self) -> int:
-            """Number of entries that could not be read, and so were not compared."""
-
-        @property
-        def not_read(self) -> int:
-            """Number of files outside the part that was read, with unchanged metadata."""
-
-        @property
-        def skipped(self) -> int:
-            """Number of pipes, sockets and devices that were not compared, since they were not
-            sealed.
-            """
-
-        @property
-        def left_out(self) -> int:
-            """Number of entries that the sealed filters left out, where a directory counts as one.
-            """
-
-        @property
-        def renames_complete(self) -> bool:
-            """True if the search for renamed files was complete. Otherwise some are counted as new
-            and missing.
-            """
-
-        @property
-        def files_read(self) -> int:
-            """Number of sealed files that were read as a whole."""
-
-        @property
-        def bytes_read(self) -> int:
-            """Number of bytes that were read."""
-
-        @property
-        def leaves(self) -> int | None:
-            """Number of leaves of all sealed files, where a file without leaf tags is one; None
-            unless leaves were sampled.
-            """
-
-        @property
-        def leaves_read(self) -> int | None:
-            """Number of leaves that were read; None unless leaves were sampled."""
-
-        @property
-        def missed(self) -> float:
-            """The probability that a change of ten files was missed; of ten leaves, if leaves were
-            sampled.
-            """
-
-        @property
-        def oldest_read(self) -> str | None:
-            """The earliest day on which one of the files was last read, such as "2026-11-28"; None
-            if it is not known.
-            """
-
-        @property
-        def sequence(self) -> int:
-            """The manifest's number in its chain; 0 for a version without chains."""
-
-        @property
-        def differences(self) -> list[Difference]:
-            """All entries that differ from the manifest: first in the order of the tree, then new,
-            missing and renamed files.
-            """
-
-    @final
-    class Difference:
-        """An entry that differs from the manifest."""
-
-        @property
-        def path(self) -> str:
-            """The path relative to the directory."""
-
-        @property
-        def kind(self) -> Kind:
-            """"file", "dir", "link", "pipe", "socket", "chardev" or "blockdev"."""
-
-        @property
-        def status(self) -> Status:
-            """"changed", "new", "missing", "renamed" or "unreadable"."""
-
-        @property
-        def was(self) -> str | None:
-            """The path that a renamed file had in the manifest; None for other entries."""
-
-        @property
-        def changes(self) -> list[tuple[str, str | None, str | None]]:
-            """The changes of an entry, as tuples of a name, the sealed value and the value found.
-            The names are size, content, target, kind, mode and mtime. The values are None for a
-            content.
-            """
-
-        @property
-        def reason(self) -> str | None:
-            """The error of an unreadable entry; None for other entries."""
-
-    @final
-    class Manifest:
-        """The manifest of a directory or of a bucket, whose files can be read from any place.
-
-        `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is
-        damaged, `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If
-        `read` is given, `path` is only its name in messages. `read(name, start, end)` returns a
-        range of the file `name`, or fewer bytes if the file ends before. It raises
-        `FileNotFoundError` for a missing file. Paths are relative to the sealed directory or
-        prefix. A path without an entry raises `FileNotFoundError`. In a bucket, a path with objects
-        below it is a directory.
+    @property
+    def renames_complete(self) -> bool:
+        """True if the search for renamed files was complete. Otherwise some are counted as new and
+        missing.
         """
 
-        def __new__(
-            cls,
-            path: str | PathLike[str],
-            key: Key,
-            *,
-            read: Callable[[str, int, int], bytes] | None = None,
-        ) -> Manifest: ...
-        def info(self, path: str) -> ManifestEntry:
-            """Returns the entry of a path."""
+    @property
+    def files_read(self) -> int:
+        """Number of sealed files that were read as a whole."""
 
-        def entries(self, path: str = ..., *, recursive: bool = False) -> list[ManifestEntry]:
-            """Returns the entries in a directory, in the order of the manifest; with `recursive`
-            also those in its directories. `""` is the sealed directory itself.
-            """
+    @property
+    def bytes_read(self) -> int:
+        """Number of bytes that were read."""
 
-        def content(self, path: str) -> Content:
-            """Returns the sealed content of a file, which verifies bytes from any place."""
-
-        @property
-        def seal(self) -> bytes:
-            """The seal. Manifests with equal seals have equal entries."""
-
-        @property
-        def sequence(self) -> int:
-            """The manifest's number in its chain; 0 for a version without chains."""
-
-        @property
-        def day(self) -> str | None:
-            """The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known."""
-
-        @property
-        def is_bucket(self) -> bool:
-            """True if the manifest describes a bucket."""
-
-    @final
-    class ManifestEntry:
-        """An entry of a manifest."""
-
-        @property
-        def path(self) -> str:
-            """The path relative to the sealed directory."""
-
-        @property
-        def kind(self) -> Kind:
-            """"file", "dir", "link", "pipe", "socket", "chardev" or "blockdev"."""
-
-        @property
-        def size(self) -> int | None:
-            """The size of a file in bytes; None for other entries."""
-
-        @property
-        def tag(self) -> bytes | None:
-            """The tag of a file's content; None for other entries."""
-
-        @property
-        def mode(self) -> int | None:
-            """The permissions; None if they were not sealed."""
-
-        @property
-        def mtime_ns(self) -> int | None:
-            """The modification time in nanoseconds since 1970; None if it was not sealed."""
-
-        @property
-        def target(self) -> str | None:
-            """The target of a link; None for other entries."""
-
-    @final
-    class Content:
-        """The content of a file, as it was sealed. It consists of leaves, which are verified one by
-        one.
+    @property
+    def leaves(self) -> int | None:
+        """Number of leaves of all sealed files, where a file without leaf tags is one; None unless
+        leaves were sampled.
         """
 
-        def verify(self, start: int, data: Buffer) -> None:
-            """Checks that `data` is what was sealed from byte `start` on: one leaf or several. No
-            thread may change `data` from then on, so use `bytes`.
+    @property
+    def leaves_read(self) -> int | None:
+        """Number of leaves that were read; None unless leaves were sampled."""
 
-            Raises `InvalidTag` if it is not, and `ValueError` if no leaf begins at `start`.
-            """
-
-        @property
-        def size(self) -> int:
-            """The size in bytes."""
-
-        @property
-        def leaf_size(self) -> int:
-            """The length of a leaf in bytes. Only the last leaf may be shorter. A file without leaf
-            tags has one leaf.
-            """
-
-    # An open file, used by open_verified.
-
-    @final
-    class SealedFile:
-        """An open file of a directory. All bytes that it returns are verified. For
-        `tagmac.open_verified`.
+    @property
+    def missed(self) -> float:
+        """The probability that a change of ten files was missed; of ten leaves, if leaves were
+        sampled.
         """
 
-        def __new__(
-            cls, manifest: Manifest, root: str | PathLike[str], path: str
-        ) -> SealedFile: ...
-        def read_at(self, offset: int, length: int) -> bytes:
-            """Returns the verified bytes from `offset` on: `length` of them, or fewer at the end of
-            the file.
-            """
+    @property
+    def oldest_read(self) -> str | None:
+        """The earliest day on which one of the files was last read, such as "2026-11-28"; None if
+        it is not known.
+        """
 
-        @property
-        def size(self) -> int:
-            """The size in bytes."""
+    @property
+    def sequence(self) -> int:
+        """The manifest's number in its chain; 0 for a version without chains."""
+
+    @property
+    def differences(self) -> list[Difference]:
+        """All entries that differ from the manifest: first in the order of the tree, then new,
+        missing and renamed files.
+        """
+
+@final
+class Difference:
+    """An entry that differs from the manifest."""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the directory."""
+
+    @property
+    def kind(self) -> Kind:
+        """"file", "dir", "link", "pipe", "socket", "chardev" or "blockdev"."""
+
+    @property
+    def status(self) -> Status:
+        """"changed", "new", "missing", "renamed" or "unreadable"."""
+
+    @property
+    def was(self) -> str | None:
+        """The path that a renamed file had in the manifest; None for other entries."""
+
+    @property
+    def changes(self) -> list[tuple[str, str | None, str | None]]:
+        """The changes of an entry, as tuples of a name, the sealed value and the value found. The
+        names are size, content, target, kind, mode and mtime. The values are None for a content.
+        """
+
+    @property
+    def reason(self) -> str | None:
+        """The error of an unreadable entry; None for other entries."""
+
+@final
+class Manifest:
+    """The manifest of a directory or of a bucket, whose files can be read from any place.
+
+    `Manifest(path, key)` opens it and verifies the seal: `InvalidTag` is raised if it is damaged,
+    `WrongKey` if it belongs to another key. The manifest of a bucket is a folder. If `read` is
+    given, `path` is only its name in messages. `read(name, start, end)` returns a range of the file
+    `name`, or fewer bytes if the file ends before. It raises `FileNotFoundError` for a missing
+    file. Paths are relative to the sealed directory or prefix. A path without an entry raises
+    `FileNotFoundError`. In a bucket, a path with objects below it is a directory.
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        key: Key,
+        *,
+        read: Callable[[str, int, int], bytes] | None = None,
+    ) -> Manifest: ...
+    def info(self, path: str) -> ManifestEntry:
+        """Returns the entry of a path."""
+
+    def entries(self, path: str = ..., *, recursive: bool = False) -> list[ManifestEntry]:
+        """Returns the entries in a directory, in the order of the manifest; with `recursive` also
+        those in its directories. `""` is the sealed directory itself.
+        """
+
+    def content(self, path: str) -> Content:
+        """Returns the sealed content of a file, which verifies bytes from any place."""
+
+    @property
+    def seal(self) -> bytes:
+        """The seal. Manifests with equal seals have equal entries."""
+
+    @property
+    def sequence(self) -> int:
+        """The manifest's number in its chain; 0 for a version without chains."""
+
+    @property
+    def day(self) -> str | None:
+        """The day on which the manifest was sealed, as YYYY-MM-DD; None if it is not known."""
+
+    @property
+    def is_bucket(self) -> bool:
+        """True if the manifest describes a bucket."""
+
+@final
+class ManifestEntry:
+    """An entry of a manifest."""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the sealed directory."""
+
+    @property
+    def kind(self) -> Kind:
+        """"file", "dir", "link", "pipe", "socket", "chardev" or "blockdev"."""
+
+    @property
+    def size(self) -> int | None:
+        """The size of a file in bytes; None for other entries."""
+
+    @property
+    def tag(self) -> bytes | None:
+        """The tag of a file's content; None for other entries."""
+
+    @property
+    def mode(self) -> int | None:
+        """The permissions; None if they were not sealed."""
+
+    @property
+    def mtime_ns(self) -> int | None:
+        """The modification time in nanoseconds since 1970; None if it was not sealed."""
+
+    @property
+    def target(self) -> str | None:
+        """The target of a link; None for other entries."""
+
+@final
+class Content:
+    """The content of a file, as it was sealed. It consists of leaves, which are verified one by
+    one.
+    """
+
+    def verify(self, start: int, data: Buffer) -> None:
+        """Checks that `data` is what was sealed from byte `start` on: one leaf or several. No
+        thread may change `data` from then on, so use `bytes`.
+
+        Raises `InvalidTag` if it is not, and `ValueError` if no leaf begins at `start`.
+        """
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+
+    @property
+    def leaf_size(self) -> int:
+        """The length of a leaf in bytes. Only the last leaf may be shorter. A file without leaf
+        tags has one leaf.
+        """
+
+# An open file, used by open_verified.
+
+@final
+class SealedFile:
+    """An open file of a directory. All bytes that it returns are verified. For
+    `tagmac.open_verified`.
+    """
+
+    def __new__(
+        cls, manifest: Manifest, root: str | PathLike[str], path: str
+    ) -> SealedFile: ...
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Returns the verified bytes from `offset` on: `length` of them, or fewer at the end of the
+        file.
+        """
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
