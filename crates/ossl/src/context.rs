@@ -14,6 +14,10 @@ use crate::key;
 use crate::names::{Entry, ensure_any};
 use crate::param::Param;
 
+/// The maximum length of a message that is kept and tagged in one call: a stream would cost more than
+/// the tag.
+const SHORT: usize = 512;
+
 /// A nonce. Duplicates made after it was set share it, so that only one of them can make a tag.
 #[derive(Clone)]
 struct Nonce {
@@ -27,8 +31,10 @@ enum Message {
     None,
     /// After INIT: parameters can still be set.
     Open,
-    /// After the first UPDATE.
-    Begun(AnyStream, Option<Nonce>),
+    /// After the first UPDATE: `short` has the message so far.
+    Short(Option<Nonce>),
+    /// After more bytes.
+    Long(AnyStream, Option<Nonce>),
 }
 
 /// See the top of this file.
@@ -44,6 +50,9 @@ pub struct Context {
     /// Set, and not yet used by this context.
     nonce: Option<Nonce>,
     message: Message,
+    short: [u8; SHORT],
+    /// The number of bytes in `short`.
+    kept: usize,
 }
 
 impl Context {
@@ -57,8 +66,17 @@ impl Context {
     }
 
     fn of(entry: &'static Entry, algorithm: Option<Algorithm>) -> Context {
-        let message = Message::None;
-        Context { entry, algorithm, key: None, size: None, mac: None, nonce: None, message }
+        Context {
+            entry,
+            algorithm,
+            key: None,
+            size: None,
+            mac: None,
+            nonce: None,
+            message: Message::None,
+            short: [0; SHORT],
+            kept: 0,
+        }
     }
 
     /// DUPCTX.
@@ -73,8 +91,11 @@ impl Context {
             message: match &self.message {
                 Message::None => Message::None,
                 Message::Open => Message::Open,
-                Message::Begun(stream, nonce) => Message::Begun(stream.fork(), nonce.clone()),
+                Message::Short(nonce) => Message::Short(nonce.clone()),
+                Message::Long(stream, nonce) => Message::Long(stream.fork(), nonce.clone()),
             },
+            short: self.short,
+            kept: self.kept,
         }
     }
 
@@ -128,44 +149,61 @@ impl Context {
         Ok(())
     }
 
-    /// Returns the current message; begins it if necessary.
-    fn begun(&mut self) -> Result<&mut AnyStream, Failure> {
-        match &self.message {
-            Message::Begun(..) => {}
+    /// Begins the message, if it has not begun.
+    fn begin(&mut self) -> Result<(), Failure> {
+        match self.message {
+            Message::Short(_) | Message::Long(..) => return Ok(()),
             Message::None => return Err("no message has begun: call init first".into()),
-            Message::Open => {
-                self.mac()?;
-                let mac = self.mac.as_ref().expect("made above");
-                let nonce = self.nonce.as_ref();
-                let stream = mac.stream(nonce.map_or(&[], |nonce| &nonce.bytes));
-                let stream = stream
-                    .map_err(|error| Failure::from(error).about("the nonce, parameter iv"))?;
-                self.message = Message::Begun(stream, self.nonce.take());
-            }
+            Message::Open => {}
         }
-        let Message::Begun(stream, _) = &mut self.message else { unreachable!("begun above") };
-        Ok(stream)
+        let algorithm = self.mac()?.algorithm();
+        let checked = algorithm.check_nonce(bytes_of(&self.nonce).len());
+        checked.map_err(|error| Failure::from(error).about("the nonce, parameter iv"))?;
+        self.message = Message::Short(self.nonce.take());
+        self.kept = 0;
+        Ok(())
     }
 
     /// UPDATE.
     pub fn update(&mut self, data: &[u8]) -> Result<(), Failure> {
-        self.begun()?.update(data);
+        self.begin()?;
+        if let Message::Short(nonce) = &mut self.message {
+            if let Some(room) = self.short[self.kept..].get_mut(..data.len()) {
+                room.copy_from_slice(data);
+                self.kept += data.len();
+                return Ok(());
+            }
+            let mac = self.mac.as_ref().ok_or("no key is set")?;
+            let mut stream = mac.stream(bytes_of(nonce))?;
+            stream.update(&self.short[..self.kept]);
+            self.message = Message::Long(stream, nonce.take());
+        }
+        if let Message::Long(stream, _) = &mut self.message {
+            stream.update(data);
+        }
         Ok(())
     }
 
     /// FINAL: ends the message and passes its tag to `put`. Of all contexts that share a nonce,
     /// only the first to finish makes a tag.
     pub fn finish(&mut self, put: impl FnOnce(&[u8])) -> Result<(), Failure> {
-        self.begun()?;
+        self.begin()?;
         let message = std::mem::replace(&mut self.message, Message::None);
-        let Message::Begun(stream, nonce) = message else { unreachable!("begun above") };
-        if let Some(nonce) = nonce {
+        if let Message::Short(Some(nonce)) | Message::Long(_, Some(nonce)) = &message {
             ensure(
                 !nonce.spent.swap(true, Ordering::Relaxed),
                 "the nonce is used: a duplicate of this context made a tag under it",
             )?;
         }
-        put(stream.tag()?.as_bytes());
+        let tag = match message {
+            Message::Long(stream, _) => stream.tag()?,
+            Message::Short(nonce) => {
+                let mac = self.mac.as_ref().ok_or("no key is set")?;
+                mac.tag(bytes_of(&nonce), &self.short[..self.kept])?
+            }
+            Message::None | Message::Open => unreachable!("begun above"),
+        };
+        put(tag.as_bytes());
         Ok(())
     }
 
@@ -173,11 +211,18 @@ impl Context {
     /// nonce.
     pub fn verify(&mut self, tag: &[u8]) -> Result<(), Failure> {
         let size = self.size();
-        self.begun()?;
+        self.begin()?;
         let message = std::mem::replace(&mut self.message, Message::None);
-        let Message::Begun(stream, _) = message else { unreachable!("begun above") };
         let tag = Tag::new(tag, 8 * size)?;
-        stream.verify(&tag).map_err(Failure::from)
+        let verdict = match message {
+            Message::Long(stream, _) => stream.verify(&tag),
+            Message::Short(nonce) => {
+                let mac = self.mac.as_ref().ok_or("no key is set")?;
+                mac.verify(bytes_of(&nonce), &self.short[..self.kept], &tag)
+            }
+            Message::None | Message::Open => unreachable!("begun above"),
+        };
+        verdict.map_err(Failure::from)
     }
 
     /// Returns the length of a tag in bytes; 0 until a cipher is chosen.
@@ -196,7 +241,7 @@ impl Context {
         for param in params {
             let ours = matches!(param.name(), "key" | "iv" | "size" | "cipher");
             ensure(
-                !ours || !matches!(self.message, Message::Begun(..)),
+                !ours || !matches!(self.message, Message::Short(_) | Message::Long(..)),
                 format_args!("'{}' cannot change during a message", param.name()),
             )?;
             match param.name() {
@@ -245,6 +290,10 @@ impl Context {
     }
 }
 
+fn bytes_of(nonce: &Option<Nonce>) -> &[u8] {
+    nonce.as_ref().map_or(&[], |nonce| &nonce.bytes)
+}
+
 /// Answers queries for parameters of a context, or of an algorithm without one.
 pub fn get<'p>(
     size: usize,
@@ -279,6 +328,49 @@ mod tests {
             }
             let failure = context.init(Some(&long), std::iter::empty()).unwrap_err();
             assert!(failure.into_line().contains("found 1048576"));
+        }
+    }
+
+    /// However a message is cut, and wherever the context is duplicated, the tag is the same.
+    #[test]
+    fn short_and_long_messages_in_pieces() {
+        let data: Vec<u8> = (0..3 * SHORT).map(|i| (i * 7) as u8).collect();
+        for name in ["PMAC-AES128", "POLY1305-AES", "UMAC-64", "HMAC-SHA256"] {
+            let algorithm: Algorithm = name.parse().expect("a name");
+            let entry = ENTRIES.iter().find(|entry| entry.only() == Some(algorithm));
+            let key = vec![7; algorithm.new_key_bytes()];
+            let nonce = vec![9; *algorithm.nonce_bytes().end()];
+            let mac = AnyMac::new(algorithm, &key).expect("a key");
+            for length in [0, 1, SHORT - 1, SHORT, SHORT + 1, 3 * SHORT] {
+                let message = &data[..length];
+                let tag = mac.tag(&nonce, message).expect("short enough");
+                let wrong = Tag::new(&vec![0; tag.as_bytes().len()], mac.tag_bits());
+                assert_ne!(wrong.expect("a length"), tag);
+                for piece in [1, 100, SHORT, 3 * SHORT] {
+                    let mut context = Context::new(entry.expect("an entry"));
+                    if !nonce.is_empty() {
+                        context.set([&octets(c"iv", &nonce)].into_iter()).expect("a nonce");
+                    }
+                    context.init(Some(&key), std::iter::empty()).expect("a key");
+                    let mut duplicate = context.duplicate();
+                    for (i, piece) in message.chunks(piece).enumerate() {
+                        context.update(piece).expect("begun");
+                        duplicate.update(piece).expect("begun");
+                        if i == 3 {
+                            duplicate = context.duplicate();
+                        }
+                    }
+                    let mut verifier = context.duplicate();
+                    assert!(verifier.duplicate().verify(&vec![0; tag.as_bytes().len()]).is_err());
+                    verifier.verify(tag.as_bytes()).expect("the right tag");
+                    assert!(verifier.update(b"more").is_err(), "the message has ended");
+                    let mut made: Vec<u8> = Vec::new();
+                    context.finish(|tag| made.extend(tag)).expect("the first tag");
+                    assert_eq!(made, tag.as_bytes(), "{name}, {length} in pieces of {piece}");
+                    let again = duplicate.finish(|tag| assert_eq!(made, tag));
+                    assert_eq!(again.is_ok(), nonce.is_empty(), "a nonce is for one tag");
+                }
+            }
         }
     }
 }

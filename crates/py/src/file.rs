@@ -89,7 +89,6 @@ fn no_binary_file(file: &Bound<'_, PyAny>, text: bool) -> PyErr {
 struct Job<'a> {
     mac: &'a AnyMac,
     nonce: &'a [u8],
-    #[cfg_attr(not(unix), expect(dead_code))]
     threads: usize,
     watch: Watch,
 }
