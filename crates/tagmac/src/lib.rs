@@ -65,7 +65,7 @@
 //! |---|---|
 //! | `std` (default) | CPU detection, `io::Write`, random nonces (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
-//! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] (needs atomic compare-and-swap of pointers) |
+//! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
 //! | `rustcrypto` | RustCrypto's traits: its block ciphers in all modes; [`digest`]: `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
 //!
@@ -112,7 +112,7 @@ pub mod save;
 mod sealed;
 mod sequence;
 mod stream;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "std")]
 mod tables;
 mod tag;
 #[cfg(feature = "threads")]

@@ -1,6 +1,5 @@
 //! Tables of a key that pay for themselves from the second long message on.
 
-use alloc::boxed::Box;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::race::OnceBox;

@@ -126,8 +126,7 @@ where
 
 fn make_elimac(key: &[u8], level: Level) -> Box<EliMac> {
     let mac = EliMac::with_level(bytes(&key[..16]), bytes(&key[16..]), level);
-    // Two messages of `tags` are so long, and the second one makes the table.
-    Box::new(mac.with_cache(20_000))
+    Box::new(mac.with_cache(2000))
 }
 
 fn cmac<C>(key: &[u8], level: Level, learn: &mut Learn<'_>)

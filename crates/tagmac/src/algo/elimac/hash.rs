@@ -1,18 +1,38 @@
 //! EliHash: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..` (the paper's section 3).
 
 #[cfg(feature = "alloc")]
-use super::cache::Cache;
+use alloc::vec::Vec;
+
 use super::families::{Families, V};
-#[cfg(feature = "alloc")]
-use super::subkeys::Cached;
-use super::subkeys::{Computed, Subkeys, first_subkeys, load};
 use crate::algo::xor::{self, Accumulator, BlockTerms, CounterTerms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::CipherBlock;
 use crate::construction::Hash;
 use crate::error::silent;
+#[cfg(feature = "alloc")]
+use crate::isa::Kernel;
+#[cfg(all(feature = "alloc", target_arch = "x86_64"))]
+use crate::isa::l2_bytes;
 use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
 use crate::plan::Plan;
+#[cfg(feature = "alloc")]
+use crate::wipe::wipe;
+
+/// The maximum number of bytes of subkeys to take from the cache for a range of `bytes` bytes. With
+/// wide AES vectors it is the part of a core's L2 cache that the range leaves free: loading subkeys
+/// from a farther cache takes longer than computing them.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn max_cached<I: Isa, F: Families>(bytes: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if const { I::AES_INSTRUCTIONS && F::Lanes::<I>::LANES > 1 } {
+        // In whole pages, so that the vectors of numbers after the cached subkeys start at
+        // multiples of their length.
+        return l2_bytes().saturating_sub(bytes) & !0xfff;
+    }
+    let _ = bytes;
+    usize::MAX
+}
 
 /// The maximum length of a message in bits: mu full blocks and a last block that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
@@ -32,8 +52,17 @@ pub(super) const fn limit_bits<F: Families>() -> u64 {
 pub struct EliHash<F: Families> {
     families: F,
     level: Level,
+    /// H(K, i), from i = 1.
     #[cfg(feature = "alloc")]
-    cache: Cache<F::Block>,
+    subkeys: Vec<F::Block>,
+}
+
+impl<F: Families> Drop for EliHash<F> {
+    #[inline]
+    fn drop(&mut self) {
+        #[cfg(feature = "alloc")]
+        wipe(&mut self.subkeys, F::Block::ZERO);
+    }
 }
 
 impl<F: Families> EliHash<F> {
@@ -43,33 +72,66 @@ impl<F: Families> EliHash<F> {
             families,
             level,
             #[cfg(feature = "alloc")]
-            cache: Cache::none(),
+            subkeys: Vec::new(),
         }
     }
 
     /// Caches the subkeys of the first `message_bytes` bytes of a message, or fewer where more
-    /// would not help; see [`EliMac::with_cache`](crate::EliMac::with_cache).
+    /// would not help, see [`EliMac::with_cache`](crate::EliMac::with_cache).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
-        self.cache = Cache::new::<F>(message_bytes, self.level);
+        wipe(&mut self.subkeys, F::Block::ZERO);
+        let families = &self.families;
+        self.subkeys = self.level.run(Cache { families, bytes: message_bytes });
         self
     }
 
-    /// The number of message bytes with cached subkeys, now or after more messages.
+    /// The number of message bytes with cached subkeys, which is also the size of the cache in
+    /// bytes.
     #[cfg(feature = "alloc")]
     pub(super) fn cached_bytes(&self) -> usize {
-        self.cache.blocks() * F::Block::BYTES
-    }
-
-    /// Computes all subkeys of the cache now.
-    #[cfg(feature = "alloc")]
-    pub(super) fn fill_cache(&self) {
-        self.cache.make_all(&self.families, self.level);
+        self.subkeys.len() * F::Block::BYTES
     }
 }
 
 silent!(EliHash<F: Families>);
+
+/// Computes the subkeys from H(K, 1), vector by vector.
+#[inline(always)]
+fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Block]) {
+    let (lanes, keys) = (F::lanes(isa), families.keys(isa));
+    let mut source = Computed { i: 1 };
+    for subkeys in subkeys.chunks_mut(F::Lanes::<I>::LANES) {
+        let [next] = Subkeys::<F>::next(&mut source, isa, &keys);
+        lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
+    }
+}
+
+/// Computes the subkeys of the first `bytes` bytes of a message, limited to those that help.
+#[cfg(feature = "alloc")]
+struct Cache<'a, F> {
+    families: &'a F,
+    bytes: usize,
+}
+
+#[cfg(feature = "alloc")]
+impl<F: Families> Kernel for Cache<'_, F> {
+    const LEVELS: Levels = F::LEVELS;
+    type Out = Vec<F::Block>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Vec<F::Block> {
+        // A range of `half` bytes leaves just enough room for its subkeys, and a longer range
+        // leaves less.
+        let half = max_cached::<I, F>(0) / 2;
+        let bytes = self.bytes.min(half);
+        let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
+        let mut subkeys = alloc::vec![F::Block::ZERO; (bytes / F::Block::BYTES).min(most)];
+        first_subkeys(isa, self.families, &mut subkeys);
+        subkeys
+    }
+}
 
 impl<F: Families> EliHash<F> {
     /// Computes the subkeys from H(K, 1).
@@ -83,6 +145,74 @@ impl<F: Families> EliHash<F> {
     pub(super) fn keys<I: Isa>(&self, isa: I) -> F::Keys<'_, I> {
         self.families.keys(isa)
     }
+}
+
+/// The source of subkeys.
+trait Subkeys<F: Families> {
+    /// The subkeys of the next `N * LANES` blocks.
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N];
+    /// The subkeys of the next `n` blocks, at most `LANES`. The other lanes are arbitrary.
+    fn next_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'_, I>, n: usize) -> V<F, I>;
+}
+
+/// Computes H(K, i) when needed.
+struct Computed {
+    i: u64,
+}
+
+impl<F: Families> Subkeys<F> for Computed {
+    #[inline(always)]
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
+        let (lanes, layout) = (F::lanes(isa), F::counter_layout(isa));
+        let mut counter = lanes.counter(self.i);
+        let mut x = [lanes.splat(&F::Block::ZERO); N];
+        for x in &mut x {
+            *x = F::whiten(isa, keys, lanes.encode_counter(counter, layout));
+            counter = lanes.advance(counter);
+        }
+        self.i += (N * F::Lanes::<I>::LANES) as u64;
+        F::subkeys(isa, keys, x)
+    }
+
+    #[inline(always)]
+    fn next_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'_, I>, n: usize) -> V<F, I> {
+        let first = self.i;
+        let [subkeys] = Subkeys::<F>::next(self, isa, keys);
+        self.i = first + n as u64;
+        subkeys
+    }
+}
+
+/// Reads H(K, i) from the cache.
+#[cfg(feature = "alloc")]
+struct Cached<'a, B>(&'a [B]);
+
+#[cfg(feature = "alloc")]
+impl<F: Families> Subkeys<F> for Cached<'_, F::Block> {
+    #[inline(always)]
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, _keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
+        let (now, rest) = self.0.split_at(F::Lanes::<I>::LANES * N);
+        self.0 = rest;
+        load(F::lanes(isa), F::Block::flatten(now))
+    }
+
+    #[inline(always)]
+    fn next_lanes<I: Isa>(&mut self, isa: I, _keys: &F::Keys<'_, I>, n: usize) -> V<F, I> {
+        let (now, rest) = self.0.split_at(n);
+        self.0 = rest;
+        F::lanes(isa).load_lanes(F::Block::flatten(now))
+    }
+}
+
+/// `N` vectors of blocks.
+#[inline(always)]
+fn load<L: Lanes, const N: usize>(lanes: L, data: &[u8]) -> [L::V; N] {
+    let bytes = L::Block::BYTES * L::LANES;
+    let mut x = [lanes.splat(&L::Block::ZERO); N];
+    for (v, x) in x.iter_mut().enumerate() {
+        *x = lanes.load(&data[bytes * v..][..bytes]);
+    }
+    x
 }
 
 /// The terms I(H(K, i), M_i).
@@ -202,16 +332,6 @@ impl<F: Families> Hash for EliHash<F> {
     }
 
     #[inline(always)]
-    fn narrow_path_max_bytes(&self) -> usize {
-        // Kernels of few blocks call no function that makes a table: it would cost them registers.
-        #[cfg(feature = "alloc")]
-        if self.cache.lacks_first_table() {
-            return 0;
-        }
-        self.level.facts().narrow_path_max_blocks * F::Block::BYTES
-    }
-
-    #[inline(always)]
     fn limit_bits(&self) -> u64 {
         limit_bits::<F>()
     }
@@ -231,8 +351,9 @@ impl<F: Families> Hash for EliHash<F> {
         let (families, first) = (&self.families, at / F::Block::BYTES as u64);
         #[cfg(feature = "alloc")]
         let (first, blocks) = {
-            let cached = self.cache.subkeys::<I, F>(families, self.level, first, blocks.len());
-            let n = cached.len();
+            let cached = self.subkeys.get(first as usize..).unwrap_or_default();
+            let bytes = (F::Block::BYTES * cached.len()).min(max_cached::<I, F>(blocks.len()));
+            let n = blocks.len().min(bytes) / F::Block::BYTES;
             let (now, later) = blocks.split_at(F::Block::BYTES * n);
             if n > 0 {
                 let terms = EliTerms { families, subkeys: Cached(cached), data: now };
@@ -268,11 +389,11 @@ impl<F: Families> Hash for EliHash<F> {
     fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<F::Block>, blocks: &[u8]) {
         let (families, data, n) = (&self.families, blocks, blocks.len() / F::Block::BYTES);
         #[cfg(feature = "alloc")]
-        if let Some(subkeys) = self.cache.first_subkeys(n) {
+        if n <= self.subkeys.len() {
             return Accumulator::add_to(
                 sum,
                 isa,
-                EliTerms { families, subkeys: Cached(subkeys), data },
+                EliTerms { families, subkeys: Cached(&self.subkeys), data },
                 #[inline(always)]
                 |accumulator| accumulator.side_by_side(n),
             );
