@@ -7,7 +7,7 @@ pub mod spark;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -15,15 +15,15 @@ use tagmac::Tag;
 use tagmac::isa::Level;
 use tagmac_any::{Algorithm, AnyMac};
 
+use super::programs::{REPO, ended, series, succeed};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
-use crate::record::{JAVA, Point, Record, Series};
+use crate::record::{JAVA, Point, Record};
 
 pub const ABOUT: &str =
     "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
 
-const REPO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The benchmarks of java/bench with all their parameters.
 const BENCHMARKS: u32 = 38;
 const WARM: u32 = 3;
@@ -81,12 +81,12 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let point = Point::new(bytes, figure);
         match record.series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
-            None => record.series.push(series(name, &java, case, point)),
+            None => record.series.push(series(&name, &java, case, point)),
         }
     }
     for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128"] {
         let point = Point::new(MANY_BYTES, in_rust(algorithm)?);
-        record.series.push(series(format!("tagmac/{algorithm}, Rust"), "", MANY, point));
+        record.series.push(series(&format!("tagmac/{algorithm}, Rust"), "", MANY, point));
     }
     harness.step(&record)?;
     Ok(record)
@@ -95,19 +95,6 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
 const MANY: &str = "1,024 messages in one call";
 const MANY_BYTES: usize = 64;
 const MESSAGES: usize = 1024;
-
-fn series(name: String, library: &str, case: &str, point: Point) -> Series {
-    Series {
-        name,
-        library: library.into(),
-        level: None,
-        case: Some(case.into()),
-        ceiling: None,
-        function: String::new(),
-        call: String::new(),
-        points: vec![point],
-    }
-}
 
 /// Builds the jar and the benchmarks.
 fn build() -> Result<(), Failure> {
@@ -161,15 +148,6 @@ fn lines(
         }
     }
     ended(&name, child.wait()?)
-}
-
-fn succeed(command: &mut Command) -> Result<(), Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    ended(&name, command.status().map_err(|error| format!("{name}: {error}"))?)
-}
-
-fn ended(name: &str, status: ExitStatus) -> Result<(), Failure> {
-    if status.success() { Ok(()) } else { Err(format!("{name}: {status}").into()) }
 }
 
 /// Times the batch of `Macs.tagMany` from Rust.

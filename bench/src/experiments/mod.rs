@@ -9,6 +9,8 @@ pub mod command;
 mod java;
 #[cfg(feature = "lab")]
 mod lab;
+#[cfg(any(feature = "java", feature = "ways"))]
+mod programs;
 #[cfg(feature = "reads")]
 pub mod reads;
 pub mod threads;

@@ -10,16 +10,16 @@ use tagmac::{PmacAes128, Tag};
 use tagmac_any::AnyMac;
 use tagmac_any::meter::{Metered, Usage};
 
+use super::programs::{REPO, series, succeed};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::{Effort, Job, time, turns};
-use crate::record::{Point, Record, Series, WAYS};
+use crate::record::{Point, Record, WAYS};
 use crate::tagmac_engines::endless;
 
 pub const ABOUT: &str = "one tag of PMAC-AES128 by Rust, C, OpenSSL's EVP_MAC and Python, and what \
                          each way adds to the bare call";
 
-const REPO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const XS: [usize; 3] = [16, 64, 1024];
 const KEY: [u8; 16] = [1; 16];
 const MAC: &str = "PMAC-AES128";
@@ -73,25 +73,12 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             let point = Point::new(x, figure);
             match record.series.iter_mut().find(|series| series.name == name) {
                 Some(series) => series.add(point),
-                None => record.series.push(series(name, &record.machine.tagmac, point)),
+                None => record.series.push(series(name, &record.machine.tagmac, MAC, point)),
             }
         }
         harness.step(&record)?;
     }
     Ok(record)
-}
-
-fn series(name: &str, library: &str, point: Point) -> Series {
-    Series {
-        name: name.into(),
-        library: library.into(),
-        level: None,
-        case: Some(MAC.into()),
-        ceiling: None,
-        function: String::new(),
-        call: String::new(),
-        points: vec![point],
-    }
 }
 
 /// The calls from Rust. The bare one is first.
@@ -135,11 +122,7 @@ fn repeated<'a>(mut call: impl FnMut() -> bool + 'a) -> Job<'a> {
 
 /// Builds the other programs and returns their folder.
 fn build() -> Result<PathBuf, Failure> {
-    let script = Path::new(REPO).join("bench/ways/build");
-    let status = Command::new(&script).status().map_err(|e| format!("bench/ways/build: {e}"))?;
-    if !status.success() {
-        return Err(format!("bench/ways/build: {status}").into());
-    }
+    succeed(&mut Command::new(Path::new(REPO).join("bench/ways/build")))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     Ok(Path::new(REPO).join(target).join("ways"))
 }

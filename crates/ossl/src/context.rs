@@ -173,7 +173,7 @@ impl Context {
                 self.kept += data.len();
                 return Ok(());
             }
-            let mac = self.mac.as_ref().ok_or("no key is set")?;
+            let mac = made(&self.mac)?;
             let mut stream = mac.stream(bytes_of(nonce))?;
             stream.update(&self.short[..self.kept]);
             self.message = Message::Long(stream, nonce.take());
@@ -198,7 +198,7 @@ impl Context {
         let tag = match message {
             Message::Long(stream, _) => stream.tag()?,
             Message::Short(nonce) => {
-                let mac = self.mac.as_ref().ok_or("no key is set")?;
+                let mac = made(&self.mac)?;
                 mac.tag(bytes_of(&nonce), &self.short[..self.kept])?
             }
             Message::None | Message::Open => unreachable!("begun above"),
@@ -217,7 +217,7 @@ impl Context {
         let verdict = match message {
             Message::Long(stream, _) => stream.verify(&tag),
             Message::Short(nonce) => {
-                let mac = self.mac.as_ref().ok_or("no key is set")?;
+                let mac = made(&self.mac)?;
                 mac.verify(bytes_of(&nonce), &self.short[..self.kept], &tag)
             }
             Message::None | Message::Open => unreachable!("begun above"),
@@ -288,6 +288,11 @@ impl Context {
         }
         Ok(())
     }
+}
+
+/// The MAC, which exists once a message has begun.
+fn made(mac: &Option<AnyMac>) -> Result<&AnyMac, Failure> {
+    mac.as_ref().ok_or_else(|| "no key is set".into())
 }
 
 fn bytes_of(nonce: &Option<Nonce>) -> &[u8] {

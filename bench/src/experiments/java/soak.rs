@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::{build, classes, lines, series};
+use super::{build, classes, lines};
+use crate::experiments::programs::series;
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
@@ -43,7 +44,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         let point = Point::new(at, Figure { median: mib, low: mib, high: mib });
         match record.series.first_mut() {
             Some(series) => series.points.push(point),
-            None => record.series.push(series("memory".into(), "", &case, point)),
+            None => record.series.push(series("memory", "", &case, point)),
         }
         harness.step(&record)
     })?;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{REPO, install, lines, maven, series, succeed};
+use super::{install, lines, maven};
+use crate::experiments::programs::{REPO, series, succeed};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
@@ -56,7 +57,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     for (call, samples) in found {
         let library = if call.starts_with("tagmac") { "tagmac-spark" } else { "Spark 3.5" };
         let point = Point::new(BYTES, Figure::of(samples));
-        record.series.push(series(call, library, &case, point));
+        record.series.push(series(&call, library, &case, point));
     }
     harness.step(&record)?;
     Ok(record)

@@ -25,8 +25,8 @@
 //! ```
 //!
 //! The first paper's LeMac took D one step too early; its authors call that LeMac-0. A difference
-//! that the hash absorbs needs 25 active S-boxes there and 26 here (the designers' README). That
-//! count stands for security: there is no proof from AES.
+//! that the hash absorbs needs 25 active S-boxes there and 26 here (the designers' README). The
+//! security rests on this count. There is no proof from AES.
 
 use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::isa::{Block, Isa, Kernel, Lanes, Level, Levels};
