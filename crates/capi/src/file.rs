@@ -161,7 +161,7 @@ fn tag_of(
 }
 
 fn ensure_going(watch: &Watch, path: &Path) -> Result<(), Failure> {
-    ensure(watch.tell(), "").map_err(|_| unread(path, ReadError::Stopped))
+    ensure(watch.tell(), || "").map_err(|_| unread(path, ReadError::Stopped))
 }
 
 /// Writes the tag of a file, which is the tag of its bytes as one message.

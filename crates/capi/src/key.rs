@@ -94,7 +94,7 @@ pub fn compare(
 /// Rejects a tag of the wrong length.
 pub fn tag_length(what: &Keyed, found: usize) -> Result<(), Failure> {
     let expected = what.tag_bytes();
-    ensure(found == expected, tagmac::Error::TagBytes { expected, found })
+    ensure(found == expected, || tagmac::Error::TagBytes { expected, found })
 }
 
 /// Stores a key in an empty slot.

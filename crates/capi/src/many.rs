@@ -35,14 +35,13 @@ pub unsafe fn items<'a>(
     count: usize,
 ) -> Result<&'a [Bytes], Failure> {
     let most = isize::MAX as usize / size_of::<Bytes>();
-    ensure(count <= most, format_args!("expected at most {most} {what}, found {count}"))?;
+    ensure(count <= most, || format!("expected at most {most} {what}, found {count}"))?;
     if count == 0 {
         return Ok(&[]);
     }
-    ensure(
-        !at.is_null() && at.is_aligned(),
-        format_args!("{what}: the pointer is null or not aligned"),
-    )?;
+    ensure(!at.is_null() && at.is_aligned(), || {
+        format!("{what}: the pointer is null or not aligned")
+    })?;
     // SAFETY: not null, aligned and not too large; the caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(at, count) })
 }
@@ -102,10 +101,9 @@ impl<'a> Batch<'a> {
         }
         let mut seen = HashSet::with_capacity(self.messages.len());
         for (i, nonce) in nonces().enumerate() {
-            ensure(
-                seen.insert(nonce),
-                format_args!("message {i}: its nonce is that of an earlier message"),
-            )?;
+            ensure(seen.insert(nonce), || {
+                format!("message {i}: its nonce is that of an earlier message")
+            })?;
         }
         Ok(())
     }
@@ -208,10 +206,9 @@ pub unsafe extern "C" fn tagmac_verify_many(
         };
         let (size, found) = (key.tag_bytes(), tags.len());
         let expected = size.saturating_mul(count);
-        ensure(
-            found == expected,
-            format_args!("expected {expected} bytes for {count} tags, found {found}"),
-        )?;
+        ensure(found == expected, || {
+            format!("expected {expected} bytes for {count} tags, found {found}")
+        })?;
         let mut right = Vec::with_capacity(count);
         // SAFETY: as above.
         unsafe {

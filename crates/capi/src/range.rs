@@ -185,7 +185,7 @@ pub unsafe extern "C" fn tagmac_partial_check(
         let (key, bytes) = unsafe { (keyed(key)?, bytes("the partial", partial, partial_size)?) };
         tagmac_border::ensure(
             !covered.is_null() && covered.is_aligned(),
-            "covered: the pointer is null or not aligned",
+            || "covered: the pointer is null or not aligned",
         )?;
         let blob = Blob { name: "partial".into(), bytes };
         let opened = partial::open(&open_key(&key), &blob).map_err(unusable)?;

@@ -82,12 +82,11 @@ pub struct Alone<'a, T> {
 /// library writes to them during that time.
 pub unsafe fn slot<'a, T: Held, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
     const { assert!(size_of::<C>() == size_of::<Slot<T>>()) };
-    ensure(!at.is_null(), format_args!("{} is a null pointer", T::NAME))?;
+    ensure(!at.is_null(), || format!("{} is a null pointer", T::NAME))?;
     let align = align_of::<Slot<T>>();
-    ensure(
-        at.addr().is_multiple_of(align),
-        format_args!("{} is not at a multiple of {align} bytes", T::NAME),
-    )?;
+    ensure(at.addr().is_multiple_of(align), || {
+        format!("{} is not at a multiple of {align} bytes", T::NAME)
+    })?;
     // SAFETY: not null and aligned; the caller guarantees the memory. Any bytes are valid atomics,
     // and atomics may be written through a shared reference.
     Ok(unsafe { &*at.cast() })
@@ -104,13 +103,12 @@ impl<T: Held> Slot<T> {
         let value = self.value.load(Ordering::Relaxed);
         let check = self.check.load(Ordering::Relaxed);
         let expected = if value.is_null() { 0 } else { self.seal(value) };
-        ensure(
-            check == expected,
-            format_args!(
+        ensure(check == expected, || {
+            format!(
                 "{} was moved or copied, did not begin as zeros, or is an object of another type",
                 T::NAME
-            ),
-        )?;
+            )
+        })?;
         Ok(value)
     }
 
@@ -177,10 +175,9 @@ impl<T: Held> Alone<'_, T> {
     ///
     /// If the slot has a value.
     pub fn vacant(&self) -> Result<(), Failure> {
-        ensure(
-            self.slot.value()?.is_null(),
-            format_args!("{} is already initialised: free it first", T::NAME),
-        )
+        ensure(self.slot.value()?.is_null(), || {
+            format!("{} is already initialised: free it first", T::NAME)
+        })
     }
 
     /// Stores a value in an empty slot.

@@ -169,10 +169,9 @@ impl Param {
         let top = data.len().checked_sub(1).and_then(byte);
         let negative = self.kind == INTEGER && top.is_some_and(|&top| top >= 0x80);
         let long = (8..data.len()).any(|i| byte(i) != Some(&0));
-        ensure(
-            !negative && !long && top.is_some(),
-            format_args!("the parameter '{}' must be from 0 to 2^64 - 1", self.name()),
-        )?;
+        ensure(!negative && !long && top.is_some(), || {
+            format!("the parameter '{}' must be from 0 to 2^64 - 1", self.name())
+        })?;
         Ok(u64::from_le_bytes(std::array::from_fn(|i| byte(i).copied().unwrap_or(0))))
     }
 
