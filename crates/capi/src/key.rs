@@ -10,7 +10,7 @@ use tagmac_border::{Failure, Room, bytes, ensure};
 use zeroize::Zeroizing;
 
 use crate::global::{algorithm, level, name_of};
-use crate::slot::{Held, Shared, free, slot};
+use crate::slot::{Held, free, slot};
 use crate::status::{mismatch, refused, status, value};
 
 /// A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
@@ -71,14 +71,14 @@ impl Keyed {
     }
 }
 
-/// Locks a key for reading.
+/// Returns the contents of a key.
 ///
 /// # Safety
 ///
-/// As [`slot`].
-pub unsafe fn keyed<'a>(key: *const Key) -> Result<Shared<'a, Keyed>, Failure> {
-    // SAFETY: guaranteed by the caller.
-    unsafe { slot(key) }?.read()
+/// As [`slot`], and nothing frees the key during `'a`.
+pub unsafe fn keyed<'a>(key: *const Key) -> Result<&'a Keyed, Failure> {
+    // SAFETY: guaranteed by the caller. After `put`, only `free` changes a key.
+    unsafe { slot(key)?.get() }
 }
 
 /// Checks a tag. A tag with unused bits set matches no message.
@@ -187,7 +187,11 @@ pub unsafe extern "C" fn tagmac_key_tag(
         };
         // SAFETY: as above.
         let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
-        room.fill(key.mac.tag(nonce, message).map_err(refused)?.as_bytes());
+        // Not `?`: it moves the tag, and a processor waits until the tag's store is complete.
+        match key.mac.tag(nonce, message) {
+            Ok(ref tag) => room.fill(tag.as_bytes()),
+            Err(error) => return Err(refused(error)),
+        }
         Ok(())
     })
 }
@@ -215,7 +219,7 @@ pub unsafe extern "C" fn tagmac_key_verify(
                 (bytes("the nonce", nonce, nonce_size)?, bytes("the tag", tag, tag_size)?);
             (keyed(key)?, nonce, bytes("the message", message, message_size)?, tag)
         };
-        tag_length(&key, tag.len())?;
+        tag_length(key, tag.len())?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         compare(&key.mac, tag, |tag| key.mac.verify(nonce, message, tag))
     })

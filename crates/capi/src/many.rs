@@ -152,7 +152,7 @@ pub unsafe extern "C" fn tagmac_tag_many(
         // SAFETY: the header requires a key, and memory of those sizes.
         let (key, batch) = unsafe {
             let key = keyed(key)?;
-            let batch = Batch::new(&key, nonces, nonce_size, messages, count)?;
+            let batch = Batch::new(key, nonces, nonce_size, messages, count)?;
             (key, batch)
         };
         let size = key.tag_bytes();
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn tagmac_verify_many(
         // SAFETY: the header requires a key, and memory of those sizes.
         let (key, batch, tags) = unsafe {
             let key = keyed(key)?;
-            let batch = Batch::new(&key, nonces, nonce_size, messages, count)?;
+            let batch = Batch::new(key, nonces, nonce_size, messages, count)?;
             (key, batch, bytes("the tags", tags, tags_size)?)
         };
         let (size, found) = (key.tag_bytes(), tags.len());
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn tagmac_verify_many(
         unsafe {
             batch.each(|first, nonces, messages| {
                 let tags = tags[first * size..].chunks_exact(size);
-                right.extend(&verdicts_of(&key, nonces, messages, tags)[..messages.len()]);
+                right.extend(&verdicts_of(key, nonces, messages, tags)[..messages.len()]);
                 Ok(())
             })?;
         }

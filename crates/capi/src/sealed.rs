@@ -98,7 +98,7 @@ pub unsafe extern "C" fn tagmac_manifest_open(
         };
         manifest.vacant()?;
         let raw = RawKey::new(key.mac.algorithm(), Zeroizing::new(key.bytes().to_vec()))?;
-        let contents = Contents::open(&open_key(&key), &raw, path).map_err(failed)?;
+        let contents = Contents::open(&open_key(key), &raw, path).map_err(failed)?;
         manifest.put(Opened(Arc::new(contents)))
     })
 }
