@@ -1,11 +1,13 @@
 //! The boundary to C: checks pointers and turns them into slices, strings and output buffers; turns
-//! errors and panics into a [`Failure`].
+//! errors and panics into a [`Failure`]. [`lock`] is for objects that C holds.
 //!
 //! The C ABI, the library with Nettle's names and the OpenSSL provider share these rules:
 //!
 //! * a null pointer with size 0 is the empty slice; any other null pointer is refused;
 //! * a size over `isize::MAX` is refused: no object in memory is that large;
 //! * no panic crosses the boundary: [`guard`] catches it.
+
+pub mod lock;
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::{self, Display};
@@ -108,7 +110,7 @@ impl Display for Quoted<'_> {
 ///
 /// What `otherwise` returns, if not `right`.
 #[inline(always)]
-pub fn ensure<E: Display>(right: bool, otherwise: impl FnOnce() -> E) -> Result<(), Failure> {
+pub fn ensure<E: Into<Failure>>(right: bool, otherwise: impl FnOnce() -> E) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(otherwise().into()) }
 }
 
@@ -129,10 +131,18 @@ pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
 
 #[inline]
 fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
-    ensure(size <= isize::MAX as usize, || {
-        format!("expected at most {} bytes of {what}, found a size of {size}", isize::MAX)
-    })?;
-    ensure(!null || size == 0, || format!("{what} is a null pointer with a size of {size}"))
+    if size <= isize::MAX as usize && (!null || size == 0) { Ok(()) } else { refuse(what, size) }
+}
+
+// A function of its own, so that its arguments are in memory only if a call fails.
+#[cold]
+fn refuse(what: &str, size: usize) -> Result<(), Failure> {
+    let most = isize::MAX as usize;
+    Err(if size > most {
+        format_args!("expected at most {most} bytes of {what}, found a size of {size}").into()
+    } else {
+        format_args!("{what} is a null pointer with a size of {size}").into()
+    })
 }
 
 /// Returns the bytes that C points to.
@@ -224,7 +234,13 @@ impl Room {
     pub fn fill(self, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.size, "a result that fits");
         // SAFETY: the caller of `new` guaranteed the buffer, and `bytes` is memory of Rust.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size) }
+        unsafe {
+            match bytes.first_chunk::<16>() {
+                // The usual length of a tag needs no call.
+                Some(tag) if self.size == 16 => self.at.cast::<[u8; 16]>().write_unaligned(*tag),
+                _ => std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size),
+            }
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use crate::slot::{Held, free, slot};
 use crate::status::{mismatch, refused, status, value};
 
 /// A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
-/// key at the same time, except while it is initialised or freed. Do not move or copy a key: the
-/// calls refuse a copy.
+/// key at the same time, except while it is freed: nothing detects that. Do not move or copy a key:
+/// the calls refuse a copy.
 #[repr(C)]
 pub struct Key {
     opaque: [usize; 4],
@@ -30,6 +30,7 @@ impl Key {
 #[derive(Clone)]
 pub struct Keyed {
     pub mac: AnyMac,
+    tag_bytes: usize,
     secret: Arc<Secret>,
 }
 
@@ -51,7 +52,8 @@ impl Keyed {
         let mac = AnyMac::with_options(algorithm, bytes, tag_bits, level()?)
             .map_err(|error| Failure::from(error).about(algorithm))?;
         let bytes = Zeroizing::new(bytes.to_vec());
-        Ok(Keyed { mac, secret: Arc::new(Secret { bytes, sealer: OnceLock::new() }) })
+        let secret = Arc::new(Secret { bytes, sealer: OnceLock::new() });
+        Ok(Keyed { tag_bytes: mac.tag_bits().div_ceil(8), mac, secret })
     }
 
     /// Returns the bytes of the key.
@@ -67,7 +69,7 @@ impl Keyed {
 
     /// Returns the length of a tag in bytes.
     pub fn tag_bytes(&self) -> usize {
-        self.mac.tag_bits().div_ceil(8)
+        self.tag_bytes
     }
 }
 
@@ -76,6 +78,7 @@ impl Keyed {
 /// # Safety
 ///
 /// As [`slot`], and nothing frees the key during `'a`.
+#[inline]
 pub unsafe fn keyed<'a>(key: *const Key) -> Result<&'a Keyed, Failure> {
     // SAFETY: guaranteed by the caller. After `put`, only `free` changes a key.
     unsafe { slot(key)?.get() }
@@ -134,8 +137,8 @@ pub unsafe extern "C" fn tagmac_key_init(
     })
 }
 
-/// Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
-/// valid. Does nothing to an empty key.
+/// Wipes a key, frees its memory, and leaves zeros. No other call may use the key at the same time.
+/// Streams and sessions made from it stay valid. Does nothing to an empty key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_free(key: *mut Key) -> c_int {
     // SAFETY: the header requires a key.

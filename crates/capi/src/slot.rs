@@ -11,6 +11,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use tagmac_border::lock::{Lock, Locked};
 use tagmac_border::{Failure, ensure};
 
 /// Words of a slot. The structs of the header have the same number as a literal. One word is spare.
@@ -28,8 +29,7 @@ pub trait Held: Send + Sync {
 /// A slot for a `T`. It is in memory of the C program and is never constructed in Rust.
 #[repr(C)]
 pub struct Slot<T> {
-    /// 0: unlocked; `WRITE`: locked exclusively; otherwise the number of readers.
-    lock: AtomicUsize,
+    lock: Lock,
     check: AtomicUsize,
     value: AtomicPtr<T>,
     spare: AtomicUsize,
@@ -38,24 +38,10 @@ pub struct Slot<T> {
 const _: () = assert!(size_of::<Slot<u8>>() == WORDS * size_of::<usize>());
 const _: () = assert!(align_of::<Slot<u8>>() == align_of::<usize>());
 
-const WRITE: usize = usize::MAX;
-
-/// A shared or exclusive lock on a slot.
-struct Lock<'a>(&'a AtomicUsize, usize);
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        match self.1 {
-            WRITE => self.0.store(0, Ordering::Release),
-            _ => _ = self.0.fetch_sub(1, Ordering::Release),
-        }
-    }
-}
-
 /// A value locked for reading.
 pub struct Shared<'a, T> {
     value: &'a T,
-    _lock: Lock<'a>,
+    _lock: Locked<'a>,
 }
 
 impl<T> std::ops::Deref for Shared<'_, T> {
@@ -69,7 +55,7 @@ impl<T> std::ops::Deref for Shared<'_, T> {
 /// A slot locked exclusively.
 pub struct Alone<'a, T> {
     slot: &'a Slot<T>,
-    _lock: Lock<'a>,
+    _lock: Locked<'a>,
     _value: PhantomData<&'a mut T>,
 }
 
@@ -83,6 +69,7 @@ pub struct Alone<'a, T> {
 ///
 /// Unless null or not aligned, `at` points to four words that stay allocated during `'a`. Only this
 /// library writes to them during that time.
+#[inline]
 pub unsafe fn slot<'a, T: Held, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
     const { assert!(size_of::<C>() == size_of::<Slot<T>>()) };
     ensure(!at.is_null(), || format!("{} is a null pointer", T::NAME))?;
@@ -102,6 +89,7 @@ impl<T: Held> Slot<T> {
     }
 
     /// Returns the address of the value, or null.
+    #[inline]
     fn value(&self) -> Result<*mut T, Failure> {
         let value = self.value.load(Ordering::Acquire);
         let check = self.check.load(Ordering::Relaxed);
@@ -115,18 +103,6 @@ impl<T: Held> Slot<T> {
         Ok(value)
     }
 
-    fn lock(&self, next: impl Fn(usize) -> Option<usize>) -> Result<Lock<'_>, Failure> {
-        let last = self.lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, &next);
-        match last.ok().and_then(next) {
-            Some(now) => Ok(Lock(&self.lock, now)),
-            None => Err(format_args!(
-                "{} is already in use by another thread or argument, or did not begin as zeros",
-                T::NAME
-            )
-            .into()),
-        }
-    }
-
     /// Returns the value without a lock.
     ///
     /// # Errors
@@ -136,6 +112,7 @@ impl<T: Held> Slot<T> {
     /// # Safety
     ///
     /// No thread changes or frees the value as long as it is used.
+    #[inline]
     pub unsafe fn get(&self) -> Result<&T, Failure> {
         // SAFETY: either null, or the check word shows that `put` stored the value here. The caller
         // guarantees that it stays.
@@ -152,7 +129,7 @@ impl<T: Held> Slot<T> {
         if self.value.load(Ordering::Relaxed).is_null() {
             return Err(empty::<T>().into());
         }
-        let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
+        let lock = self.lock.shared().ok_or_else(in_use::<T>)?;
         let value = self.value()?;
         // SAFETY: either null, or the check word shows that `put` stored the value here. It stays
         // valid until `take`, which needs the lock.
@@ -166,14 +143,23 @@ impl<T: Held> Slot<T> {
     ///
     /// If the slot is locked.
     pub fn alone(&self) -> Result<Alone<'_, T>, Failure> {
-        let lock = self.lock(|now| (now == 0).then_some(WRITE))?;
+        let lock = self.lock.alone().ok_or_else(in_use::<T>)?;
         self.value()?;
         Ok(Alone { slot: self, _lock: lock, _value: PhantomData })
     }
 }
 
+#[cold]
 fn empty<T: Held>() -> String {
     format!("{} is empty: call its init function first", T::NAME)
+}
+
+#[cold]
+fn in_use<T: Held>() -> String {
+    format!(
+        "{} is already in use by another thread or argument, or did not begin as zeros",
+        T::NAME
+    )
 }
 
 impl<T: Held> Alone<'_, T> {
