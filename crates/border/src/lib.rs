@@ -108,7 +108,7 @@ impl Display for Quoted<'_> {
 ///
 /// # Errors
 ///
-/// What `otherwise` returns, if not `right`.
+/// The result of `otherwise`, if not `right`.
 #[inline(always)]
 pub fn ensure<E: Into<Failure>>(right: bool, otherwise: impl FnOnce() -> E) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(otherwise().into()) }
@@ -134,7 +134,7 @@ fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
     if size <= isize::MAX as usize && (!null || size == 0) { Ok(()) } else { refuse(what, size) }
 }
 
-// A function of its own, so that its arguments are in memory only if a call fails.
+// A separate function, so that its arguments are in memory only if a call fails.
 #[cold]
 fn refuse(what: &str, size: usize) -> Result<(), Failure> {
     let most = isize::MAX as usize;

@@ -1,4 +1,4 @@
-//! A lock that nobody waits for: use by two threads at the same time becomes an error.
+//! A lock without waiting: use by two threads at the same time becomes an error.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
