@@ -6,6 +6,7 @@
 
 mod context;
 mod env;
+mod foreign;
 mod info;
 mod key;
 #[cfg(unix)]
