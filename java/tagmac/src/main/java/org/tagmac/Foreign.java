@@ -15,8 +15,9 @@ import java.util.concurrent.CompletableFuture;
  * <p>The JVM cannot stop a thread during such a call. So the library refuses a call instead of
  * waiting or throwing, and the caller uses JNI.
  *
- * <p>The JVM prepares the API for some tenths of a second, so that happens in the background, after
- * a million calls of JNI. The classes are compiled for Java 17, so they find the API by reflection.
+ * <p>The JVM needs a tenth of a second or more to prepare the API. So that happens in the
+ * background, after a million calls of JNI. The classes are compiled for Java 17 and find the API by
+ * reflection.
  */
 final class Foreign {
     /** The longest message in bytes. */
