@@ -9,6 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -30,6 +31,7 @@ const SLOTS: u32 = 16;
 /// An unfinished file, in the directory where it will be named.
 pub struct AtomicFile {
     file: File,
+    lock: io::Result<()>,
     path: PathBuf,
     over: Overwrite,
     draft: Draft,
@@ -72,15 +74,15 @@ impl AtomicFile {
         let old = over.replaced(path)?.filter(|_| matches!(over, Overwrite::Kind(..)));
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
         faults::before("make")?;
-        let (file, draft) = match nameless(folder::parent(path), mode)? {
+        let (file, lock, draft) = match nameless(folder::parent(path), mode)? {
             Some(file) => {
-                lock(&file);
-                (file, Draft(None))
+                let lock = lock(&file);
+                (file, lock, Draft(None))
             }
             None => named(path, mode)?,
         };
         let folder = folder_of(path)?;
-        Ok(AtomicFile { file, path: path.to_path_buf(), over, draft, folder })
+        Ok(AtomicFile { file, lock, path: path.to_path_buf(), over, draft, folder })
     }
 
     /// Returns the temporary name, if the file has one.
@@ -91,6 +93,12 @@ impl AtomicFile {
     /// Returns the file, locked if the file system supports locks.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Like [`finish`](AtomicFile::finish), but fails if the file system does not support locks.
+    pub fn finish_locked(mut self) -> io::Result<File> {
+        mem::replace(&mut self.lock, Ok(()))?;
+        self.finish()
     }
 
     /// Names the file and syncs both the file and its directory. Checks again that the file may be
@@ -209,9 +217,9 @@ fn free_slot<T>(
 }
 
 /// Locks the file, so that no other run takes it for a leftover. Without locks a concurrent run may
-/// remove it, and then this one fails.
-fn lock(file: &File) -> bool {
-    !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
+/// remove it, and then this one fails. Windows denies a second lock, even to the same run.
+fn lock(file: &File) -> io::Result<()> {
+    Ok(file.try_lock()?)
 }
 
 /// Names a nameless file, unless the name is taken.
@@ -221,19 +229,21 @@ fn link(file: &File, to: &Path) -> io::Result<()> {
 }
 
 /// Creates a file with a temporary name.
-fn named(path: &Path, mode: u32) -> io::Result<(File, Draft)> {
-    let (file, draft) = free_slot(path, |slot| {
+fn named(path: &Path, mode: u32) -> io::Result<(File, io::Result<()>, Draft)> {
+    let ((file, lock), draft) = free_slot(path, |slot| {
         let mut options = OpenOptions::new();
         let file = sys::with_mode(&mut options, mode)
             .read(true)
             .write(true)
             .create_new(true)
             .open(slot)?;
+        let lock = lock(&file);
         // Another run may have found the file before it was locked, and removed it.
-        let own = lock(&file) && is_at(slot, &file)?;
-        if own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+        let is_held = lock.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        let own = !is_held && is_at(slot, &file)?;
+        if own { Ok((file, lock)) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     })?;
-    Ok((file, Draft(Some(draft))))
+    Ok((file, lock, Draft(Some(draft))))
 }
 
 /// Renames a file, unless the new name is taken.
@@ -347,7 +357,7 @@ mod tests {
             file.write_all(b"half").unwrap();
             // As after a kill: the lock is released, the name stays.
             let AtomicFile { file, draft, .. } = file;
-            std::mem::forget(draft);
+            mem::forget(draft);
             drop(file);
             assert!(slot(&path, 0).exists());
             let mut file = named_from_the_start(&path, over);
@@ -362,6 +372,18 @@ mod tests {
             assert_eq!(names(place.path()), ["f"]);
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn a_file_that_must_be_locked_is_locked_or_not_there() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        let mut file = named_from_the_start(&path, Overwrite::Nothing);
+        file.lock = Err(io::ErrorKind::Unsupported.into());
+        assert_eq!(file.finish_locked().unwrap_err().kind(), io::ErrorKind::Unsupported);
+        assert!(names(place.path()).is_empty());
+        let _held = named_from_the_start(&path, Overwrite::Nothing).finish_locked().unwrap();
+        assert!(matches!(File::open(&path).unwrap().try_lock(), Err(fs::TryLockError::WouldBlock)));
     }
 
     #[test]

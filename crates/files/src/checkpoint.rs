@@ -404,9 +404,7 @@ impl<'a> Checkpointer<'a> {
         let sealed = sealed.map_err(io::Error::other)?;
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
         file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
-        // The file has no final name yet, so no other run can hold it.
-        file.file().try_lock()?;
-        let checkpoint = file.finish()?;
+        let checkpoint = file.finish_locked()?;
         *self.held.lock().expect("no thread panics") = Some(checkpoint);
         Ok(())
     }

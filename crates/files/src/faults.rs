@@ -54,6 +54,12 @@ pub fn sync_data(file: &File) -> io::Result<()> {
     file.sync_data()
 }
 
+/// Syncs the data of a file that may be open for reading only.
+pub fn sync_read(file: &File) -> io::Result<()> {
+    before("sync")?;
+    sys::sync_read(file)
+}
+
 /// Syncs the file's data and metadata.
 pub fn sync_all(file: &File) -> io::Result<()> {
     before("sync")?;

@@ -423,8 +423,7 @@ fn seal_line(stream: &AnyStream) -> Vec<u8> {
 fn create(path: &Path, text: &[u8]) -> io::Result<File> {
     let mut file = AtomicFile::new(path, 0o600, Overwrite::Nothing)?;
     file.write_all(text)?;
-    file.file().try_lock()?;
-    file.finish()
+    file.finish_locked()
 }
 
 fn named(path: &Path, what: impl std::fmt::Display) -> String {

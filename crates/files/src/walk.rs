@@ -23,7 +23,7 @@ use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
 use crate::rules::Rules;
-use crate::sys::{Metadata, OsStrExt};
+use crate::sys::{self, Metadata, OsStrExt};
 
 /// Bytes that the names of one directory may always use. Those of its ancestors may use three times
 /// this in total. A reading needs three times the memory of the names it keeps, so it keeps a
@@ -282,7 +282,7 @@ pub fn say_skipped(path: &Path, kind: EntryKind) {
 
 /// Returns the path of an entry below `root`, as a user would write it.
 pub fn below(root: &Path, path: &[u8]) -> PathBuf {
-    if path.is_empty() { root.to_path_buf() } else { root.join(OsStr::from_bytes(path)) }
+    if path.is_empty() { root.into() } else { sys::joined(root, OsStr::from_bytes(path)) }
 }
 
 #[cfg(test)]

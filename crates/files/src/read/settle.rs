@@ -31,7 +31,7 @@ pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     }
     for _ in 0..TRIES {
         pass_step(&before);
-        match file.sync_data() {
+        match sys::sync_read(file) {
             // The file is not writable, or its file system has nothing to sync.
             Err(error)
                 if matches!(

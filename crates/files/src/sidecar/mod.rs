@@ -259,7 +259,7 @@ impl<'a> Open<'a> {
     /// Like [`stayed`](Open::stayed), but returns the file's current metadata.
     fn unwritten(&self, before: &Metadata) -> Result<Metadata, ReadError> {
         // Some file systems set the times when the bytes reach them.
-        faults::sync_data(&self.file)?;
+        faults::sync_read(&self.file)?;
         let now = sys::metadata_of(&self.file)?;
         read::unchanged(before, &now, before.len())?;
         Ok(now)

@@ -12,3 +12,18 @@ pub use unix::*;
 mod windows;
 #[cfg(windows)]
 pub use windows::*;
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    #[test]
+    fn paths_below_a_directory_are_the_same_on_all_systems() {
+        for (directory, joined) in [("a", "a/b/c"), ("a/", "a/b/c"), ("", "b/c"), ("..", "../b/c")]
+        {
+            let found = super::joined(Path::new(directory), OsStr::new("b/c"));
+            assert_eq!(found.as_os_str(), joined);
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Unix: Linux, macOS and the like.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, RawMode, Stat};
@@ -157,6 +158,16 @@ pub fn attributes(file: HandleRef<'_>, buffer: &mut [u8]) -> io::Result<usize> {
 /// Reads the value of an extended attribute, and returns its length.
 pub fn attribute(file: HandleRef<'_>, name: &[u8], buffer: &mut [u8]) -> io::Result<usize> {
     Ok(fs::fgetxattr(file, name, buffer)?)
+}
+
+/// Syncs the data of a file that may be open for reading only.
+pub fn sync_read(file: &File) -> io::Result<()> {
+    file.sync_data()
+}
+
+/// Joins a directory and a path below it.
+pub fn joined(directory: &Path, below: &OsStr) -> PathBuf {
+    directory.join(below)
 }
 
 /// Opens a directory as a file, to sync it.

@@ -5,6 +5,7 @@
 
 mod names;
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
@@ -255,6 +256,29 @@ fn path_in(folder: DirRef<'_>, name: &[u8]) -> io::Result<PathBuf> {
         Some(name) => Ok(folder.path.join(name)),
         None => Err(io::Error::new(io::ErrorKind::InvalidInput, "no name of a file on Windows")),
     }
+}
+
+/// Syncs the data of a file, unless it is open for reading only: Windows denies that.
+pub fn sync_read(file: &File) -> io::Result<()> {
+    match file.sync_data() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Joins a directory and a path below it, with `/` as on other systems: lists that name the same
+/// files are the same.
+pub fn joined(directory: &Path, below: &OsStr) -> PathBuf {
+    let (joined, start) = (directory.join(below), directory.as_os_str().as_encoded_bytes());
+    let has_new = joined.as_os_str().as_encoded_bytes().get(start.len()) == Some(&b'\\');
+    // Paths that begin like this have no other separator.
+    if !has_new || start.starts_with(br"\\?\") {
+        return joined;
+    }
+    let mut joined = directory.as_os_str().to_os_string();
+    joined.push("/");
+    joined.push(below);
+    joined.into()
 }
 
 /// Opens a directory as a file.
