@@ -1,11 +1,13 @@
 //! The boundary to C: checks pointers and turns them into slices, strings and output buffers; turns
-//! errors and panics into a [`Failure`].
+//! errors and panics into a [`Failure`]. [`lock`] is for objects that C holds.
 //!
 //! The C ABI, the library with Nettle's names and the OpenSSL provider share these rules:
 //!
 //! * a null pointer with size 0 is the empty slice; any other null pointer is refused;
 //! * a size over `isize::MAX` is refused: no object in memory is that large;
 //! * no panic crosses the boundary: [`guard`] catches it.
+
+pub mod lock;
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::{self, Display};
@@ -31,36 +33,43 @@ pub enum FailureKind {
 /// One line that explains why a call failed. Its kind is [`FailureKind::Misuse`] unless
 /// [`of`](Failure::of) sets another.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct Failure(Box<Reason>);
+
+// In a box, so that results of calls fit into registers.
+#[derive(Debug, PartialEq, Eq)]
+struct Reason {
     kind: FailureKind,
     line: String,
 }
 
 impl<E: Display> From<E> for Failure {
+    #[cold]
     fn from(error: E) -> Failure {
-        Failure { kind: FailureKind::Misuse, line: error.to_string() }
+        Failure(Box::new(Reason { kind: FailureKind::Misuse, line: error.to_string() }))
     }
 }
 
 impl Failure {
     /// Sets the kind.
-    pub fn of(self, kind: FailureKind) -> Failure {
-        Failure { kind, ..self }
+    pub fn of(mut self, kind: FailureKind) -> Failure {
+        self.0.kind = kind;
+        self
     }
 
     /// Returns the kind.
     pub fn kind(&self) -> FailureKind {
-        self.kind
+        self.0.kind
     }
 
     /// Puts the name of the object and a colon before the line.
-    pub fn about(self, what: impl Display) -> Failure {
-        Failure { line: format!("{what}: {}", self.line), ..self }
+    pub fn about(mut self, what: impl Display) -> Failure {
+        self.0.line = format!("{what}: {}", self.0.line);
+        self
     }
 
     /// Returns the line, up to the first NUL.
     pub fn into_line(self) -> String {
-        let mut line = self.line;
+        let mut line = self.0.line;
         line.truncate(line.find('\0').unwrap_or(line.len()));
         line
     }
@@ -99,10 +108,10 @@ impl Display for Quoted<'_> {
 ///
 /// # Errors
 ///
-/// `otherwise`, if not `right`.
-#[inline]
-pub fn ensure<E: Display>(right: bool, otherwise: E) -> Result<(), Failure> {
-    if right { Ok(()) } else { Err(otherwise.into()) }
+/// The result of `otherwise`, if not `right`.
+#[inline(always)]
+pub fn ensure<E: Into<Failure>>(right: bool, otherwise: impl FnOnce() -> E) -> Result<(), Failure> {
+    if right { Ok(()) } else { Err(otherwise().into()) }
 }
 
 /// Runs the body of a call from C and turns a panic into a failure.
@@ -122,11 +131,18 @@ pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
 
 #[inline]
 fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
-    ensure(
-        size <= isize::MAX as usize,
-        format_args!("expected at most {} bytes of {what}, found a size of {size}", isize::MAX),
-    )?;
-    ensure(!null || size == 0, format_args!("{what} is a null pointer with a size of {size}"))
+    if size <= isize::MAX as usize && (!null || size == 0) { Ok(()) } else { refuse(what, size) }
+}
+
+// A separate function, so that its arguments are in memory only if a call fails.
+#[cold]
+fn refuse(what: &str, size: usize) -> Result<(), Failure> {
+    let most = isize::MAX as usize;
+    Err(if size > most {
+        format_args!("expected at most {most} bytes of {what}, found a size of {size}").into()
+    } else {
+        format_args!("{what} is a null pointer with a size of {size}").into()
+    })
 }
 
 /// Returns the bytes that C points to.
@@ -158,7 +174,7 @@ pub unsafe fn bytes<'a>(what: &str, at: *const u8, size: usize) -> Result<&'a [u
 ///
 /// `at` is null or points to a NUL-terminated string that does not change during `'a`.
 pub unsafe fn string<'a>(what: &str, at: *const c_char) -> Result<&'a CStr, Failure> {
-    ensure(!at.is_null(), format_args!("{what} is a null pointer"))?;
+    ensure(!at.is_null(), || format!("{what} is a null pointer"))?;
     // SAFETY: not null; the caller guarantees the NUL.
     Ok(unsafe { CStr::from_ptr(at) })
 }
@@ -202,10 +218,9 @@ impl Room {
         size: usize,
         expected: usize,
     ) -> Result<Room, Failure> {
-        ensure(
-            size == expected,
-            format_args!("expected a buffer of {expected} bytes for {what}, found {size}"),
-        )?;
+        ensure(size == expected, || {
+            format!("expected a buffer of {expected} bytes for {what}, found {size}")
+        })?;
         check(what, at.is_null(), size)?;
         Ok(Room { at, size })
     }
@@ -219,7 +234,13 @@ impl Room {
     pub fn fill(self, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.size, "a result that fits");
         // SAFETY: the caller of `new` guaranteed the buffer, and `bytes` is memory of Rust.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size) }
+        unsafe {
+            match bytes.first_chunk::<16>() {
+                // The usual length of a tag needs no call.
+                Some(tag) if self.size == 16 => self.at.cast::<[u8; 16]>().write_unaligned(*tag),
+                _ => std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size),
+            }
+        }
     }
 }
 

@@ -188,7 +188,7 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
     /// Unless null, `at` has room for a context, and `key` has `KEY` bytes.
     pub unsafe fn set_key(at: *mut u8, key: *const u8) -> Result<(), Failure> {
         const { Self::FITS };
-        ensure(!at.is_null(), "the context is a null pointer")?;
+        ensure(!at.is_null(), || "the context is a null pointer")?;
         // SAFETY: the caller guarantees the bytes.
         let key = unsafe { tagmac_border::bytes("the key", key, KEY) }?;
         let key = key.first_chunk().expect("the bytes of a key");
@@ -220,12 +220,12 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
     /// Unless null, `at` is a context of this type or at least eight other readable bytes. No other
     /// thread uses it.
     pub unsafe fn change(at: *mut u8, body: impl FnOnce(&mut Self)) -> Result<(), Failure> {
-        ensure(!at.is_null(), "the context is a null pointer")?;
+        ensure(!at.is_null(), || "the context is a null pointer")?;
         // SAFETY: guaranteed by the caller; any bytes are a valid number.
         let mark = unsafe { at.cast::<u64>().read_unaligned() };
         ensure(
             mark == M::MAGIC,
-            "the context has no key, or belongs to another MAC: call set_key first",
+            || "the context has no key, or belongs to another MAC: call set_key first",
         )?;
         // SAFETY: the mark shows that `set_key` wrote this context, or one that was copied to here.
         // It needs no alignment.

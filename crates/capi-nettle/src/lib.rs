@@ -81,8 +81,8 @@ macro_rules! mac {
                 let (min, max) = (lengths.start(), lengths.end());
                 let expected =
                     format_args!("expected a digest of {min} to {max} bytes, found {length}");
-                ensure(lengths.contains(&length), expected)?;
-                ensure(!digest.is_null(), "the digest is a null pointer")?;
+                ensure(lengths.contains(&length), || expected)?;
+                ensure(!digest.is_null(), || "the digest is a null pointer")?;
                 // SAFETY: guaranteed by the caller.
                 unsafe {
                     <$context>::change(context, |context| {
@@ -115,7 +115,7 @@ macro_rules! umac {
         pub unsafe extern "C" fn $set_nonce(context: *mut u8, length: usize, nonce: *const u8) {
             call(stringify!($set_nonce), || {
                 let expected = format_args!("expected a nonce of 1 to 16 bytes, found {length}");
-                ensure((1..=16).contains(&length), expected)?;
+                ensure((1..=16).contains(&length), || expected)?;
                 // SAFETY: guaranteed by the caller.
                 unsafe {
                     let nonce = bytes("the nonce", nonce, length)?;

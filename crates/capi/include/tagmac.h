@@ -108,8 +108,8 @@ typedef struct {
 } tagmac_sizes;
 
 // A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
-// key at the same time, except while it is initialised or freed. Do not move or copy a key: the
-// calls refuse a copy.
+// key at the same time, except while it is freed: nothing detects that. Do not move or copy a key:
+// the calls refuse a copy.
 typedef struct {
     size_t opaque[4];
 } tagmac_key;
@@ -200,8 +200,8 @@ int tagmac_key_init(tagmac_key *key,
                     size_t key_size,
                     size_t tag_bits);
 
-// Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
-// valid. Does nothing to an empty key.
+// Wipes a key, frees its memory, and leaves zeros. No other call may use the key at the same time.
+// Streams and sessions made from it stay valid. Does nothing to an empty key.
 int tagmac_key_free(tagmac_key *key);
 
 // Returns the name of the key's algorithm. NULL for an empty key.

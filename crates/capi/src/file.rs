@@ -161,7 +161,7 @@ fn tag_of(
 }
 
 fn ensure_going(watch: &Watch, path: &Path) -> Result<(), Failure> {
-    ensure(watch.tell(), "").map_err(|_| unread(path, ReadError::Stopped))
+    ensure(watch.tell(), || "").map_err(|_| unread(path, ReadError::Stopped))
 }
 
 /// Writes the tag of a file, which is the tag of its bytes as one message.
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn tagmac_file_tag(
         };
         // SAFETY: as above.
         let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
-        room.fill(tag_of(&key, nonce, path, threads, Watch::new(progress, context))?.as_bytes());
+        room.fill(tag_of(key, nonce, path, threads, Watch::new(progress, context))?.as_bytes());
         Ok(())
     })
 }
@@ -223,8 +223,8 @@ pub unsafe extern "C" fn tagmac_file_verify(
                 (bytes("the nonce", nonce, nonce_size)?, bytes("the tag", tag, tag_size)?);
             (keyed(key)?, nonce, tag, self::path("the path", path)?)
         };
-        tag_length(&key, tag.len())?;
-        let expected = tag_of(&key, nonce, path, threads, Watch::new(progress, context));
+        tag_length(key, tag.len())?;
+        let expected = tag_of(key, nonce, path, threads, Watch::new(progress, context));
         let expected = expected.map_err(|failure| match failure.kind() {
             FailureKind::Limit => mismatch(),
             _ => failure,

@@ -165,7 +165,7 @@ pub unsafe extern "C" fn tagmac_algorithm_sizes(
         let tag = algorithm.tag_bits();
         tagmac_border::ensure(
             !sizes.is_null() && sizes.is_aligned(),
-            "sizes: the pointer is null or not aligned",
+            || "sizes: the pointer is null or not aligned",
         )?;
         let found = Sizes {
             key_min: *key.start(),

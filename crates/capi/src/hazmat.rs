@@ -39,7 +39,7 @@ fn parts(key: &Keyed) -> Result<Parts<'_>, Failure> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
     // SAFETY: the header requires a key.
-    value(0, || Ok(parts(&*unsafe { keyed(key) }?)?.block()))
+    value(0, || Ok(parts(unsafe { keyed(key) }?)?.block()))
 }
 
 /// Returns 1 if the algorithm treats the last block differently, else 0. If it is 1, leave at least
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_last_block_distinct(key: *const Key) -> c_int {
     // SAFETY: the header requires a key.
-    number(|| Ok(parts(&*unsafe { keyed(key) }?)?.last_block_distinct().into()))
+    number(|| Ok(parts(unsafe { keyed(key) }?)?.last_block_distinct().into()))
 }
 
 /// Hashes a range of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn tagmac_part_init(
             (part, keyed(key)?, bytes("the data", blocks, blocks_size)?)
         };
         part.vacant()?;
-        part.put(Parted { part: parts(&key)?.new_part(start, blocks).map_err(refused_part)? })
+        part.put(Parted { part: parts(key)?.new_part(start, blocks).map_err(refused_part)? })
     })
 }
 
@@ -87,12 +87,12 @@ pub unsafe extern "C" fn tagmac_part_join(
             let (left, right) = (slot::<Parted, Part>(left)?, slot::<Parted, Part>(right)?);
             (left.alone()?, right.read()?, keyed(key)?)
         };
-        let parts = parts(&key)?;
+        let parts = parts(key)?;
         let Parted { part } = left.get()?;
         let ids = [part.key_id(), right.part.key_id()];
-        ensure(ids == [key.mac.key_id(); 2], PartError::ForeignPart)?;
+        ensure(ids == [key.mac.key_id(); 2], || PartError::ForeignPart)?;
         let (expected, found) = (part.end(), right.part.start());
-        ensure(expected == found, PartError::Gap { expected, found })?;
+        ensure(expected == found, || PartError::Gap { expected, found })?;
         // An empty part takes its place, because joining consumes the part.
         let joined = std::mem::replace(part, parts.new_part(expected, &[])?);
         *part = parts.join(joined, &right.part).map_err(refused_part)?;
@@ -126,12 +126,12 @@ pub unsafe extern "C" fn tagmac_part_finish(
         };
         // SAFETY: as above.
         let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
-        let parts = parts(&key)?;
+        let parts = parts(key)?;
         let Parted { part: begun } = part.get()?;
-        ensure(begun.key_id() == key.mac.key_id(), PartError::ForeignPart)?;
-        ensure(begun.start() == 0, PartError::Gap { expected: 0, found: begun.start() })?;
+        ensure(begun.key_id() == key.mac.key_id(), || PartError::ForeignPart)?;
+        ensure(begun.start() == 0, || PartError::Gap { expected: 0, found: begun.start() })?;
         let last_block_distinct = parts.last_block_distinct() && begun.end() > 0;
-        ensure(!(last_block_distinct && rest.is_empty()), PartError::NoLastBlock)?;
+        ensure(!(last_block_distinct && rest.is_empty()), || PartError::NoLastBlock)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let Some(part) = part.take()? else { unreachable!("it was there") };
         room.fill(parts.finish(part.part, nonce, rest).map_err(refused_part)?.as_bytes());
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn tagmac_part_range(
         // SAFETY: the header requires a part.
         let part = unsafe { slot::<Parted, Part>(part) }?.read()?;
         let null = start.is_null() || end.is_null();
-        ensure(!null, "start or end is a null pointer")?;
+        ensure(!null, || "start or end is a null pointer")?;
         for (to, value) in [(start, part.part.start()), (end, part.part.end())] {
             // SAFETY: not null; the header requires the memory.
             unsafe { to.write_unaligned(value) };

@@ -10,12 +10,12 @@ use tagmac_border::{Failure, Room, bytes, ensure};
 use zeroize::Zeroizing;
 
 use crate::global::{algorithm, level, name_of};
-use crate::slot::{Held, Shared, free, slot};
+use crate::slot::{Held, free, slot};
 use crate::status::{mismatch, refused, status, value};
 
 /// A key and its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
-/// key at the same time, except while it is initialised or freed. Do not move or copy a key: the
-/// calls refuse a copy.
+/// key at the same time, except while it is freed: nothing detects that. Do not move or copy a key:
+/// the calls refuse a copy.
 #[repr(C)]
 pub struct Key {
     opaque: [usize; 4],
@@ -30,6 +30,7 @@ impl Key {
 #[derive(Clone)]
 pub struct Keyed {
     pub mac: AnyMac,
+    tag_bytes: usize,
     secret: Arc<Secret>,
 }
 
@@ -51,7 +52,8 @@ impl Keyed {
         let mac = AnyMac::with_options(algorithm, bytes, tag_bits, level()?)
             .map_err(|error| Failure::from(error).about(algorithm))?;
         let bytes = Zeroizing::new(bytes.to_vec());
-        Ok(Keyed { mac, secret: Arc::new(Secret { bytes, sealer: OnceLock::new() }) })
+        let secret = Arc::new(Secret { bytes, sealer: OnceLock::new() });
+        Ok(Keyed { tag_bytes: mac.tag_bits().div_ceil(8), mac, secret })
     }
 
     /// Returns the bytes of the key.
@@ -67,18 +69,19 @@ impl Keyed {
 
     /// Returns the length of a tag in bytes.
     pub fn tag_bytes(&self) -> usize {
-        self.mac.tag_bits().div_ceil(8)
+        self.tag_bytes
     }
 }
 
-/// Locks a key for reading.
+/// Returns the contents of a key.
 ///
 /// # Safety
 ///
-/// As [`slot`].
-pub unsafe fn keyed<'a>(key: *const Key) -> Result<Shared<'a, Keyed>, Failure> {
-    // SAFETY: guaranteed by the caller.
-    unsafe { slot(key) }?.read()
+/// As [`slot`], and nothing frees the key during `'a`.
+#[inline]
+pub unsafe fn keyed<'a>(key: *const Key) -> Result<&'a Keyed, Failure> {
+    // SAFETY: guaranteed by the caller. After `put`, only `free` changes a key.
+    unsafe { slot(key)?.get() }
 }
 
 /// Checks a tag. A tag with unused bits set matches no message.
@@ -94,7 +97,7 @@ pub fn compare(
 /// Rejects a tag of the wrong length.
 pub fn tag_length(what: &Keyed, found: usize) -> Result<(), Failure> {
     let expected = what.tag_bytes();
-    ensure(found == expected, tagmac::Error::TagBytes { expected, found })
+    ensure(found == expected, || tagmac::Error::TagBytes { expected, found })
 }
 
 /// Stores a key in an empty slot.
@@ -134,8 +137,8 @@ pub unsafe extern "C" fn tagmac_key_init(
     })
 }
 
-/// Wipes a key, frees its memory, and leaves zeros. Streams and sessions made from the key stay
-/// valid. Does nothing to an empty key.
+/// Wipes a key, frees its memory, and leaves zeros. No other call may use the key at the same time.
+/// Streams and sessions made from it stay valid. Does nothing to an empty key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_free(key: *mut Key) -> c_int {
     // SAFETY: the header requires a key.
@@ -187,7 +190,11 @@ pub unsafe extern "C" fn tagmac_key_tag(
         };
         // SAFETY: as above.
         let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
-        room.fill(key.mac.tag(nonce, message).map_err(refused)?.as_bytes());
+        // Not `?`: it moves the tag, and a processor waits until the tag's store is complete.
+        match key.mac.tag(nonce, message) {
+            Ok(ref tag) => room.fill(tag.as_bytes()),
+            Err(error) => return Err(refused(error)),
+        }
         Ok(())
     })
 }
@@ -215,7 +222,7 @@ pub unsafe extern "C" fn tagmac_key_verify(
                 (bytes("the nonce", nonce, nonce_size)?, bytes("the tag", tag, tag_size)?);
             (keyed(key)?, nonce, bytes("the message", message, message_size)?, tag)
         };
-        tag_length(&key, tag.len())?;
+        tag_length(key, tag.len())?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         compare(&key.mac, tag, |tag| key.mac.verify(nonce, message, tag))
     })

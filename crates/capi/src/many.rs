@@ -35,14 +35,13 @@ pub unsafe fn items<'a>(
     count: usize,
 ) -> Result<&'a [Bytes], Failure> {
     let most = isize::MAX as usize / size_of::<Bytes>();
-    ensure(count <= most, format_args!("expected at most {most} {what}, found {count}"))?;
+    ensure(count <= most, || format!("expected at most {most} {what}, found {count}"))?;
     if count == 0 {
         return Ok(&[]);
     }
-    ensure(
-        !at.is_null() && at.is_aligned(),
-        format_args!("{what}: the pointer is null or not aligned"),
-    )?;
+    ensure(!at.is_null() && at.is_aligned(), || {
+        format!("{what}: the pointer is null or not aligned")
+    })?;
     // SAFETY: not null, aligned and not too large; the caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(at, count) })
 }
@@ -102,10 +101,9 @@ impl<'a> Batch<'a> {
         }
         let mut seen = HashSet::with_capacity(self.messages.len());
         for (i, nonce) in nonces().enumerate() {
-            ensure(
-                seen.insert(nonce),
-                format_args!("message {i}: its nonce is that of an earlier message"),
-            )?;
+            ensure(seen.insert(nonce), || {
+                format!("message {i}: its nonce is that of an earlier message")
+            })?;
         }
         Ok(())
     }
@@ -154,7 +152,7 @@ pub unsafe extern "C" fn tagmac_tag_many(
         // SAFETY: the header requires a key, and memory of those sizes.
         let (key, batch) = unsafe {
             let key = keyed(key)?;
-            let batch = Batch::new(&key, nonces, nonce_size, messages, count)?;
+            let batch = Batch::new(key, nonces, nonce_size, messages, count)?;
             (key, batch)
         };
         let size = key.tag_bytes();
@@ -203,21 +201,20 @@ pub unsafe extern "C" fn tagmac_verify_many(
         // SAFETY: the header requires a key, and memory of those sizes.
         let (key, batch, tags) = unsafe {
             let key = keyed(key)?;
-            let batch = Batch::new(&key, nonces, nonce_size, messages, count)?;
+            let batch = Batch::new(key, nonces, nonce_size, messages, count)?;
             (key, batch, bytes("the tags", tags, tags_size)?)
         };
         let (size, found) = (key.tag_bytes(), tags.len());
         let expected = size.saturating_mul(count);
-        ensure(
-            found == expected,
-            format_args!("expected {expected} bytes for {count} tags, found {found}"),
-        )?;
+        ensure(found == expected, || {
+            format!("expected {expected} bytes for {count} tags, found {found}")
+        })?;
         let mut right = Vec::with_capacity(count);
         // SAFETY: as above.
         unsafe {
             batch.each(|first, nonces, messages| {
                 let tags = tags[first * size..].chunks_exact(size);
-                right.extend(&verdicts_of(&key, nonces, messages, tags)[..messages.len()]);
+                right.extend(&verdicts_of(key, nonces, messages, tags)[..messages.len()]);
                 Ok(())
             })?;
         }

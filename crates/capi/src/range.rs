@@ -85,7 +85,7 @@ pub unsafe extern "C" fn tagmac_range_init(
             (range, keyed(key)?, named(object, version)?)
         };
         range.vacant()?;
-        let stream = PartStream::new(Arc::new(open_key(&key)), name, start, is_last != 0);
+        let stream = PartStream::new(Arc::new(open_key(key)), name, start, is_last != 0);
         range.put(Ranging { stream: stream.map_err(failed)?, sealed: None })
     })
 }
@@ -185,10 +185,10 @@ pub unsafe extern "C" fn tagmac_partial_check(
         let (key, bytes) = unsafe { (keyed(key)?, bytes("the partial", partial, partial_size)?) };
         tagmac_border::ensure(
             !covered.is_null() && covered.is_aligned(),
-            "covered: the pointer is null or not aligned",
+            || "covered: the pointer is null or not aligned",
         )?;
         let blob = Blob { name: "partial".into(), bytes };
-        let opened = partial::open(&open_key(&key), &blob).map_err(unusable)?;
+        let opened = partial::open(&open_key(key), &blob).map_err(unusable)?;
         let (start, end, is_last) = (opened.start, opened.end, opened.last.into());
         // SAFETY: not null and aligned; the header requires the memory.
         unsafe { covered.write(Covered { start, end, is_last, reserved: [0; 4] }) };
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn tagmac_combine(
         // SAFETY: as above.
         let room = unsafe { Room::new("the tag", tag, tag_size, key.tag_bytes()) }?;
         key.mac.algorithm().check_nonce(nonce.len())?;
-        let open_key = open_key(&key);
+        let open_key = open_key(key);
         open_key.parts()?;
         let blob = |(i, partial): (usize, &Bytes)| {
             // SAFETY: as above.

@@ -98,7 +98,7 @@ pub unsafe extern "C" fn tagmac_manifest_open(
         };
         manifest.vacant()?;
         let raw = RawKey::new(key.mac.algorithm(), Zeroizing::new(key.bytes().to_vec()))?;
-        let contents = Contents::open(&open_key(&key), &raw, path).map_err(failed)?;
+        let contents = Contents::open(&open_key(key), &raw, path).map_err(failed)?;
         manifest.put(Opened(Arc::new(contents)))
     })
 }
@@ -181,10 +181,9 @@ pub unsafe extern "C" fn tagmac_content_verify(
         };
         let content = &content.0;
         let leaf = content.leaf();
-        ensure(
-            start.is_multiple_of(leaf) && start < content.size().max(1),
-            format_args!("start: expected a multiple of {leaf} below the size, found {start}"),
-        )?;
+        ensure(start.is_multiple_of(leaf) && start < content.size().max(1), || {
+            format!("start: expected a multiple of {leaf} below the size, found {start}")
+        })?;
         leaves(content, start, data).map_err(failed)
     })
 }
@@ -265,7 +264,7 @@ pub unsafe extern "C" fn tagmac_file_read(
     read: *mut usize,
 ) -> c_int {
     status(|| {
-        ensure(!read.is_null(), "read is a null pointer")?;
+        ensure(!read.is_null(), || "read is a null pointer")?;
         // SAFETY: the header requires a file, and memory of that size.
         let file = unsafe {
             bytes("the buffer", out, size)?;

@@ -215,7 +215,7 @@ pub unsafe extern "C" fn tagmac_session_verify(
         with(session, |sending| {
             let Sending { session, tag_bytes } = sending;
             let (expected, found) = (*tag_bytes, tag.len());
-            ensure(found == expected, tagmac::Error::TagBytes { expected, found })?;
+            ensure(found == expected, || tagmac::Error::TagBytes { expected, found })?;
             session.mac().algorithm().check_nonce(nonce.len())?;
             let tag = Tag::new(tag, session.mac().tag_bits()).map_err(|_| mismatch())?;
             let checked = match grade {
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn tagmac_session_counts(
     status(|| {
         let rooms = [used, left, reserved];
         let null = rooms.iter().any(|room| room.is_null());
-        ensure(!null, "used, left or reserved is a null pointer")?;
+        ensure(!null, || "used, left or reserved is a null pointer")?;
         // SAFETY: the header requires a session.
         let Sending { session, .. } = &*unsafe { slot::<Sending, Session>(session) }?.read()?;
         let counts = [session.used(), session.left(), session.reserved()];

@@ -4,10 +4,14 @@
 //! A slot of zeros is empty. The check word detects memory that was never cleared and slots that
 //! were moved or copied. So the library follows only pointers that it stored itself. The lock turns
 //! use by two threads at the same time into an error.
+//!
+//! Calls that only use a key do not lock it: with the lock, each of two threads with one key took
+//! three times as long. So only a key must not be freed during such a call.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use tagmac_border::lock::{Lock, Locked};
 use tagmac_border::{Failure, ensure};
 
 /// Words of a slot. The structs of the header have the same number as a literal. One word is spare.
@@ -25,8 +29,7 @@ pub trait Held: Send + Sync {
 /// A slot for a `T`. It is in memory of the C program and is never constructed in Rust.
 #[repr(C)]
 pub struct Slot<T> {
-    /// 0: unlocked; `WRITE`: locked exclusively; otherwise the number of readers.
-    lock: AtomicUsize,
+    lock: Lock,
     check: AtomicUsize,
     value: AtomicPtr<T>,
     spare: AtomicUsize,
@@ -35,24 +38,10 @@ pub struct Slot<T> {
 const _: () = assert!(size_of::<Slot<u8>>() == WORDS * size_of::<usize>());
 const _: () = assert!(align_of::<Slot<u8>>() == align_of::<usize>());
 
-const WRITE: usize = usize::MAX;
-
-/// A shared or exclusive lock on a slot.
-struct Lock<'a>(&'a AtomicUsize, usize);
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        match self.1 {
-            WRITE => self.0.store(0, Ordering::Release),
-            _ => _ = self.0.fetch_sub(1, Ordering::Release),
-        }
-    }
-}
-
 /// A value locked for reading.
 pub struct Shared<'a, T> {
     value: &'a T,
-    _lock: Lock<'a>,
+    _lock: Locked<'a>,
 }
 
 impl<T> std::ops::Deref for Shared<'_, T> {
@@ -66,7 +55,7 @@ impl<T> std::ops::Deref for Shared<'_, T> {
 /// A slot locked exclusively.
 pub struct Alone<'a, T> {
     slot: &'a Slot<T>,
-    _lock: Lock<'a>,
+    _lock: Locked<'a>,
     _value: PhantomData<&'a mut T>,
 }
 
@@ -80,14 +69,14 @@ pub struct Alone<'a, T> {
 ///
 /// Unless null or not aligned, `at` points to four words that stay allocated during `'a`. Only this
 /// library writes to them during that time.
+#[inline]
 pub unsafe fn slot<'a, T: Held, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
     const { assert!(size_of::<C>() == size_of::<Slot<T>>()) };
-    ensure(!at.is_null(), format_args!("{} is a null pointer", T::NAME))?;
+    ensure(!at.is_null(), || format!("{} is a null pointer", T::NAME))?;
     let align = align_of::<Slot<T>>();
-    ensure(
-        at.addr().is_multiple_of(align),
-        format_args!("{} is not at a multiple of {align} bytes", T::NAME),
-    )?;
+    ensure(at.addr().is_multiple_of(align), || {
+        format!("{} is not at a multiple of {align} bytes", T::NAME)
+    })?;
     // SAFETY: not null and aligned; the caller guarantees the memory. Any bytes are valid atomics,
     // and atomics may be written through a shared reference.
     Ok(unsafe { &*at.cast() })
@@ -99,31 +88,35 @@ impl<T: Held> Slot<T> {
         T::MAGIC ^ std::ptr::from_ref(self).addr().rotate_left(13) ^ value.addr()
     }
 
-    /// Returns the address of the value, or null. The caller holds a lock.
+    /// Returns the address of the value, or null.
+    #[inline]
     fn value(&self) -> Result<*mut T, Failure> {
-        let value = self.value.load(Ordering::Relaxed);
+        let value = self.value.load(Ordering::Acquire);
         let check = self.check.load(Ordering::Relaxed);
         let expected = if value.is_null() { 0 } else { self.seal(value) };
-        ensure(
-            check == expected,
-            format_args!(
+        ensure(check == expected, || {
+            format!(
                 "{} was moved or copied, did not begin as zeros, or is an object of another type",
                 T::NAME
-            ),
-        )?;
+            )
+        })?;
         Ok(value)
     }
 
-    fn lock(&self, next: impl Fn(usize) -> Option<usize>) -> Result<Lock<'_>, Failure> {
-        let last = self.lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, &next);
-        match last.ok().and_then(next) {
-            Some(now) => Ok(Lock(&self.lock, now)),
-            None => Err(format_args!(
-                "{} is already in use by another thread or argument, or did not begin as zeros",
-                T::NAME
-            )
-            .into()),
-        }
+    /// Returns the value without a lock.
+    ///
+    /// # Errors
+    ///
+    /// If the slot is empty.
+    ///
+    /// # Safety
+    ///
+    /// No thread changes or frees the value as long as it is used.
+    #[inline]
+    pub unsafe fn get(&self) -> Result<&T, Failure> {
+        // SAFETY: either null, or the check word shows that `put` stored the value here. The caller
+        // guarantees that it stays.
+        unsafe { self.value()?.as_ref() }.ok_or_else(|| empty::<T>().into())
     }
 
     /// Locks the value for reading.
@@ -136,7 +129,7 @@ impl<T: Held> Slot<T> {
         if self.value.load(Ordering::Relaxed).is_null() {
             return Err(empty::<T>().into());
         }
-        let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
+        let lock = self.lock.shared().ok_or_else(in_use::<T>)?;
         let value = self.value()?;
         // SAFETY: either null, or the check word shows that `put` stored the value here. It stays
         // valid until `take`, which needs the lock.
@@ -150,14 +143,23 @@ impl<T: Held> Slot<T> {
     ///
     /// If the slot is locked.
     pub fn alone(&self) -> Result<Alone<'_, T>, Failure> {
-        let lock = self.lock(|now| (now == 0).then_some(WRITE))?;
+        let lock = self.lock.alone().ok_or_else(in_use::<T>)?;
         self.value()?;
         Ok(Alone { slot: self, _lock: lock, _value: PhantomData })
     }
 }
 
+#[cold]
 fn empty<T: Held>() -> String {
     format!("{} is empty: call its init function first", T::NAME)
+}
+
+#[cold]
+fn in_use<T: Held>() -> String {
+    format!(
+        "{} is already in use by another thread or argument, or did not begin as zeros",
+        T::NAME
+    )
 }
 
 impl<T: Held> Alone<'_, T> {
@@ -177,10 +179,9 @@ impl<T: Held> Alone<'_, T> {
     ///
     /// If the slot has a value.
     pub fn vacant(&self) -> Result<(), Failure> {
-        ensure(
-            self.slot.value()?.is_null(),
-            format_args!("{} is already initialised: free it first", T::NAME),
-        )
+        ensure(self.slot.value()?.is_null(), || {
+            format!("{} is already initialised: free it first", T::NAME)
+        })
     }
 
     /// Stores a value in an empty slot.
@@ -192,7 +193,8 @@ impl<T: Held> Alone<'_, T> {
         self.vacant()?;
         let value = Box::into_raw(Box::new(value));
         self.slot.check.store(self.slot.seal(value), Ordering::Relaxed);
-        self.slot.value.store(value, Ordering::Relaxed);
+        // Last, because `get` does not lock.
+        self.slot.value.store(value, Ordering::Release);
         Ok(())
     }
 
@@ -247,6 +249,8 @@ mod tests {
         assert!(at(&words).alone().expect("free").get().is_err());
         at(&words).alone().expect("free").put("it".into()).expect("empty");
         assert_eq!(**at(&words).read().expect("a value"), *"it");
+        // SAFETY: one thread uses it.
+        assert_eq!(unsafe { at(&words).get() }.expect("a value"), "it");
         assert!(at(&words).alone().expect("free").put("more".into()).is_err());
         assert_eq!(
             at(&words).alone().expect("free").take().expect("a slot"),
@@ -260,6 +264,8 @@ mod tests {
         // A static without interior mutability is in read-only memory.
         static EMPTY: Words = [0; WORDS];
         assert!(at(&EMPTY).read().is_err());
+        // SAFETY: nothing changes it.
+        assert!(unsafe { at(&EMPTY).get() }.is_err());
     }
 
     #[test]
@@ -272,6 +278,8 @@ mod tests {
         });
         assert_ne!(copy, [0; WORDS]);
         assert!(at(&copy).read().is_err() && at(&copy).alone().is_err());
+        // SAFETY: one thread uses it.
+        assert!(unsafe { at(&copy).get() }.is_err());
         for garbage in [[1; WORDS], [usize::MAX; WORDS], [0, 5, 0, 0], [0, 0, 5, 0], [3, 0, 0, 0]] {
             assert!(at(&garbage).read().is_err(), "{garbage:?}");
             let held = at(&garbage).alone();

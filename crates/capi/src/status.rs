@@ -156,8 +156,8 @@ impl Output {
         room: usize,
         size: *mut usize,
     ) -> Result<Output, Failure> {
-        ensure(!size.is_null(), format_args!("the size of {what} is a null pointer"))?;
-        ensure(room == 0 || !at.is_null(), format_args!("{what} is a null pointer"))?;
+        ensure(!size.is_null(), || format!("the size of {what} is a null pointer"))?;
+        ensure(room == 0 || !at.is_null(), || format!("{what} is a null pointer"))?;
         Ok(Output { what, at, room, size })
     }
 

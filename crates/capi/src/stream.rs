@@ -49,7 +49,7 @@ impl Nonce {
             return Ok(());
         }
         // Relaxed: the flag guards no other memory.
-        ensure(!self.used.swap(true, Ordering::Relaxed), Error::NonceReused)
+        ensure(!self.used.swap(true, Ordering::Relaxed), || Error::NonceReused)
     }
 
     /// Checks that the nonce of a next message differs. A nonce that was only verified may return.
@@ -63,14 +63,13 @@ impl Nonce {
             return Ok(());
         }
         let (before, found) = (bytes.len(), next.len());
-        ensure(
-            before == found,
-            format_args!(
+        ensure(before == found, || {
+            format!(
                 "expected a nonce of {before} bytes like the previous one, found {found}: \
                  nonces of different lengths can produce the same tags"
-            ),
-        )?;
-        ensure(next != bytes, Error::NonceReused)
+            )
+        })?;
+        ensure(next != bytes, || Error::NonceReused)
     }
 }
 

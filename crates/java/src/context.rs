@@ -25,7 +25,7 @@ pub struct Context {
 }
 
 impl Context {
-    fn keyed(&self) -> Result<&Keyed, Thrown> {
+    pub fn keyed(&self) -> Result<&Keyed, Thrown> {
         self.keyed.as_ref().ok_or_else(|| Thrown::state("the Mac is not initialised"))
     }
 

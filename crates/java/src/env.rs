@@ -1,5 +1,5 @@
 //! Calls of JNI: arrays, direct buffers and exceptions. Other files have no `unsafe` except at their
-//! entry points.
+//! entry points, and for memory that Java shares without JNI: `scratch` and `foreign`.
 //!
 //! Other threads of Java may change an array or a buffer while a MAC reads it; the result is then
 //! not the tag of any message. Numbers that become lengths are copied first.

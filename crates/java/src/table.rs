@@ -152,6 +152,14 @@ impl<T> Table<T> {
         Ok(Shared(slot))
     }
 
+    /// Locks a value for reading; `None` if it was freed, or another thread changes it or waits to.
+    #[inline]
+    pub fn try_read(&self, handle: i64) -> Option<Shared<'_, T>> {
+        let (slot, generation) = self.find(handle)?;
+        let slot = slot.try_read().ok()?;
+        (slot.generation == generation && slot.value.is_some()).then_some(Shared(slot))
+    }
+
     /// Locks a value.
     ///
     /// # Errors
@@ -198,8 +206,13 @@ mod tests {
         assert_eq!(*table.read(one).expect("a value"), 1);
         *table.write(one).expect("a value") += 1;
         assert_eq!(*table.read(one).expect("a value"), 2);
+        let locked = table.write(one).expect("a value");
+        assert!(table.try_read(one).is_none());
+        drop(locked);
+        assert_eq!(table.try_read(one).as_deref(), Some(&2));
         table.remove(one);
         table.remove(one);
+        assert!(table.try_read(one).is_none());
         assert!(table.read(one).is_err() && table.write(one).is_err());
         let two = table.insert(2).expect("room");
         assert_eq!(two as u32, one as u32, "the slot is used again");
@@ -226,6 +239,7 @@ mod tests {
         let more = handles.iter().flat_map(|at| [at ^ 1 << 32, at + (4 << 32), at | 1 << 63]);
         for forged in [0, 1, -1, i64::MIN, i64::MAX, 1000, 4 << 32 | 5000].into_iter().chain(more) {
             assert!(table.read(forged).is_err(), "{forged:x}");
+            assert!(table.try_read(forged).is_none(), "{forged:x}");
             table.remove(forged);
         }
         assert!(other.read(handles[0]).is_err());

@@ -137,7 +137,7 @@ impl Context {
         // nonce that is new.
         ensure(
             key.is_some() || !takes_nonce || self.nonce.is_some(),
-            "no new nonce is set: pass one as the parameter iv",
+            || "no new nonce is set: pass one as the parameter iv",
         )?;
         self.message = Message::Open;
         Ok(())
@@ -192,7 +192,7 @@ impl Context {
         if let Message::Short(Some(nonce)) | Message::Long(_, Some(nonce)) = &message {
             ensure(
                 !nonce.spent.swap(true, Ordering::Relaxed),
-                "the nonce is used: a duplicate of this context made a tag under it",
+                || "the nonce is used: a duplicate of this context made a tag under it",
             )?;
         }
         let tag = match message {
@@ -242,7 +242,7 @@ impl Context {
             let ours = matches!(param.name(), "key" | "iv" | "size" | "cipher");
             ensure(
                 !ours || !matches!(self.message, Message::Short(_) | Message::Long(..)),
-                format_args!("'{}' cannot change during a message", param.name()),
+                || format!("'{}' cannot change during a message", param.name()),
             )?;
             match param.name() {
                 "key" => self.set_key(param.octets()?)?,
@@ -250,7 +250,7 @@ impl Context {
                 "size" => self.set_size(param.number()?)?,
                 "cipher" => self.set_cipher(param.text()?)?,
                 // EVP_MAC_finalXOF() does not tell its caller how much of the buffer was filled.
-                "xof" => ensure(param.number()? == 0, "xof: tags have a fixed length")?,
+                "xof" => ensure(param.number()? == 0, || "xof: tags have a fixed length")?,
                 _ => {}
             }
         }
@@ -273,7 +273,7 @@ impl Context {
         match self.algorithm {
             Some(algorithm) => algorithm.check_tag_bits(8 * size)?,
             // The algorithm checks it once it is chosen.
-            None => ensure(size > 0, Error::TagBytes { expected: 1, found: 0 })?,
+            None => ensure(size > 0, || Error::TagBytes { expected: 1, found: 0 })?,
         }
         self.size = Some(size);
         self.mac = None;

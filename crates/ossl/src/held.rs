@@ -4,9 +4,11 @@
 //! for every function with a `const` argument, such as EVP_MAC_CTX_dup. A call that changes a value
 //! must be the only one; otherwise it is refused. No call waits for another.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::{RwLock, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use tagmac_border::lock::Lock;
 use tagmac_border::{Failure, FailureKind, guard};
 
 use crate::core::Core;
@@ -14,7 +16,10 @@ use crate::core::Core;
 /// A value that a pointer of OpenSSL refers to.
 pub struct Held<T> {
     core: Core,
-    value: RwLock<T>,
+    lock: Lock,
+    /// During a change, and after a panic in one.
+    half_changed: AtomicBool,
+    value: UnsafeCell<T>,
 }
 
 impl<T: Send + Sync> Held<T> {
@@ -33,7 +38,38 @@ impl<T: Send + Sync> Held<T> {
     }
 
     fn pointer(core: Core, value: T) -> *mut c_void {
-        Box::into_raw(Box::new(Held { core, value: RwLock::new(value) })).cast()
+        let (lock, half_changed) = (Lock::default(), AtomicBool::new(false));
+        Box::into_raw(Box::new(Held { core, lock, half_changed, value: value.into() })).cast()
+    }
+
+    fn try_change(&self, body: impl FnOnce(&mut T) -> Result<(), Failure>) -> Result<(), Failure> {
+        guard(|| {
+            let _locked = self.lock.alone().ok_or_else(in_use)?;
+            self.check()?;
+            self.half_changed.store(true, Ordering::Relaxed);
+            // SAFETY: no other thread has the lock.
+            let done = body(unsafe { &mut *self.value.get() });
+            self.half_changed.store(false, Ordering::Relaxed);
+            done
+        })
+    }
+
+    fn try_read(&self, body: impl FnOnce(&T) -> Result<(), Failure>) -> Result<(), Failure> {
+        guard(|| {
+            let _locked = self.lock.shared().ok_or_else(in_use)?;
+            self.check()?;
+            // SAFETY: all threads with the lock only read.
+            body(unsafe { &*self.value.get() })
+        })
+    }
+
+    /// Refuses a value that a panic left half changed. The caller has the lock.
+    fn check(&self) -> Result<(), Failure> {
+        if self.half_changed.load(Ordering::Relaxed) {
+            let line = "internal error: an earlier call on this context panicked";
+            return Err(Failure::from(line).of(FailureKind::Internal));
+        }
+        Ok(())
     }
 
     /// Runs a call that changes the value. Returns 1, or 0 with an error on the queue.
@@ -48,8 +84,7 @@ impl<T: Send + Sync> Held<T> {
     ) -> c_int {
         // SAFETY: guaranteed by the caller.
         let Some(held) = (unsafe { held.cast::<Held<T>>().as_ref() }) else { return 0 };
-        let done = guard(|| body(&mut *held.value.try_write().map_err(refused)?));
-        held.core.answer(name, done)
+        held.core.answer(name, held.try_change(body))
     }
 
     /// Runs a call that only reads the value. Returns 1, or 0 with an error on the queue.
@@ -64,8 +99,7 @@ impl<T: Send + Sync> Held<T> {
     ) -> c_int {
         // SAFETY: guaranteed by the caller.
         let Some(held) = (unsafe { held.cast::<Held<T>>().as_ref() }) else { return 0 };
-        let done = guard(|| body(&*held.value.try_read().map_err(refused)?));
-        held.core.answer(name, done)
+        held.core.answer(name, held.try_read(body))
     }
 
     /// Runs a call that only reads the value and returns a pointer to a new value.
@@ -118,15 +152,9 @@ impl<T: Send + Sync> Held<T> {
     }
 }
 
-/// The reason that a call cannot use the value.
-fn refused<G>(error: TryLockError<G>) -> Failure {
-    match error {
-        TryLockError::WouldBlock => "the context is in use by another thread".into(),
-        TryLockError::Poisoned(_) => {
-            Failure::from("internal error: an earlier call on this context panicked")
-                .of(FailureKind::Internal)
-        }
-    }
+#[cold]
+fn in_use() -> Failure {
+    "the context is in use by another thread".into()
 }
 
 #[cfg(test)]
@@ -234,14 +262,15 @@ pub mod tests {
 
     #[test]
     fn a_panic_that_changes_a_value_is_the_end_of_it() {
-        let held = RwLock::new(7);
+        let held = Held::pointer(core(), 7).cast::<Held<i32>>();
+        // SAFETY: made above, and freed below.
+        let value = unsafe { &*held };
         let line = |found: Result<(), Failure>| found.unwrap_err().into_line();
-        let panicked = guard(|| {
-            let _value = held.try_write().map_err(refused)?;
-            panic!("at work")
-        });
-        assert_eq!(line(panicked), "internal error: at work");
-        let after = held.try_read().map(drop).map_err(refused);
-        assert_eq!(line(after), "internal error: an earlier call on this context panicked");
+        assert_eq!(line(value.try_change(|_| panic!("at work"))), "internal error: at work");
+        let after = "internal error: an earlier call on this context panicked";
+        assert_eq!(line(value.try_read(|_| Ok(()))), after);
+        assert_eq!(line(value.try_change(|_| Ok(()))), after);
+        // SAFETY: not used again.
+        unsafe { Held::<i32>::free(held.cast()) };
     }
 }

@@ -71,7 +71,7 @@ unsafe extern "C" fn update(held: *mut c_void, data: *const u8, size: usize) -> 
 ///
 /// `tag_size` is null or an output of OpenSSL.
 pub unsafe fn put_size(context: &Context, tag_size: *mut usize) -> Result<(), Failure> {
-    ensure(!tag_size.is_null(), "the pointer for the tag's size is null")?;
+    ensure(!tag_size.is_null(), || "the pointer for the tag's size is null")?;
     // SAFETY: not null; guaranteed by the caller.
     unsafe { *tag_size = context.size() };
     Ok(())
@@ -89,11 +89,10 @@ pub unsafe fn put(
     room: usize,
 ) -> Result<(), Failure> {
     let size = context.size();
-    ensure(!tag_size.is_null(), "the pointer for the tag's size is null")?;
-    ensure(
-        room >= size,
-        format_args!("expected a buffer of {size} bytes or more for the tag, found {room}"),
-    )?;
+    ensure(!tag_size.is_null(), || "the pointer for the tag's size is null")?;
+    ensure(room >= size, || {
+        format!("expected a buffer of {size} bytes or more for the tag, found {room}")
+    })?;
     // SAFETY: guaranteed by the caller.
     let room = unsafe { Room::new("the tag", tag, size, size) }?;
     context.finish(|tag| room.fill(tag))?;

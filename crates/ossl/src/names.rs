@@ -34,12 +34,9 @@ pub fn ensure_any(
     longest: impl Fn(Algorithm) -> usize,
 ) -> Result<(), Failure> {
     let most = Algorithm::all().map(longest).max().unwrap_or(0);
-    ensure(
-        found <= most,
-        format_args!(
-            "expected {what} of at most {most} bytes, the limit of all MACs, found {found}"
-        ),
-    )
+    ensure(found <= most, || {
+        format!("expected {what} of at most {most} bytes, the limit of all MACs, found {found}")
+    })
 }
 
 /// Splits a name into family, cipher and counter: `LIGHTMAC`, `AES128`, `-S32`.

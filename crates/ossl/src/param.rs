@@ -148,7 +148,7 @@ impl Param {
     ///
     /// If it has another type or is not UTF-8.
     pub fn text(&self) -> Result<&str, Failure> {
-        ensure_kind(self.kind == TEXT, || self.wrong("text"))?;
+        ensure(self.kind == TEXT, || self.wrong("text"))?;
         let data = self.data()?;
         let end = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
         std::str::from_utf8(&data[..end]).map_err(|_| self.wrong("text"))
@@ -160,7 +160,7 @@ impl Param {
     ///
     /// If it has another type, is negative, or does not fit into a `u64`.
     pub fn number(&self) -> Result<u64, Failure> {
-        ensure_kind(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
+        ensure(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
         let data = self.data()?;
         // Byte `i`, counted from the lowest.
         let byte = |i: usize| {
@@ -169,10 +169,9 @@ impl Param {
         let top = data.len().checked_sub(1).and_then(byte);
         let negative = self.kind == INTEGER && top.is_some_and(|&top| top >= 0x80);
         let long = (8..data.len()).any(|i| byte(i) != Some(&0));
-        ensure(
-            !negative && !long && top.is_some(),
-            format_args!("the parameter '{}' must be from 0 to 2^64 - 1", self.name()),
-        )?;
+        ensure(!negative && !long && top.is_some(), || {
+            format!("the parameter '{}' must be from 0 to 2^64 - 1", self.name())
+        })?;
         Ok(u64::from_le_bytes(std::array::from_fn(|i| byte(i).copied().unwrap_or(0))))
     }
 
@@ -182,7 +181,7 @@ impl Param {
     ///
     /// If the value does not have 4 or 8 bytes, or the number is too large for it.
     pub fn set_number(&mut self, number: usize) -> Result<(), Failure> {
-        ensure_kind(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
+        ensure(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
         let number = number as u64;
         if self.data.is_null() {
             self.return_size = size_of_val(&number);
@@ -206,7 +205,7 @@ impl Param {
     ///
     /// If it has another type.
     pub fn set_text(&mut self, text: &'static CStr) -> Result<(), Failure> {
-        ensure_kind(self.kind == TEXT_POINTER, || self.wrong("a pointer to text"))?;
+        ensure(self.kind == TEXT_POINTER, || self.wrong("a pointer to text"))?;
         self.return_size = text.count_bytes();
         if !self.data.is_null() {
             // SAFETY: for this type the data is a pointer to a string.
@@ -214,10 +213,6 @@ impl Param {
         }
         Ok(())
     }
-}
-
-fn ensure_kind(right: bool, wrong: impl FnOnce() -> Failure) -> Result<(), Failure> {
-    if right { Ok(()) } else { Err(wrong()) }
 }
 
 /// Makes a parameter with bytes.

@@ -52,10 +52,9 @@ unsafe extern "C" fn init(
             if !digest.is_null() {
                 // A signature needs a digest; a MAC does not.
                 let name = text("the digest's name", digest)?;
-                ensure(
-                    name.is_empty(),
-                    format_args!("the digest must be empty, found {}", Quoted(name)),
-                )?;
+                ensure(name.is_empty(), || {
+                    format!("the digest must be empty, found {}", Quoted(name))
+                })?;
             }
             let Some(shared) = Shared::at(key) else {
                 return begun(signer)?.init(None, each(params));

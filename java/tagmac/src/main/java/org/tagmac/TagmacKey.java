@@ -165,6 +165,17 @@ public final class TagmacKey implements AutoCloseable {
     public byte[] tag(byte[] nonce, byte[] message, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, message.length);
         byte[] tag = new byte[tagBytes()];
+        try {
+            if (!Foreign.keyTag(handle.get(), nonce, message, offset, length, tag)) {
+                tagByJni(nonce, message, offset, length, tag);
+            }
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+        return tag;
+    }
+
+    private void tagByJni(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
         try (Scratch scratch = Scratch.with(nonce, message, offset, length)) {
             if (scratch != null) {
                 Native.keyTagScratch(handle.get(), scratch.index, nonce.length, length);
@@ -172,10 +183,7 @@ public final class TagmacKey implements AutoCloseable {
             } else {
                 Native.keyTag(handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag);
             }
-        } finally {
-            Reference.reachabilityFence(this);
         }
-        return tag;
     }
 
     /** Returns the tag of the remaining bytes of a buffer, and leaves its position as it was. */
@@ -242,6 +250,15 @@ public final class TagmacKey implements AutoCloseable {
     /** As {@link #matches(byte[], byte[], byte[])}, for a range of an array. */
     public boolean matches(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
         Objects.checkFromIndexSize(offset, length, message.length);
+        try {
+            int right = Foreign.keyMatches(handle.get(), nonce, message, offset, length, tag);
+            return right < 0 ? matchesByJni(nonce, message, offset, length, tag) : right == 1;
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private boolean matchesByJni(byte[] nonce, byte[] message, int offset, int length, byte[] tag) {
         try (Scratch scratch = Scratch.with(nonce, message, offset, length)) {
             if (scratch != null && scratch.put(tag)) {
                 return Native.keyMatchesScratch(
@@ -249,8 +266,6 @@ public final class TagmacKey implements AutoCloseable {
             }
             return Native.keyMatches(
                     handle.get(), Bytes.nullIfEmpty(nonce), message, offset, length, tag, tag.length);
-        } finally {
-            Reference.reachabilityFence(this);
         }
     }
 

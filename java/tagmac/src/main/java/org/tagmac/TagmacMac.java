@@ -227,14 +227,11 @@ final class TagmacMac extends MacSpi implements Cloneable {
             checkReady();
         }
         byte[] tag = new byte[(tagBits + 7) / 8];
-        try (Scratch scratch = streaming ? null : Scratch.with(nonce, buffer(), 0, buffered)) {
+        try {
             if (streaming) {
                 Native.contextFinish(handle.get(), tag);
-            } else if (scratch != null) {
-                Native.contextTagScratch(handle.get(), scratch.index, nonce.length, buffered);
-                scratch.get(tag);
-            } else {
-                Native.contextTag(handle.get(), Bytes.nullIfEmpty(nonce), buffer(), 0, buffered, tag);
+            } else if (!Foreign.contextTag(handle.get(), nonce, buffer(), 0, buffered, tag)) {
+                tagByJni(tag);
             }
         } finally {
             buffered = 0;
@@ -244,8 +241,26 @@ final class TagmacMac extends MacSpi implements Cloneable {
         return tag;
     }
 
+    private void tagByJni(byte[] tag) {
+        try (Scratch scratch = Scratch.with(nonce, buffer, 0, buffered)) {
+            if (scratch != null) {
+                Native.contextTagScratch(handle.get(), scratch.index, nonce.length, buffered);
+                scratch.get(tag);
+            } else {
+                Native.contextTag(handle.get(), Bytes.nullIfEmpty(nonce), buffer, 0, buffered, tag);
+            }
+        }
+    }
+
+    /** {@code Mac.doFinal} calls this after each message, and then it needs no lock. */
     @Override
-    protected synchronized void engineReset() {
+    protected void engineReset() {
+        if (buffered > 0 || streaming) {
+            dropMessage();
+        }
+    }
+
+    private synchronized void dropMessage() {
         if (streaming) {
             try {
                 Native.contextReset(handle.get());

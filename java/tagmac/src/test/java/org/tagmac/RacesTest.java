@@ -42,10 +42,11 @@ final class RacesTest {
     /** Each tag is right or refused, whenever another thread closes the key. */
     @Test
     void keysCloseDuringCalls() throws Exception {
-        byte[] message = new byte[5000];
-        byte[] expected;
+        byte[][] messages = {new byte[100], new byte[5000]};
+        byte[][] expected = new byte[2][];
         try (TagmacKey key = new TagmacKey(new byte[16])) {
-            expected = key.tag(message);
+            expected[0] = key.tag(messages[0]);
+            expected[1] = key.tag(messages[1]);
         }
         for (int round = 0; round < 200; round++) {
             TagmacKey key = new TagmacKey(new byte[16]);
@@ -57,7 +58,7 @@ final class RacesTest {
                                 if (turn.incrementAndGet() == 30) {
                                     key.close();
                                 }
-                                assertArrayEquals(expected, key.tag(message));
+                                assertArrayEquals(expected[i % 2], key.tag(messages[i % 2]));
                             }
                         } catch (IllegalStateException closed) {
                             assertTrue(turn.get() >= 30, closed.getMessage());
