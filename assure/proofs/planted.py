@@ -128,8 +128,8 @@ PLANTED = {
     "tag-length": (
         "tag.rs",
         "<impl PartialEq for Tag>::eq",
-        "words.fold(self.bits as u64 ^ other.bits as u64,",
-        "words.fold(0,",
+        "opaque_word(differ) | (self.bits ^ other.bits) as u64 == 0",
+        "opaque_word(differ) == 0",
     ),
     "pad-place": ("algo/umac/pad.rs", "pad_of", "(!1, !3)", "(!1, !1)"),
 }
