@@ -111,7 +111,7 @@ impl<T: Held> Slot<T> {
     ///
     /// # Safety
     ///
-    /// No thread changes or frees the value as long as it is used.
+    /// No thread changes or frees the value while the caller uses it.
     #[inline]
     pub unsafe fn get(&self) -> Result<&T, Failure> {
         // SAFETY: either null, or the check word shows that `put` stored the value here. The caller

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac_border::lock::Lock;
-use tagmac_border::{Failure, FailureKind, guard};
+use tagmac_border::{Failure, FailureKind, ensure, guard};
 
 use crate::core::Core;
 
@@ -65,11 +65,10 @@ impl<T: Send + Sync> Held<T> {
 
     /// Refuses a value that a panic left half changed. The caller has the lock.
     fn check(&self) -> Result<(), Failure> {
-        if self.half_changed.load(Ordering::Relaxed) {
+        ensure(!self.half_changed.load(Ordering::Relaxed), || {
             let line = "internal error: an earlier call on this context panicked";
-            return Err(Failure::from(line).of(FailureKind::Internal));
-        }
-        Ok(())
+            Failure::from(line).of(FailureKind::Internal)
+        })
     }
 
     /// Runs a call that changes the value. Returns 1, or 0 with an error on the queue.
