@@ -1,12 +1,62 @@
-//! Measures the core's clock, in the same run as everything else.
+//! Measures the core's clock, and whether another program slows the core down, in the same run as
+//! everything else.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Multiplications in the chain; each waits for the previous one.
 const CHAIN: u32 = 60_000;
 /// Cycles of a 64-bit multiplication: 3 on every x86-64 since 2008, 3 or 4 on aarch64.
 const CYCLES: f64 = 3.0;
+
+/// A core, next to the samples that are taken on it.
+pub trait Core {
+    /// Returns core cycles per nanosecond.
+    fn clock(&mut self) -> f64;
+
+    /// Returns the nanoseconds of a fixed piece of work. Unlike the chain of the clock it fills the
+    /// core, so it takes longer while a neighbour uses the core's other hardware thread. A virtual
+    /// machine sees nothing else of that.
+    fn work(&mut self) -> f64;
+
+    /// Returns the lowest of `cycles` and of all earlier calls, for [`Core::work`] on an undisturbed
+    /// core.
+    fn lowest(&mut self, cycles: f64) -> f64;
+}
+
+/// The core that runs this.
+pub struct ThisCore;
+
+impl Core for ThisCore {
+    fn clock(&mut self) -> f64 {
+        cycles_per_ns()
+    }
+
+    fn work(&mut self) -> f64 {
+        const HASHES: usize = 200;
+        let message = [7; 64];
+        // The first run finds the caches as a sample left them.
+        let runs = (0..2).map(|_| {
+            let start = Instant::now();
+            for _ in 0..HASHES {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(black_box(&message));
+                black_box(hasher.finish());
+            }
+            start.elapsed().as_secs_f64() * 1e9
+        });
+        runs.fold(f64::MAX, f64::min)
+    }
+
+    fn lowest(&mut self, cycles: f64) -> f64 {
+        /// Bits of positive numbers, which have the order of the numbers.
+        static LOWEST: AtomicU64 = AtomicU64::new(u64::MAX >> 1);
+        let before = LOWEST.fetch_min(cycles.to_bits(), Ordering::Relaxed);
+        cycles.min(f64::from_bits(before))
+    }
+}
 
 /// Returns core cycles per nanosecond, from a chain of dependent multiplications. Takes the best of
 /// several tries, because a disturbance can only slow a try down.

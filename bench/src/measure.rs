@@ -2,14 +2,15 @@
 //!
 //! The machine may be shared and its clock may drift. Contenders therefore take turns within each
 //! round, and each round also measures the clock. Figures are medians of rounds in core cycles,
-//! with quartiles. A sample during which another program had the core is repeated. A figure whose
-//! quartiles are far apart is shown with a flag.
+//! with quartiles. A sample during which another program had the core is repeated. So is one next to
+//! which fixed work took longer than it does on an undisturbed core. A figure whose quartiles are
+//! far apart is shown with a flag.
 
 use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
-use crate::clock::cycles_per_ns;
+use crate::clock::{Core, ThisCore};
 
 /// The distance of the quartiles, as a share of the median, above which a figure is noisy.
 const QUIET: f64 = 0.06;
@@ -27,6 +28,10 @@ pub struct Effort {
 
 /// The minimum of rounds for a figure, however long they take.
 pub const MIN_ROUNDS: usize = 5;
+/// On an undisturbed core fixed work takes at most this many times its shortest time.
+const UNDISTURBED: f64 = 1.1;
+/// Rounds for disturbed samples: at most this many times those of an undisturbed core.
+const AGAIN: usize = 4;
 
 /// A figure: core cycles of one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,25 +71,74 @@ pub fn turns(
     jobs: usize,
     time: &mut dyn FnMut(usize, usize) -> f64,
 ) -> Vec<Figure> {
+    turns_on(&mut ThisCore, effort, jobs, time)
+}
+
+fn turns_on(
+    core: &mut dyn Core,
+    effort: Effort,
+    jobs: usize,
+    time: &mut dyn FnMut(usize, usize) -> f64,
+) -> Vec<Figure> {
     let start = Instant::now();
     let plans: Vec<Plan> = (0..jobs).map(|at| Plan::new(effort, |calls| time(at, calls))).collect();
-    let mut samples = vec![Vec::new(); jobs];
+    let mut samples = vec![Samples::default(); jobs];
     let rounds = plans.iter().map(|plan| plan.rounds).max().unwrap_or(0);
-    for round in 0..rounds {
+    for round in 0..AGAIN * rounds {
         if round >= MIN_ROUNDS && start.elapsed() >= effort.limit {
             break;
         }
-        let clock = cycles_per_ns();
+        let clock = core.clock();
+        let mut before = core.work();
         for turn in 0..jobs {
             // Rotate the order, so that no job always follows the same one.
             let at = (turn + round) % jobs;
-            if round < plans[at].rounds {
+            if samples[at].undisturbed() < plans[at].rounds {
                 let ns = time(at, plans[at].calls);
-                samples[at].push(clock * ns / plans[at].calls as f64);
+                let after = core.work();
+                let work = clock * before.max(after);
+                samples[at].all.push((clock * ns / plans[at].calls as f64, work));
+                samples[at].lowest = core.lowest(work);
+                before = after;
             }
         }
+        let is_done = |(samples, plan): (&Samples, &Plan)| samples.undisturbed() >= plan.rounds;
+        if samples.iter().zip(&plans).all(is_done) {
+            break;
+        }
     }
-    samples.into_iter().map(Figure::of).collect()
+    samples.into_iter().map(Samples::figure).collect()
+}
+
+/// The samples of a job.
+#[derive(Clone, Default)]
+struct Samples {
+    /// The cycles of a call, and of the fixed work next to it.
+    all: Vec<(f64, f64)>,
+    /// The lowest cycles of the fixed work so far, in this run of the program.
+    lowest: f64,
+}
+
+impl Samples {
+    /// Returns the number of samples that nothing disturbed.
+    fn undisturbed(&self) -> usize {
+        self.all.iter().filter(|(_, work)| *work <= UNDISTURBED * self.lowest).count()
+    }
+
+    /// Returns the figure of the undisturbed samples, or of the least disturbed ones if there are
+    /// too few. Only the fixed work decides which samples count, the same for all jobs.
+    fn figure(mut self) -> Figure {
+        let count = self.undisturbed().max(MIN_ROUNDS).min(self.all.len());
+        self.all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        self.all.truncate(count);
+        let mut figure = Figure::of(self.all.iter().map(|(cycles, _)| *cycles).collect());
+        let slow_down = self.all[count / 2].1 / self.lowest;
+        if slow_down > UNDISTURBED {
+            // Without the disturbance a call might take this long.
+            figure.low = figure.low.min(figure.median / slow_down);
+        }
+        figure
+    }
 }
 
 /// Returns the nanoseconds of `calls` calls, uninterrupted if possible.
@@ -157,29 +211,75 @@ mod tests {
 
     const EFFORT: Effort = Effort { rounds: 21, sample_ns: 1e5, limit: Duration::MAX };
 
+    /// A core that a neighbour leaves alone in one of `every` rounds.
+    struct Shared {
+        every: usize,
+        round: usize,
+    }
+
+    impl Core for Shared {
+        fn clock(&mut self) -> f64 {
+            self.round += 1;
+            1.0
+        }
+
+        fn work(&mut self) -> f64 {
+            if self.round.is_multiple_of(self.every) { 1e4 } else { 1.5e4 }
+        }
+
+        fn lowest(&mut self, _work: f64) -> f64 {
+            1e4
+        }
+    }
+
+    const ALONE: Shared = Shared { every: 1, round: 0 };
+
     #[test]
     fn figures_are_in_the_order_of_the_jobs() {
-        let figures = turns(EFFORT, 3, &mut |at, calls| [5.0, 700.0, 30.0][at] * calls as f64);
-        let ratio = |a: usize, b: usize| figures[a].median / figures[b].median;
-        // The clock is measured again in each round, and may drift.
-        assert!(ratio(1, 2) > 2.0 && ratio(2, 0) > 2.0, "{figures:?}");
+        let mut time = |at, calls| [5.0, 700.0, 30.0][at] * calls as f64;
+        let figures = turns_on(&mut { ALONE }, EFFORT, 3, &mut time);
+        let medians: Vec<f64> = figures.iter().map(|figure| figure.median).collect();
+        assert_eq!(medians, [5.0, 700.0, 30.0]);
+    }
+
+    /// Returns the rounds that are made on a core.
+    fn rounds(mut core: Shared, limit: Duration) -> usize {
+        let mut turns_of = Vec::new();
+        turns_on(&mut core, Effort { limit, ..EFFORT }, 3, &mut |at, calls| {
+            turns_of.push(at);
+            1e3 * calls as f64
+        });
+        // Planning comes first, job by job. Then each round gives one turn to each job, and begins
+        // with another job than the last one of the previous round.
+        turns_of.dedup();
+        turns_of.len() / 3 - 1
     }
 
     #[test]
     fn no_time_gives_the_fewest_rounds() {
-        let rounds = |limit| {
-            let mut turns_of = Vec::new();
-            turns(Effort { limit, ..EFFORT }, 3, &mut |at, calls| {
-                turns_of.push(at);
-                1e3 * calls as f64
-            });
-            // Planning comes first, job by job. Then each round gives one turn to each job, and
-            // begins with another job than the last one of the previous round.
-            turns_of.dedup();
-            turns_of.len() / 3 - 1
-        };
-        assert_eq!(rounds(Duration::MAX), EFFORT.rounds);
-        assert_eq!(rounds(Duration::ZERO), MIN_ROUNDS);
+        assert_eq!(rounds(ALONE, Duration::MAX), EFFORT.rounds);
+        assert_eq!(rounds(ALONE, Duration::ZERO), MIN_ROUNDS);
+    }
+
+    #[test]
+    fn disturbed_rounds_are_repeated() {
+        let shared = |every| Shared { every, round: 0 };
+        assert_eq!(rounds(shared(3), Duration::MAX), 3 * EFFORT.rounds);
+        assert_eq!(rounds(shared(10), Duration::MAX), AGAIN * EFFORT.rounds);
+        assert_eq!(rounds(shared(10), Duration::ZERO), MIN_ROUNDS);
+    }
+
+    #[test]
+    fn disturbed_samples_do_not_count() {
+        let mut samples = Samples { all: vec![(10.0, 105.0); 6], lowest: 100.0 };
+        samples.all.extend([(17.0, 150.0); 20]);
+        assert_eq!(samples.clone().figure().high, 10.0);
+        // The five least disturbed ones.
+        samples.all.drain(..4);
+        samples.all.push((13.0, 125.0));
+        assert_eq!(samples.figure(), Figure { median: 13.0, low: 10.0, high: 17.0 });
+        let samples = Samples { all: vec![(15.0, 150.0); 9], lowest: 100.0 };
+        assert_eq!(samples.figure(), Figure { median: 15.0, low: 10.0, high: 15.0 });
     }
 
     #[test]
