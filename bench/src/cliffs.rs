@@ -2,10 +2,11 @@
 //!
 //! A table of medians hides them. Each engine is called at every length up to [`EVERY`], and around
 //! [`BEYOND`]. Disturbances only add time, so each length counts with its quickest sample of some
-//! rounds. A step that looks like a cliff is measured again, both lengths in turns.
+//! rounds. A step that looks like a cliff is measured again, both lengths in turns, as a figure of a
+//! record is.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -13,6 +14,7 @@ use crate::clock::cycles_per_ns;
 use crate::engine::{Engine, Role};
 use crate::failure::Failure;
 use crate::harness::Harness;
+use crate::measure::{Effort, turns};
 
 pub const NAME: &str = "cliffs";
 
@@ -25,11 +27,12 @@ const AROUND: usize = 2;
 /// One byte more is a cliff if it costs this many times as much, and also this many cycles more.
 const TIMES: f64 = 1.2;
 const CYCLES: f64 = 20.0;
-/// Samples of each length, and of both lengths of a step that looks like a cliff.
+/// Samples of each length.
 const ROUNDS: usize = 5;
-const AGAIN: usize = 41;
 /// Nanoseconds of a sample.
 const SAMPLE: f64 = 2e4;
+/// For both lengths of a step that looks like a cliff.
+const AGAIN: Effort = Effort { rounds: 21, sample_ns: SAMPLE, limit: Duration::MAX };
 
 /// A way to call an engine on one message and its tag, a given number of times.
 type Way = fn(&mut Engine, (&[u8], &[u8]), usize);
@@ -112,13 +115,14 @@ fn engine_cliffs(
         if xs[at] != xs[at - 1] + 1 || !is_cliff(best[at - 1], best[at]) {
             continue;
         }
-        let mut pair = [best[at - 1], best[at]];
-        for _ in 0..AGAIN {
-            let clock = cycles_per_ns();
-            for (best, x) in pair.iter_mut().zip([xs[at - 1], xs[at]]) {
-                *best = best.min(clock * sample(engine, way, harness.message(0, x)));
-            }
-        }
+        let messages = [xs[at - 1], xs[at]].map(|x| harness.message(0, x));
+        let tags = messages.map(|message| engine.timed.tag(message));
+        let figures = turns(AGAIN, 2, &mut |which, calls| {
+            let start = Instant::now();
+            way(engine, (messages[which], &tags[which]), calls);
+            start.elapsed().as_secs_f64() * 1e9
+        });
+        let pair = [figures[0].median, figures[1].median];
         if is_cliff(pair[0], pair[1]) {
             cliffs += 1;
             let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();

@@ -297,10 +297,13 @@ impl Theorem {
     /// blocks under K1, or blocks of 16 bytes.
     #[inline]
     pub fn blocks(&self, length: u64) -> u128 {
-        // A meter asks for each message, so by a division of 64 bits where that is possible.
+        // A meter asks for each message, so by a shift or a division of 64 bits where that is possible.
         fn divided(length: u64, bits: u32) -> (u128, bool) {
             let bits = bits.max(1);
             match length.checked_mul(8) {
+                Some(all) if bits.is_power_of_two() => {
+                    ((all >> bits.ilog2()).into(), all & u64::from(bits - 1) != 0)
+                }
                 Some(all) => ((all / u64::from(bits)).into(), all % u64::from(bits) != 0),
                 None => {
                     let (all, bits) = (8 * u128::from(length), u128::from(bits));
