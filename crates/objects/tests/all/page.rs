@@ -1,6 +1,6 @@
 //! Checks that the code on the page about objects is in an example that compiles.
 
-const PAGE: &str = include_str!("../../../../docs/guide/objects.md");
+const PAGE: &str = include_str!("../../docs/guide/objects.md");
 const MODULE: &str = include_str!("../../src/verified/mod.rs");
 
 #[test]
