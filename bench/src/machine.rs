@@ -14,6 +14,7 @@ use crate::clock::cycles_per_ns;
 pub struct Machine {
     /// The CPU's name, with family and model, because clouds hide the name.
     pub cpu: String,
+    /// All cores of the machine, of which this run may use fewer.
     pub cores: usize,
     /// The measured clock in GHz.
     pub clock: f64,
@@ -23,6 +24,9 @@ pub struct Machine {
     /// The date in UTC.
     pub date: String,
     pub tagmac: String,
+    /// The commit that was measured, with `-dirty` if files differed from it.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub commit: String,
     /// Bytes of the first, the second and the last cache.
     pub caches: Vec<usize>,
 }
@@ -32,12 +36,13 @@ impl Machine {
     pub fn here() -> Machine {
         Machine {
             cpu: cpu(),
-            cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            cores: cores(),
             clock: (cycles_per_ns() * 100.0).round() / 100.0,
             levels: Level::all().map(|level| level.name().into()).collect(),
             compiler: compiler(),
             date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
             tagmac: env!("CARGO_PKG_VERSION").into(),
+            commit: commit(),
             caches: caches(),
         }
     }
@@ -49,8 +54,9 @@ impl Machine {
 
     /// Returns the machine in one line.
     pub fn line(&self) -> String {
-        let Machine { cpu, cores, clock, compiler, date, .. } = self;
-        format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}")
+        let Machine { cpu, cores, clock, compiler, date, commit, .. } = self;
+        let commit = if commit.is_empty() { String::new() } else { format!("; {commit}") };
+        format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}{commit}")
     }
 }
 
@@ -65,6 +71,22 @@ fn cpu() -> String {
         (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
         _ => name,
     }
+}
+
+fn cores() -> usize {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let listed = info.lines().filter(|line| line.starts_with("processor")).count();
+    let allowed = std::thread::available_parallelism().map_or(1, |n| n.get());
+    listed.max(allowed)
+}
+
+/// Returns the commit of the repository, or nothing outside of one.
+fn commit() -> String {
+    let describe = ["describe", "--always", "--dirty", "--abbrev=8", "--exclude=*"];
+    let output =
+        Command::new("git").current_dir(env!("CARGO_MANIFEST_DIR")).args(describe).output();
+    let output = output.ok().filter(|output| output.status.success());
+    output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
 /// Returns the version of the compiler on the path, which is also cargo's.

@@ -21,13 +21,15 @@ use crate::harness::Harness;
 use crate::measure::Figure;
 use crate::record::{JAVA, Point, Record};
 
-pub const ABOUT: &str =
-    "tags on the JVM, of one message and of 1,024 in one call: JMH, needs Maven";
+pub const ABOUT: &str = "tags on the JVM, of one message and of 1,024 in one call: JMH, needs \
+                         Maven; TAGMAC_JAVAS names java programs, separated by colons";
 
 /// The benchmarks of java/bench with all their parameters.
 const BENCHMARKS: u32 = 38;
 const WARM: u32 = 3;
 const MEASURED: u32 = 7;
+/// The environment variable with the `java` programs to measure, separated by colons.
+const PROGRAMS: &str = "TAGMAC_JAVAS";
 
 /// A result, as JMH writes it.
 #[derive(Deserialize)]
@@ -57,17 +59,28 @@ struct Metric {
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(JAVA, ABOUT, "bytes of a message", "nanoseconds per call");
     record.missing.clear();
-    harness.begin(JAVA, 2, budget);
+    let javas = std::env::var(PROGRAMS).unwrap_or_else(|_| "java".into());
+    let javas: Vec<&str> = javas.split(':').collect();
+    harness.begin(JAVA, 1 + javas.len(), budget);
     build()?;
     harness.step(&record)?;
-    let folder = tempfile::tempdir()?;
-    let results = folder.path().join("jmh.json");
-    let iteration = (budget / (BENCHMARKS * (WARM + MEASURED))).max(Duration::from_millis(100));
-    jmh(&results, iteration, harness.quick)?;
-    let results: Vec<Jmh> = serde_json::from_slice(&std::fs::read(&results)?)?;
-    let Some(first) = results.first() else { return Err("JMH measured nothing".into()) };
-    let java = format!("Java {}", first.jdk_version);
+    let iterations = BENCHMARKS * (WARM + MEASURED) * javas.len() as u32;
+    let iteration = (budget / iterations).max(Duration::from_millis(100));
+    for java in javas {
+        add(&mut record, jmh(java, iteration, harness.quick)?)?;
+        harness.step(&record)?;
+    }
+    for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128"] {
+        let point = Point::new(MANY_BYTES, in_rust(algorithm)?);
+        record.series.push(series(&format!("tagmac/{algorithm}, Rust"), "", MANY, point));
+    }
+    Ok(record)
+}
+
+/// Adds the results of one Java.
+fn add(record: &mut Record, results: Vec<Jmh>) -> Result<(), Failure> {
     for result in results {
+        let java = format!("Java {}", result.jdk_version);
         let (_, method) = result.benchmark.rsplit_once('.').ok_or("JMH: expected a method")?;
         let name = result.params.name;
         let (case, name) = match method {
@@ -76,6 +89,8 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             "jcaWithNonce" => ("one message", format!("{name}, JCA, with init")),
             _ => ("one message", format!("{name}, JCA")),
         };
+        let version = result.jdk_version.split('.').next().unwrap_or_default();
+        let name = format!("{name}, Java {version}");
         let bytes = result.params.bytes.map_or(Ok(MANY_BYTES), |bytes| bytes.parse())?;
         let figure = Figure::of(result.primary_metric.raw_data.concat());
         let point = Point::new(bytes, figure);
@@ -84,12 +99,7 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             None => record.series.push(series(&name, &java, case, point)),
         }
     }
-    for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128"] {
-        let point = Point::new(MANY_BYTES, in_rust(algorithm)?);
-        record.series.push(series(&format!("tagmac/{algorithm}, Rust"), "", MANY, point));
-    }
-    harness.step(&record)?;
-    Ok(record)
+    Ok(())
 }
 
 const MANY: &str = "1,024 messages in one call";
@@ -120,16 +130,20 @@ fn classes() -> Result<String, Failure> {
     Ok(format!("{}:{}", target.join("classes").display(), libraries.trim()))
 }
 
-fn jmh(results: &Path, iteration: Duration, quick: bool) -> Result<(), Failure> {
+/// Runs the benchmarks with a `java` program.
+fn jmh(java: &str, iteration: Duration, quick: bool) -> Result<Vec<Jmh>, Failure> {
+    let folder = tempfile::tempdir()?;
+    let results = folder.path().join("jmh.json");
     let time = format!("{}ms", iteration.as_millis());
-    let mut java = Command::new("java");
+    let mut java = Command::new(java);
     java.args(["-cp", &classes()?, "org.openjdk.jmh.Main", "-foe", "true", "-f", "1"]);
     java.args(["-wi", &WARM.to_string(), "-w", &time, "-i", &MEASURED.to_string(), "-r", &time]);
-    java.args(["-rf", "json", "-rff"]).arg(results);
+    java.args(["-rf", "json", "-rff"]).arg(&results);
     if quick {
         java.args(["-p", "bytes=64"]);
     }
-    succeed(&mut java)
+    succeed(&mut java)?;
+    Ok(serde_json::from_slice(&std::fs::read(&results)?)?)
 }
 
 /// Runs a program and calls `line` for each line of its output.
