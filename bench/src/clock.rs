@@ -3,7 +3,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Multiplications in the chain; each waits for the previous one.
@@ -16,14 +16,13 @@ pub trait Core {
     /// Returns core cycles per nanosecond.
     fn clock(&mut self) -> f64;
 
-    /// Returns the nanoseconds of a fixed piece of work. Unlike the chain of the clock it fills the
-    /// core, so it takes longer while a neighbour uses the core's other hardware thread. A virtual
-    /// machine sees nothing else of that.
+    /// Returns the time of a fixed piece of work, as a multiple of the time of a chain next to it.
+    /// Unlike the chain the work fills the core, so it takes longer while a neighbour uses the
+    /// core's other hardware thread. A virtual machine sees nothing else of that.
     fn work(&mut self) -> f64;
 
-    /// Returns the lowest of `cycles` and of all earlier calls, for [`Core::work`] on an undisturbed
-    /// core.
-    fn lowest(&mut self, cycles: f64) -> f64;
+    /// Returns the work's usual time on an undisturbed core, from all works so far and this one.
+    fn undisturbed(&mut self, work: f64) -> f64;
 }
 
 /// The core that runs this.
@@ -36,9 +35,8 @@ impl Core for ThisCore {
 
     fn work(&mut self) -> f64 {
         const HASHES: usize = 200;
-        let message = [7; 64];
-        // The first run finds the caches as a sample left them.
-        let runs = (0..2).map(|_| {
+        let hashes = || {
+            let message = [7; 64];
             let start = Instant::now();
             for _ in 0..HASHES {
                 let mut hasher = DefaultHasher::new();
@@ -46,31 +44,60 @@ impl Core for ThisCore {
                 black_box(hasher.finish());
             }
             start.elapsed().as_secs_f64() * 1e9
-        });
-        runs.fold(f64::MAX, f64::min)
+        };
+        // The first run finds the caches as a sample left them.
+        let best = |time: &dyn Fn() -> f64| (0..3).map(|_| time()).fold(f64::MAX, f64::min);
+        best(&hashes) / best(&|| chain(CHAIN / 20))
     }
 
-    fn lowest(&mut self, cycles: f64) -> f64 {
-        /// Bits of positive numbers, which have the order of the numbers.
-        static LOWEST: AtomicU64 = AtomicU64::new(u64::MAX >> 1);
-        let before = LOWEST.fetch_min(cycles.to_bits(), Ordering::Relaxed);
-        cycles.min(f64::from_bits(before))
+    fn undisturbed(&mut self, work: f64) -> f64 {
+        static WORKS: Mutex<Works> = Mutex::new(Works { counts: [0; Works::SIZE] });
+        WORKS.lock().unwrap_or_else(PoisonError::into_inner).add(work)
+    }
+}
+
+/// The works of a run of this program, in classes.
+struct Works {
+    counts: [u32; Works::SIZE],
+}
+
+impl Works {
+    const SIZE: usize = 1000;
+    /// The next class has works that are longer by this share.
+    const STEP: f64 = 0.01;
+    /// The least possible work.
+    const LEAST: f64 = 0.01;
+    /// This share of the works seems even shorter than on an undisturbed core, because something
+    /// disturbed the chain.
+    const SHORTER: u32 = 20;
+
+    /// Adds a work and returns the usual one on an undisturbed core.
+    fn add(&mut self, work: f64) -> f64 {
+        let class = (work / Works::LEAST).ln() / Works::STEP.ln_1p();
+        self.counts[(class.max(0.0) as usize).min(Works::SIZE - 1)] += 1;
+        let all: u32 = self.counts.iter().sum();
+        let mut shorter = 0;
+        let usual = self.counts.iter().position(|count| {
+            shorter += count;
+            shorter > all / Works::SHORTER
+        });
+        Works::LEAST * (usual.unwrap_or(0) as f64 * Works::STEP.ln_1p()).exp()
     }
 }
 
 /// Returns core cycles per nanosecond, from a chain of dependent multiplications. Takes the best of
 /// several tries, because a disturbance can only slow a try down.
 pub fn cycles_per_ns() -> f64 {
-    let best = (0..9).map(|_| chain()).fold(f64::MAX, f64::min);
+    let best = (0..9).map(|_| chain(CHAIN)).fold(f64::MAX, f64::min);
     CYCLES * CHAIN as f64 / best
 }
 
-/// Returns the nanoseconds of the chain. The compiler cannot fold squaring, which has no closed
+/// Returns the nanoseconds of a chain of multiplications. The compiler cannot fold squaring, which has no closed
 /// form.
-fn chain() -> f64 {
+fn chain(length: u32) -> f64 {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15u64);
     let start = Instant::now();
-    for _ in 0..CHAIN / 10 {
+    for _ in 0..length / 10 {
         for _ in 0..10 {
             x = x.wrapping_mul(x);
         }
@@ -99,4 +126,21 @@ pub fn best_ns(tries: usize, run_ns: f64, mut f: impl FnMut()) -> f64 {
         start.elapsed().as_secs_f64() * 1e9 / calls as f64
     });
     runs.fold(once, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_work_is_the_quiet_cores() {
+        let mut works = Works { counts: [0; Works::SIZE] };
+        let mut usual = 0.0;
+        for i in 0..1000 {
+            // Few seem too short, and most are disturbed.
+            let work = [0.5, 1.6, 1.7, 1.5][if i % 40 == 0 { 0 } else { 1 + i % 3 }];
+            usual = works.add(if i % 10 == 1 { 1.0 } else { work });
+        }
+        assert!((0.98..=1.0).contains(&usual), "{usual}");
+    }
 }

@@ -28,7 +28,7 @@ pub struct Effort {
 
 /// The minimum of rounds for a figure, however long they take.
 pub const MIN_ROUNDS: usize = 5;
-/// On an undisturbed core fixed work takes at most this many times its shortest time.
+/// On an undisturbed core fixed work takes at most this many times its usual time.
 const UNDISTURBED: f64 = 1.1;
 /// Rounds for disturbed samples: at most this many times those of an undisturbed core.
 const AGAIN: usize = 4;
@@ -96,9 +96,9 @@ fn turns_on(
             if samples[at].undisturbed() < plans[at].rounds {
                 let ns = time(at, plans[at].calls);
                 let after = core.work();
-                let work = clock * before.max(after);
+                let work = before.max(after);
                 samples[at].all.push((clock * ns / plans[at].calls as f64, work));
-                samples[at].lowest = core.lowest(work);
+                samples[at].usual = core.undisturbed(work);
                 before = after;
             }
         }
@@ -113,16 +113,16 @@ fn turns_on(
 /// The samples of a job.
 #[derive(Clone, Default)]
 struct Samples {
-    /// The cycles of a call, and of the fixed work next to it.
+    /// The cycles of a call, and the time of the fixed work next to it.
     all: Vec<(f64, f64)>,
-    /// The lowest cycles of the fixed work so far, in this run of the program.
-    lowest: f64,
+    /// The usual time of the fixed work on an undisturbed core.
+    usual: f64,
 }
 
 impl Samples {
     /// Returns the number of samples that nothing disturbed.
     fn undisturbed(&self) -> usize {
-        self.all.iter().filter(|(_, work)| *work <= UNDISTURBED * self.lowest).count()
+        self.all.iter().filter(|(_, work)| *work <= UNDISTURBED * self.usual).count()
     }
 
     /// Returns the figure of the undisturbed samples, or of the least disturbed ones if there are
@@ -132,7 +132,7 @@ impl Samples {
         self.all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
         self.all.truncate(count);
         let mut figure = Figure::of(self.all.iter().map(|(cycles, _)| *cycles).collect());
-        let slow_down = self.all[count / 2].1 / self.lowest;
+        let slow_down = self.all[count / 2].1 / self.usual;
         if slow_down > UNDISTURBED {
             // Without the disturbance a call might take this long.
             figure.low = figure.low.min(figure.median / slow_down);
@@ -224,11 +224,11 @@ mod tests {
         }
 
         fn work(&mut self) -> f64 {
-            if self.round.is_multiple_of(self.every) { 1e4 } else { 1.5e4 }
+            if self.round.is_multiple_of(self.every) { 1.0 } else { 1.5 }
         }
 
-        fn lowest(&mut self, _work: f64) -> f64 {
-            1e4
+        fn undisturbed(&mut self, _work: f64) -> f64 {
+            1.0
         }
     }
 
@@ -271,14 +271,14 @@ mod tests {
 
     #[test]
     fn disturbed_samples_do_not_count() {
-        let mut samples = Samples { all: vec![(10.0, 105.0); 6], lowest: 100.0 };
+        let mut samples = Samples { all: vec![(10.0, 105.0); 6], usual: 100.0 };
         samples.all.extend([(17.0, 150.0); 20]);
         assert_eq!(samples.clone().figure().high, 10.0);
         // The five least disturbed ones.
         samples.all.drain(..4);
         samples.all.push((13.0, 125.0));
         assert_eq!(samples.figure(), Figure { median: 13.0, low: 10.0, high: 17.0 });
-        let samples = Samples { all: vec![(15.0, 150.0); 9], lowest: 100.0 };
+        let samples = Samples { all: vec![(15.0, 150.0); 9], usual: 100.0 };
         assert_eq!(samples.figure(), Figure { median: 15.0, low: 10.0, high: 15.0 });
     }
 
