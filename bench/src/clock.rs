@@ -92,8 +92,8 @@ pub fn cycles_per_ns() -> f64 {
     CYCLES * CHAIN as f64 / best
 }
 
-/// Returns the nanoseconds of a chain of multiplications. The compiler cannot fold squaring, which has no closed
-/// form.
+/// Returns the nanoseconds of a chain of multiplications. The compiler cannot fold squaring, which
+/// has no closed form.
 fn chain(length: u32) -> f64 {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15u64);
     let start = Instant::now();

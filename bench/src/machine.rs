@@ -14,7 +14,7 @@ use crate::clock::cycles_per_ns;
 pub struct Machine {
     /// The CPU's name, with family and model, because clouds hide the name.
     pub cpu: String,
-    /// All cores of the machine, of which this run may use fewer.
+    /// All cores of the machine. A run may be limited to fewer.
     pub cores: usize,
     /// The measured clock in GHz.
     pub clock: f64,
