@@ -22,7 +22,26 @@ const REFUSED: i32 = -1;
 /// Returns 1 for true, 0 for false. A panic is refused, and JNI reports it.
 #[inline]
 fn answer(body: impl FnOnce() -> Option<bool>) -> i32 {
+    clear_vectors();
     catch_unwind(AssertUnwindSafe(body)).ok().flatten().map_or(REFUSED, i32::from)
+}
+
+/// Clears the upper halves of the vector registers. The JVM's compiler may leave values there, and
+/// then each change between instructions with and without AVX takes hundreds of cycles.
+#[inline]
+fn clear_vectors() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx")]
+        fn clear() {
+            std::arch::x86_64::_mm256_zeroupper();
+        }
+
+        if is_x86_feature_detected!("avx") {
+            // SAFETY: the CPU has AVX.
+            unsafe { clear() };
+        }
+    }
 }
 
 /// A nonce and a message in arrays of Java.
