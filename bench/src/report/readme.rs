@@ -5,7 +5,7 @@ use tagmac_figures::number;
 use super::machine_tables::Machine;
 use super::markdown::{head, table};
 use super::overview;
-use super::wins::{self, DEFAULT};
+use super::wins::{self, DEFAULT, is_mac};
 use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::Series;
@@ -122,7 +122,8 @@ fn pair<'a>(
 ) -> (Option<Figure>, Fastest<'a>) {
     let ours = machine.best(experiment, DEFAULT, our_case).and_then(|series| series.at(x));
     let peers = machine.record(experiment).into_iter().flat_map(|record| record.best());
-    let peers = peers.filter(|series| !series.is_ours() && series.case.as_deref() == their_case);
+    let peers = peers.filter(|series| !series.is_ours() && is_mac(series));
+    let peers = peers.filter(|series| series.case.as_deref() == their_case);
     let figures = peers.filter_map(|series| Some((series, series.at(x)?)));
     (ours, figures.min_by(|a, b| a.1.median.total_cmp(&b.1.median)))
 }
