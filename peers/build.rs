@@ -3,7 +3,7 @@
 //! finds, else `PEERS_NETTLE` to the reason. Sets `PEERS_NETTLE_VERSION` to pkg-config's version,
 //! and `PEERS_BLAKE3_VERSION` to a crate's version in Cargo.lock.
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, process};
 
 /// The cargo feature, the name for pkg-config, and the oldest version with all functions that are
 /// called.
@@ -49,7 +49,10 @@ fn main() {
                         .compile("peers_tomcrypt");
                 }
             }
-            Err(reason) => println!("cargo::rustc-env=PEERS_{name}={reason}"),
+            Err(reason) => {
+                println!("cargo::rustc-env=PEERS_{name}={reason}");
+                look_again();
+            }
         }
     }
     println!("cargo::rustc-check-cfg=cfg(linked, values(\"ipsec-mb\"))");
@@ -94,6 +97,16 @@ fn find(feature: &str, package: &str, oldest: &str) -> Result<pkg_config::Librar
         Error::Command { .. } => "no pkg-config".into(),
         error => error.to_string().lines().next().unwrap_or("pkg-config failed").into(),
     })
+}
+
+/// Makes cargo run this again after an installation of a library.
+fn look_again() {
+    let mut command = process::Command::new("pkg-config");
+    let Ok(output) = command.args(["--variable=pc_path", "pkg-config"]).output() else { return };
+    let folders = String::from_utf8_lossy(&output.stdout);
+    for folder in folders.trim().split(':').filter(|folder| Path::new(folder).is_dir()) {
+        println!("cargo::rerun-if-changed={folder}");
+    }
 }
 
 /// Reads the versions of the crates. Panics if the lock file does not have exactly one version of a
