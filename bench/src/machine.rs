@@ -54,9 +54,8 @@ impl Machine {
 
     /// Returns the machine in one line.
     pub fn line(&self) -> String {
-        let Machine { cpu, cores, clock, compiler, date, commit, .. } = self;
-        let commit = if commit.is_empty() { String::new() } else { format!("; {commit}") };
-        format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}{commit}")
+        let Machine { cpu, cores, clock, compiler, date, .. } = self;
+        format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}")
     }
 }
 

@@ -144,6 +144,9 @@ impl<'a> Machine<'a> {
             "Measured on {}. In {noisy} % of the figures the quartiles are more than 6 % apart.",
             first.machine.line()
         );
+        if !first.machine.commit.is_empty() {
+            text += &format!(" The long messages are of the commit {}.", first.machine.commit);
+        }
         let count = |experiment: &str| self.record(experiment).map_or(0, |r| all_xs(r).len());
         let keys = self.record("agility").and_then(|record| all_xs(record).last().copied());
         text += &format!(
