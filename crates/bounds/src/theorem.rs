@@ -297,7 +297,8 @@ impl Theorem {
     /// blocks under K1, or blocks of 16 bytes.
     #[inline]
     pub fn blocks(&self, length: u64) -> u128 {
-        // A meter asks for each message, so by a shift or a division of 64 bits where that is possible.
+        // A meter asks for each message, so by a shift or a division of 64 bits where that is
+        // possible.
         fn divided(length: u64, bits: u32) -> (u128, bool) {
             let bits = bits.max(1);
             match length.checked_mul(8) {
