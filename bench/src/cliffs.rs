@@ -110,34 +110,46 @@ fn engine_cliffs(
             *best = best.min(clock * sample(engine, way, harness.message(0, x)));
         }
     }
-    let mut cliffs = 0;
-    for at in 1..xs.len() {
-        if xs[at] != xs[at - 1] + 1 || !is_cliff(best[at - 1], best[at]) {
-            continue;
-        }
-        let messages = [xs[at - 1], xs[at]].map(|x| harness.message(0, x));
+    let found = cliffs(&xs, &best, |pair| {
+        let messages = pair.map(|x| harness.message(0, x));
         let tags = messages.map(|message| engine.timed.tag(message));
         let figures = turns(AGAIN, 2, &mut |which, calls| {
             let start = Instant::now();
             way(engine, (messages[which], &tags[which]), calls);
             start.elapsed().as_secs_f64() * 1e9
         });
-        let pair = [figures[0].median, figures[1].median];
-        if is_cliff(pair[0], pair[1]) {
-            cliffs += 1;
-            let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
-            println!(
-                "{}{level}, {name}: {} bytes {:.0} cycles, {} bytes {:.0}, {:.2} times",
-                engine.name,
-                xs[at - 1],
-                pair[0],
-                xs[at],
-                pair[1],
-                pair[1] / pair[0]
-            );
+        [figures[0].median, figures[1].median]
+    });
+    let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
+    for ([before, after], [low, high]) in &found {
+        let engine = &engine.name;
+        println!(
+            "{engine}{level}, {name}: {before} bytes {low:.0} cycles, {after} bytes {high:.0}, \
+             {:.2} times",
+            high / low
+        );
+    }
+    found.len()
+}
+
+/// Returns the cliffs, each with its lengths and their cycles. `best` has the least cycles at each
+/// of `xs`; `again` measures two lengths in turns.
+fn cliffs(
+    xs: &[usize],
+    best: &[f64],
+    mut again: impl FnMut([usize; 2]) -> [f64; 2],
+) -> Vec<([usize; 2], [f64; 2])> {
+    let mut found = Vec::new();
+    for (xs, best) in xs.windows(2).zip(best.windows(2)) {
+        if xs[1] == xs[0] + 1 && is_cliff(best[0], best[1]) {
+            let lengths = [xs[0], xs[1]];
+            let [before, after] = again(lengths);
+            if is_cliff(before, after) {
+                found.push((lengths, [before, after]));
+            }
         }
     }
-    cliffs
+    found
 }
 
 fn is_cliff(before: f64, after: f64) -> bool {
@@ -171,16 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_cliff_is_found() {
-        let harness = Harness::new(true, &["portable".into(), "PMAC-AES128".into()]);
-        let harness = harness.expect("there is one");
-        let mut engines = harness.best(Role::Any).expect("right tags");
-        let way: Way = |_, (message, _), calls| {
-            // A loop of dependent additions, ten times as long from 24 bytes on.
-            let steps = calls as u64 * if message.len() < 24 { 500 } else { 5000 };
-            black_box((0..steps).fold(0u64, |sum, step| black_box(sum ^ step)));
-        };
-        let xs: Vec<usize> = (16..32).collect();
-        assert_eq!(engine_cliffs(&harness, &mut engines[0], ("planted", way), &xs), 1);
+    fn a_cliff_is_one_byte_more_and_is_seen_twice() {
+        let xs = [22, 23, 24, 25, 26, 1000, 1001];
+        // A cliff at 24, a disturbed sample at 26, and a step between lengths far apart.
+        let best = [300.0, 310.0, 900.0, 910.0, 1500.0, 4000.0, 4010.0];
+        let quiet = |x: usize| if x < 24 { 305.0 } else { 905.0 };
+        let mut measured_again = Vec::new();
+        let found = cliffs(&xs, &best, |pair| {
+            measured_again.push(pair);
+            pair.map(quiet)
+        });
+        assert_eq!(found, [([23, 24], [305.0, 905.0])]);
+        assert_eq!(measured_again, [[23, 24], [25, 26]]);
     }
 }
