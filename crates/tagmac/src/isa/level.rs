@@ -43,11 +43,16 @@ pub struct Level(Proof);
 ///
 /// A row with `as BELOW: Words, Narrow` uses the kernels of a lower level for these [`Levels`],
 /// because the code would be the same. The features of that level must be a subset.
+///
+/// A kernel with AVX begins with `vzeroupper`, which takes about a cycle. The program may have left
+/// values in the upper halves of vector registers. Then each change between instructions with and
+/// without AVX takes a hundred cycles or more on recent Intel CPUs, until the halves are cleared,
+/// and kernels for short messages do not clear them otherwise.
 macro_rules! levels {
     ($(
         $(#[$doc:meta])*
         $arch:literal $detected:ident $name:ident $called:literal $(as $below:ident: $($same:ident),+)?
-        = [$($feature:tt),+];
+        = [$($feature:tt),+] $(, begins with $begin:ident)?;
     )+) => {
         $(
             $(#[$doc])*
@@ -83,6 +88,7 @@ macro_rules! levels {
                 ) -> R {
                     #[target_feature($(enable = $feature),+)]
                     fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                        $(core::arch::x86_64::$begin();)?
                         f(a, b, c)
                     }
                     // SAFETY: `self` exists only after `detect` saw every feature in the list.
@@ -225,15 +231,17 @@ levels! {
     /// SSE4.1 and AES: from Westmere and Jaguar.
     "x86_64" is_x86_feature_detected Aesni "aesni" = ["sse4.1", "aes"];
     /// AVX2 and AES: from Haswell and Zen. The same width for AES, but three-operand instructions.
-    "x86_64" is_x86_feature_detected Avx2 "avx2" = ["avx2", "aes"];
+    "x86_64" is_x86_feature_detected Avx2 "avx2" = ["avx2", "aes"],
+        begins with _mm256_zeroupper;
     /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
-    "x86_64" is_x86_feature_detected Vaes "vaes" as Avx2: Words, Narrow = ["avx2", "aes", "vaes"];
+    "x86_64" is_x86_feature_detected Vaes "vaes" as Avx2: Words, Narrow = ["avx2", "aes", "vaes"],
+        begins with _mm256_zeroupper;
     /// From Ice Lake and Zen 4. Without VL: with it, compilers 1.95 to 1.97 miscompile
     /// auto-vectorised code, also without DQ (rust-lang/rust#158622).
     "x86_64" is_x86_feature_detected Avx512 "avx512" as Avx2: Narrow = [
         "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "vaes",
         "vpclmulqdq"
-    ];
+    ], begins with _mm256_zeroupper;
     /// NEON and AES: almost every 64-bit Arm CPU of servers, phones and desktops.
     "aarch64" is_aarch64_feature_detected Neon "neon" = ["neon", "aes"];
 }
@@ -338,6 +346,50 @@ mod tests {
             let (_, needed, _) = TABLE.iter().find(|(name, ..)| name == below).expect("a level");
             for feature in *needed {
                 assert!(features.contains(feature), "{name} lacks {feature}, which {below} has");
+            }
+        }
+    }
+
+    // With AVX in all code, compilers clear the halves everywhere.
+    #[cfg(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx")))]
+    #[test]
+    fn a_kernel_with_avx_clears_the_upper_halves_of_vectors() {
+        use core::arch::asm;
+
+        struct Nothing;
+
+        impl Kernel for Nothing {
+            type Out = ();
+
+            #[inline(always)]
+            fn run<I: Isa>(self, _: I) {}
+        }
+
+        /// Sets the upper half of a register, runs `f`, and returns half of what is left.
+        fn left_after(f: impl FnOnce()) -> u64 {
+            let left;
+            // SAFETY: the caller found AVX2; the register is declared.
+            unsafe { asm!("vpcmpeqd ymm15, ymm15, ymm15", out("xmm15") _) };
+            f();
+            // SAFETY: as above. If the compiler used the register meanwhile, only `left` changes.
+            unsafe {
+                asm!(
+                    "vextracti128 xmm15, ymm15, 1",
+                    "vmovq {left}, xmm15",
+                    left = out(reg) left,
+                    out("xmm15") _,
+                );
+            }
+            left
+        }
+
+        if std::arch::is_x86_feature_detected!("avx2") {
+            assert_eq!(left_after(|| ()), u64::MAX);
+            for detected in DETECT {
+                let Some(level) = detected() else { continue };
+                let has_avx = !["portable", "aesni"].contains(&level.name());
+                let expected = if has_avx { 0 } else { u64::MAX };
+                assert_eq!(left_after(|| level.run(Nothing)), expected, "{level}");
             }
         }
     }
