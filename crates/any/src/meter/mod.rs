@@ -97,18 +97,32 @@ struct Used {
 }
 
 impl Used {
-    /// Counts usage, from the reserve first. Inlined, so that a message, which has no failures, costs
-    /// two subtractions.
+    /// Counts usage, from the reserve first. Inlined, so that a message without a reserve, which has
+    /// no failures, costs two subtractions.
     #[inline(always)]
     fn count(&mut self, budget: &Budget, more: Usage) -> Result<(), MeterError> {
+        if self.reserve.messages | self.reserve.blocks != 0 {
+            return self.count_with_reserve(budget, more);
+        }
+        self.count_without_reserve(budget, more)
+    }
+
+    #[inline(always)]
+    fn count_without_reserve(&mut self, budget: &Budget, more: Usage) -> Result<(), MeterError> {
+        let Some(left) = self.left.checked_less(more) else {
+            return Err(budget.exhausted(self.left, more));
+        };
+        self.left = left;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn count_with_reserve(&mut self, budget: &Budget, more: Usage) -> Result<(), MeterError> {
         let (messages, blocks) =
             (more.messages.min(self.reserve.messages), more.blocks.min(self.reserve.blocks));
         let rest =
             Usage { messages: more.messages - messages, blocks: more.blocks - blocks, ..more };
-        let Some(left) = self.left.checked_less(rest) else {
-            return Err(budget.exhausted(self.left, rest));
-        };
-        self.left = left;
+        self.count_without_reserve(budget, rest)?;
         self.reserve.messages -= messages;
         self.reserve.blocks -= blocks;
         Ok(())
