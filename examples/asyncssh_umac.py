@@ -83,18 +83,15 @@ def as_nettle_3(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
-@contextlib.contextmanager
-def server(directory: Path, sshd: str, host_key, user_key):
-    """Starts an sshd that accepts one user with one key. Yields its port, its log and its process."""
+@contextlib.asynccontextmanager
+async def server(directory: Path, sshd: str, host_key, user_key):
+    """Starts an sshd that accepts one user with one key, and waits until it listens. Yields its port,
+    its log and its process."""
     private = directory / "host_key"
     private.touch(mode=0o600)
     private.write_bytes(host_key.export_private_key())
     (directory / "authorized_keys").write_bytes(user_key.export_public_key())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     (directory / "config").write_text(f"""\
-ListenAddress 127.0.0.1:{port}
 HostKey {private}
 AuthorizedKeysFile {directory}/authorized_keys
 PidFile none
@@ -109,23 +106,33 @@ MACs {",".join(MACS)}
         # The directory that sshd, as root, uses to confine its unprivileged process.
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     log = directory / "log"
-    command = [sshd, "-D", "-e", "-f", directory / "config"]
-    with log.open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
-        try:
-            yield port, log, process
-        finally:
-            process.terminate()
+    for _ in range(10):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        listen = f"ListenAddress=127.0.0.1:{port}"
+        command = [sshd, "-D", "-e", "-f", directory / "config", "-o", listen]
+        with log.open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
+            try:
+                if await said(process, log, "Server listening"):
+                    yield port, log, process
+                    return
+            finally:
+                process.terminate()
+        # Another process may have taken the port: try another one.
+    sys.exit(f"sshd ended:\n{log.read_text()}")
 
 
-async def wait_for(process: subprocess.Popen, log: Path, words: str) -> None:
-    """Waits until sshd has logged `words`; fails if sshd ends first."""
+async def said(process: subprocess.Popen, log: Path, words: str) -> bool:
+    """Waits until sshd has logged `words`. Returns False if sshd ends first."""
     while words not in log.read_text():
         if process.poll() is not None:
-            sys.exit(f"sshd ended without '{words}' in its log:\n{log.read_text()}")
+            return False
         await asyncio.sleep(0.1)
+    return True
 
 
-async def run(sshd: str) -> None:
+async def run(directory: Path, sshd: str) -> None:
     global spoil
     import asyncssh
 
@@ -133,11 +140,7 @@ async def run(sshd: str) -> None:
     user_key = asyncssh.generate_private_key("ssh-ed25519")
     data = os.urandom(1 << 20)
 
-    with (
-        tempfile.TemporaryDirectory() as name,
-        server(Path(name), sshd, host_key, user_key) as (port, log, process),
-    ):
-        await wait_for(process, log, "Server listening")
+    async with server(directory, sshd, host_key, user_key) as (port, log, process):
 
         def connect(mac: str):
             return asyncssh.connect(
@@ -169,7 +172,7 @@ async def run(sshd: str) -> None:
                 spoil = True
                 with contextlib.suppress(asyncssh.Error):
                     await connection.run("true")
-            await wait_for(process, log, "Corrupted MAC")
+            assert await said(process, log, "Corrupted MAC"), log.read_text()
             print("a wrong tag: refused")
 
 
@@ -188,7 +191,8 @@ def main() -> None:
         by_library(args.nettle.resolve(strict=True))
     else:
         by_module()
-    asyncio.run(run(args.sshd))
+    with tempfile.TemporaryDirectory() as name:
+        asyncio.run(run(Path(name), args.sshd))
     if args.nettle:
         from asyncssh.crypto import umac
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use libc::{pid_t, user_regs_struct};
 
 /// Time limit of a program; a slower one hangs.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(1200);
 
 /// Lets the parent trace the program, which stops at its start.
 pub fn let_trace(command: &mut Command) {

@@ -94,7 +94,7 @@ impl Progress {
             && total.files.is_some_and(|files| files < MANY);
         let way = match self.shown {
             Shown::Bar if !little => Way::Bar(draw(phase, total, &counts)),
-            Shown::Json => Way::Json { phase, total, due: AtomicU64::new(0) },
+            Shown::Json => Way::Json { phase, total, due: Mutex::default() },
             _ => Way::Silent,
         };
         Bar { counts, start: Instant::now(), way, limit: self.rate.map(RateLimit::new) }
@@ -115,8 +115,9 @@ enum Way {
     Json {
         phase: &'static str,
         total: Total,
-        /// Time of the next line, in milliseconds from the start.
-        due: AtomicU64,
+        /// Time of the next line, in milliseconds from the start. Locked while a line is written,
+        /// so that no line has older figures than the previous one.
+        due: Mutex<u64>,
     },
 }
 
@@ -178,11 +179,11 @@ impl Bar {
             Way::Bar(drawn) if drawn.by_files == files => drawn.bar.inc(more),
             Way::Json { due, .. } => {
                 let now = self.start.elapsed().as_millis() as u64;
-                let (was, next) = (due.load(Ordering::Relaxed), now + PERIOD.as_millis() as u64);
-                // Only one thread writes the line.
-                let exchange =
-                    |was| due.compare_exchange(was, next, Ordering::Relaxed, Ordering::Relaxed);
-                if now >= was && exchange(was).is_ok() {
+                // Only one thread writes the line; the others do not wait.
+                if let Ok(mut due) = due.try_lock()
+                    && now >= *due
+                {
+                    *due = now + PERIOD.as_millis() as u64;
                     self.line();
                 }
             }

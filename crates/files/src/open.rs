@@ -127,7 +127,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         fs::write(&path, "").unwrap();
-        alone(&path).unwrap().write_all(b"text").unwrap();
+        let mut file = alone(&path).unwrap();
+        file.write_all(b"text").unwrap();
+        // A process that another test starts has a copy of the file until it runs its program.
+        file.unlock().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"text");
         let _held = alone(&path).unwrap();
         assert!(matches!(alone(&path), Err(ReadError::Busy)));

@@ -52,13 +52,14 @@ pub fn update(
     max: u64,
     make: impl FnMut(Option<&[u8]>) -> Result<Vec<u8>, Error>,
 ) -> Result<(), Error> {
-    attempt(path, max, ATTEMPTS, make)
+    attempt(path, max, ATTEMPTS, || thread::sleep(PAUSE), make)
 }
 
 fn attempt(
     path: &Path,
     max: u64,
     attempts: u32,
+    mut pause: impl FnMut(),
     mut make: impl FnMut(Option<&[u8]>) -> Result<Vec<u8>, Error>,
 ) -> Result<(), Error> {
     let failed = |error: io::Error| Error::io(named(path, io_reason(&error)));
@@ -68,7 +69,7 @@ fn attempt(
                 let text = make(Some(&contents(path, &old, max)?))?;
                 return replace(path, &old, &text).map_err(failed);
             }
-            Err(ReadError::Busy) if attempt < attempts => thread::sleep(PAUSE),
+            Err(ReadError::Busy) if attempt < attempts => pause(),
             Err(error) => {
                 absent(path, error)?;
                 match create(path, &make(None)?) {
@@ -164,26 +165,29 @@ fn named(path: &Path, what: impl std::fmt::Display) -> String {
 mod tests {
     use super::*;
 
-    fn write(path: &Path, attempts: u32) -> Result<(), Error> {
-        attempt(path, 9, attempts, |old| Ok([old.unwrap_or(b"a"), b"b"].concat()))
+    fn write(path: &Path, attempts: u32, pause: impl FnMut()) -> Result<(), Error> {
+        attempt(path, 9, attempts, pause, |old| Ok([old.unwrap_or(b"a"), b"b"].concat()))
     }
 
     #[test]
     fn a_file_is_updated_when_the_other_run_has_ended() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        write(&path, 1).unwrap();
+        write(&path, 1, || ()).unwrap();
         let held = File::open(&path).unwrap();
         held.lock().unwrap();
-        let busy = write(&path, 2).unwrap_err().to_string();
+        let busy = write(&path, 2, || ()).unwrap_err().to_string();
         assert!(busy.ends_with("f: another run is using this file"), "{busy}");
-        thread::scope(|scope| {
-            let other = scope.spawn(|| write(&path, ATTEMPTS));
-            thread::sleep(2 * PAUSE);
+        let mut pauses = 0;
+        let pause = || {
+            pauses += 1;
             assert_eq!(fs::read(&path).unwrap(), b"ab");
-            drop(held);
-            other.join().unwrap().unwrap();
-        });
+            if pauses == 2 {
+                held.unlock().unwrap();
+            }
+        };
+        write(&path, 9, pause).unwrap();
+        assert_eq!(pauses, 2);
         assert_eq!(fs::read(&path).unwrap(), b"abb");
     }
 
@@ -193,13 +197,14 @@ mod tests {
         let path = folder.path().join("f");
         update(&path, 9, |old| {
             if old.is_none() {
-                write(&path, 1)?;
+                write(&path, 1, || ())?;
             }
             Ok([old.unwrap_or(b"?"), b"c"].concat())
         })
         .unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"abc");
         let nowhere = folder.path().join("none").join("f");
-        assert!(write(&nowhere, 1).unwrap_err().to_string().contains("No such file or directory"));
+        let why = write(&nowhere, 1, || ()).unwrap_err().to_string();
+        assert!(why.contains("No such file or directory"), "{why}");
     }
 }

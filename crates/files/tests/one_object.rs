@@ -64,7 +64,7 @@ impl Meeting {
         let mut arrived = self.0.lock().unwrap();
         *arrived += 1;
         self.1.notify_all();
-        let wait = Duration::from_secs(60);
+        let wait = Duration::from_secs(1200);
         let (_arrived, waited) =
             self.1.wait_timeout_while(arrived, wait, |arrived| *arrived < 2).unwrap();
         assert!(!waited.timed_out(), "one look-up waits for another in a different shard");

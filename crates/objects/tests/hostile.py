@@ -204,7 +204,7 @@ class Hostile:
             if self.tls:
                 connection = self.tls.wrap_socket(connection, server_side=True)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.settimeout(60)
+            connection.settimeout(1200)
             with connection, connection.makefile("rb") as file:
                 while self.one(connection, file):
                     pass
@@ -353,7 +353,7 @@ class Tunnel:
                 back = threading.Thread(target=self.copy, args=(server, client), daemon=True)
                 back.start()
                 self.copy(client, server)
-                back.join(60)
+                back.join(1200)
 
     @staticmethod
     def copy(source: socket.socket, sink: socket.socket) -> None:

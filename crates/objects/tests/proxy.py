@@ -181,12 +181,12 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(self.command, self.path, dict(self.headers), rule and rule.fault)
         with proxy.noted(request):
             if rule and rule.fault == "hold" and rule.release:
-                rule.release.wait(60)
+                rule.release.wait(1200)
             elif rule and rule.fault in ("call", "strip"):
                 if rule.call:
                     rule.call()
                 if rule.run:
-                    subprocess.run(rule.run, check=True, timeout=60)
+                    subprocess.run(rule.run, check=True, timeout=1200)
             elif rule and rule.fault == "refuse":
                 return self.reset()
             elif rule and rule.fault == "status":
@@ -197,7 +197,7 @@ class Handler(BaseHTTPRequestHandler):
         return None
 
     def forward(self, request: Request, rule: Rule | None, body: bytes) -> None:
-        upstream = http.client.HTTPConnection(*self.server.proxy.upstream, timeout=60)
+        upstream = http.client.HTTPConnection(*self.server.proxy.upstream, timeout=1200)
         stripped = {name.lower() for name in rule.headers} if rule else set()
         upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():

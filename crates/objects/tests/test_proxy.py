@@ -36,7 +36,7 @@ def proxy():
 
 
 def get(proxy, path="/b/k", **headers):
-    client = http.client.HTTPConnection(proxy.url.removeprefix("http://"), timeout=10)
+    client = http.client.HTTPConnection(proxy.url.removeprefix("http://"), timeout=1200)
     client.request("GET", path, headers=headers)
     answer = client.getresponse()
     return answer.status, answer.read()

@@ -281,13 +281,16 @@ impl Random {
     }
 }
 
-/// Returns a manifest without what depends on the time and the machine: stamps, and the seal.
+/// Returns a manifest without what depends on the time and the machine: days, stamps, and the seal.
 pub fn without_stamps(manifest: &str) -> String {
     let line = |line: &str| {
         let mut columns: Vec<&str> = line.split('\t').collect();
         if columns[0] == "file" {
-            let stamp = columns.len() - 2;
-            columns[stamp] = "-";
+            let path = columns.len() - 1;
+            columns[path - 2..path].fill("-");
+        }
+        if line.starts_with("sequence: ") {
+            columns = line.split(' ').take(2).collect();
         }
         columns.join("\t") + "\n"
     };

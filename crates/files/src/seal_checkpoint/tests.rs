@@ -21,8 +21,13 @@ fn keys() -> (OpenKey, AnyMac) {
 }
 
 fn open<'a>(path: &'a Path, (key, mac): &(OpenKey, AnyMac)) -> Result<Checkpoint<'a>, Error> {
+    unlocked(|| Checkpoint::open(path, key, mac, ROOT, None, Some(0)))
+}
+
+/// Opens a checkpoint that no run holds.
+fn unlocked<'a>(open: impl Fn() -> Result<Checkpoint<'a>, Error>) -> Result<Checkpoint<'a>, Error> {
     loop {
-        match Checkpoint::open(path, key, mac, ROOT, None, Some(0)) {
+        match open() {
             // A process that another test starts has a copy of each open file until it runs its
             // program, so it can hold the lock of a file that this test has closed.
             Err(busy) if busy.to_string().contains("another run") => std::thread::yield_now(),
@@ -128,7 +133,8 @@ fn no_byte_can_be_changed() {
 fn leaf_tags_are_sealed_and_complete() {
     let (keys, folder) = (keys(), tempfile::tempdir().unwrap());
     let path = folder.path().join("c");
-    let open = |leaves| Checkpoint::open(&path, &keys.0, &keys.1, ROOT, leaves, Some(0));
+    let open =
+        |leaves| unlocked(|| Checkpoint::open(&path, &keys.0, &keys.1, ROOT, leaves, Some(0)));
     let mut checkpoint = open(Some(4096)).unwrap();
     let mut sealed = Vec::new();
     // Of one line and more, and of a file without leaves.
@@ -180,10 +186,10 @@ fn a_checkpoint_serves_one_key_one_directory_and_one_run() {
     assert!(reason(second).ends_with("c: another run is using this file"));
     drop(held);
     let other = Identity { inode: 9, ..ROOT };
-    let why = reason(Checkpoint::open(&path, &keys.0, &keys.1, other, None, None));
+    let why = reason(unlocked(|| Checkpoint::open(&path, &keys.0, &keys.1, other, None, None)));
     assert!(why.contains("is for another directory"), "{why}");
     let (key, mac) = key(9);
-    let why = reason(Checkpoint::open(&path, &key, &mac, ROOT, None, None));
+    let why = reason(unlocked(|| Checkpoint::open(&path, &key, &mac, ROOT, None, None)));
     assert!(why.contains("sealed under another key: expected key id"), "{why}");
     open(&path, &keys).unwrap().done();
     assert!(!path.exists());

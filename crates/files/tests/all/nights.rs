@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use tagmac_files::ReadError;
 use tagmac_files::audit::{Audited, Plan, Status, TreeAudit};
 use tagmac_files::dir;
 use tagmac_files::manifest::options::ManifestOptions;
@@ -13,6 +14,7 @@ use tagmac_files::open_key::OpenKey;
 use tagmac_files::position::{Arcs, Positions};
 use tagmac_files::raw_key::RawKey;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
+use tagmac_files::walk;
 
 use super::{everything, key};
 
@@ -29,7 +31,12 @@ pub fn tree(files: usize) -> tempfile::TempDir {
 
 /// Waits until the last change of the tree is so old that its stamps are recorded.
 pub fn settle(place: &Path) {
-    let last = fs::metadata(place.join("d/0/f0")).unwrap().ctime();
+    let mut last = 0;
+    walk::files(place, |_, file| -> Result<(), ReadError> {
+        last = last.max(file?.1.ctime());
+        Ok(())
+    })
+    .unwrap();
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() as i64;
     while now() <= last + 3 {
         std::thread::park_timeout(Duration::from_millis(50));

@@ -14,7 +14,6 @@ from pathlib import Path
 import pyspark
 
 SPARK_HOME = Path(pyspark.__file__).parent
-START_SECONDS = 300
 
 
 class Cluster:
@@ -39,14 +38,15 @@ class Cluster:
         try:
             package = "org.apache.spark.deploy"
             self.master = self._start("master", f"{package}.master.Master", "--port", "0")
-            self.url = self._said("master", r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
+            starting = r"Starting Spark master at (spark://127\.0\.0\.1:\d+)"
+            self.url = self._said(self.master, "master", starting)
             for n in range(self.count):
                 work = str(self.folder / f"work-{n}")
                 self.workers.append(self._start(
                     f"worker-{n}", f"{package}.worker.Worker", "--cores", "1", "--memory", self.memory,
                     "--work-dir", work, self.url, env=self.envs[n] if n < len(self.envs) else None,
                 ))  # fmt: skip
-                self._said(f"worker-{n}", "Successfully registered with master")
+                self._said(self.workers[n], f"worker-{n}", "Successfully registered with master")
         except BaseException:
             self.stop()
             raise
@@ -73,15 +73,14 @@ class Cluster:
         return subprocess.Popen(command, env=self.env | (env or {}), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 start_new_session=True, preexec_fn=die)  # fmt: skip
 
-    def _said(self, name: str, pattern: str) -> str:
-        """Waits for a line in a daemon's log and returns it."""
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end:
+    def _said(self, process: subprocess.Popen, name: str, pattern: str) -> str:
+        """Waits for a line in a daemon's log and returns it. Fails if the daemon ends."""
+        while process.poll() is None:
             found = re.search(pattern, (self.folder / "logs" / name).read_text())
             if found:
                 return found[found.lastindex or 0]
             time.sleep(0.1)
-        raise TimeoutError(
+        raise RuntimeError(
             f"{name}: expected {pattern!r}, found {(self.folder / 'logs' / name).read_text()[-2000:]}"
         )
 

@@ -54,18 +54,23 @@ def test_a_manifest_says_what_is_there(spark, s3, bucket, tmp_path, alg):
     assert report.ok and report.is_complete and report.differences == ()
 
 
+def without_days(texts):
+    """Returns the contents of files without days, and without seals, which depend on them."""
+    return [re.sub(rb"\d{4}-\d\d-\d\d|\b[0-9a-f]{64}\b", b"", text) for text in texts]
+
+
 def test_the_same_bucket_has_the_same_manifest(spark, s3, bucket, tmp_path, ref):
     fill(s3, bucket, OBJECTS)
     seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "a"), range_bytes=UNIT)
     seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "b"), streams=1)
-    assert files(tmp_path / "a") == files(tmp_path / "b"), "unless midnight passes"
+    [a, b] = [without_days(dict(sorted(files(tmp_path / name).items())).values()) for name in "ab"]
+    assert a == b
     fill(s3, bucket, {f"m/{name}": b"x" for name in "ab"})
     made = seal(spark, f"s3://{bucket}/p", ref, f"s3://{bucket}/manifests/p")
-    for name, text in files(tmp_path / "a").items():
-        key = f"manifests/p/{name}"
-        assert s3.get_object(Bucket=bucket, Key=key)["Body"].read() == text
-    found = s3.list_objects_v2(Bucket=bucket, Prefix="manifests/")["KeyCount"]
-    assert found == made.shards + 1
+    found = s3.list_objects_v2(Bucket=bucket, Prefix="manifests/")["Contents"]
+    assert len(found) == made.shards + 1
+    texts = [s3.get_object(Bucket=bucket, Key=each["Key"])["Body"].read() for each in found]
+    assert without_days(texts) == a
     assert audit(spark, f"s3://{bucket}/manifests/p", f"s3://{bucket}/p", ref).ok
 
 

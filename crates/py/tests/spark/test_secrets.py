@@ -104,9 +104,10 @@ def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
     kept.count()
     spark.sparkContext.setJobDescription(None)
     said.append(PLANTED.hex())
-    control = found_in(cluster.folder, PLANTED)
-    assert {"events", "local", "work"} <= kinds(control), control
-    assert {"raw", "hex"} <= {form for _, form in control}
+    # Spark writes some of it later. If it never does, the limit of objects-server ends the test.
+    control: set[tuple[str, str]] = set()
+    while not {"events", "local", "work", "raw", "hex"} <= kinds(control) | {f for _, f in control}:
+        control = found_in(cluster.folder, PLANTED)
     kept.unpersist()
 
     found = found_in(cluster.folder, SECRET)

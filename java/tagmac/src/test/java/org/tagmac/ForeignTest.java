@@ -110,7 +110,7 @@ final class ForeignTest {
 
     /** The last of the first calls prepares the API, and the tags stay the same. */
     @Test
-    @Timeout(120)
+    @Timeout(1200)
     void manyCalls() {
         byte[] message = new byte[100];
         try (TagmacKey key = new TagmacKey(new byte[16])) {
@@ -127,7 +127,7 @@ final class ForeignTest {
 
     /** The garbage collector runs while calls of JNI hold the key. */
     @Test
-    @Timeout(120)
+    @Timeout(1200)
     void callsDuringCollections() throws Exception {
         byte[] message = new byte[100_000];
         try (TagmacKey key = new TagmacKey(new byte[16])) {

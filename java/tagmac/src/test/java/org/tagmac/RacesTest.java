@@ -115,7 +115,7 @@ final class RacesTest {
 
     /** Keys that nobody closed are freed after they became garbage, also while others are used. */
     @Test
-    @Timeout(120)
+    @Timeout(1200)
     void garbageIsFreed() throws Exception {
         byte[] message = new byte[100];
         int before = Native.open();

@@ -164,15 +164,10 @@ public final class MinaSshd {
         }
         Files.writeString(
                 directory.resolve("authorized_keys"), PublicKeyEntry.toString(user.getPublic()) + "\n");
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
         String names = String.join(",", MACS.stream().map(Umac::name).toList());
         Files.writeString(
                 directory.resolve("config"),
                 """
-                ListenAddress 127.0.0.1:%d
                 HostKey %s
                 AuthorizedKeysFile %s/authorized_keys
                 PidFile none
@@ -183,22 +178,40 @@ public final class MinaSshd {
                 Ciphers aes256-ctr
                 MACs %s
                 """
-                        .formatted(port, hostKey, directory, names));
+                        .formatted(hostKey, directory, names));
         if (System.getProperty("user.name").equals("root")) {
             // The directory that sshd, as root, uses to confine its unprivileged process.
             Files.createDirectories(
                     Path.of("/run/sshd"),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         }
+        String host = Files.readString(directory.resolve("host_key.pub")).split(" ")[1];
+        int tries = 0;
+        // If sshd ends, another process may have taken the port.
+        while (!connectAll(directory, user, host)) {
+            if (++tries == 10) {
+                throw new IOException("sshd ended");
+            }
+        }
+    }
+
+    /** Connects with each MAC to a new sshd. Returns false if sshd ended before it listened. */
+    private static boolean connectAll(Path directory, KeyPair user, String host) throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
         Process sshd =
-                new ProcessBuilder("/usr/sbin/sshd", "-D", "-e", "-f", directory + "/config")
+                new ProcessBuilder(
+                                "/usr/sbin/sshd", "-D", "-e", "-f", directory + "/config",
+                                "-o", "ListenAddress=127.0.0.1:" + port)
                         .redirectErrorStream(true)
                         .start();
         try {
             BufferedReader log = sshd.inputReader();
             for (String line = log.readLine(); ; line = log.readLine()) {
                 if (line == null) {
-                    throw new IOException("sshd ended");
+                    return false;
                 }
                 if (line.contains("Server listening")) {
                     break;
@@ -207,10 +220,10 @@ public final class MinaSshd {
             Thread rest = new Thread(() -> readRest(log));
             rest.setDaemon(true);
             rest.start();
-            String host = Files.readString(directory.resolve("host_key.pub")).split(" ")[1];
             for (Umac umac : MACS) {
                 connect(umac, port, user, host);
             }
+            return true;
         } finally {
             sshd.destroy();
             sshd.waitFor();
@@ -237,16 +250,16 @@ public final class MinaSshd {
             client.start();
             try (ClientSession session =
                     client.connect(System.getProperty("user.name"), "127.0.0.1", port)
-                            .verify(30, TimeUnit.SECONDS)
+                            .verify(20, TimeUnit.MINUTES)
                             .getSession()) {
                 session.addPublicKeyIdentity(user);
-                session.auth().verify(30, TimeUnit.SECONDS);
+                session.auth().verify(20, TimeUnit.MINUTES);
                 ByteArrayOutputStream out = new ByteArrayOutputStream();
                 try (ChannelExec channel = session.createExecChannel("cat")) {
                     channel.setIn(new ByteArrayInputStream(data));
                     channel.setOut(out);
-                    channel.open().verify(30, TimeUnit.SECONDS);
-                    channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), TimeUnit.SECONDS.toMillis(60));
+                    channel.open().verify(20, TimeUnit.MINUTES);
+                    channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), TimeUnit.MINUTES.toMillis(20));
                 }
                 String used = session.getNegotiatedKexParameter(KexProposalOption.C2SMAC);
                 if (!used.equals(umac.name) || !Arrays.equals(data, out.toByteArray())) {

@@ -86,7 +86,7 @@ class SecretsTest {
 
     private static List<byte[]> events() throws IOException, TimeoutException {
         List<byte[]> events = new ArrayList<>();
-        SPARK.sparkContext().listenerBus().waitUntilEmpty();
+        SPARK.sparkContext().listenerBus().waitUntilEmpty(1_200_000);
         try (Stream<Path> paths = Files.walk(EVENTS)) {
             for (Path path : paths.filter(Files::isRegularFile).toList()) {
                 events.add(Files.readAllBytes(path));
