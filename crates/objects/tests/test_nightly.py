@@ -98,7 +98,7 @@ def test_what_shows_no_change_is_not_read(nightly, where):
     seal(place, "--since", old).exits(0).says("3 not read, as they show no change")
     assert gets(place) == before + 2
     audit(place).exits(0).says("5 unchanged, 0 changed, 0 new, 0 missing, 0 renamed")
-    # Reading everything gives the same entries, but for the day.
+    # Reading everything gives the same entries, except for the day.
     seal(place, output="full").exits(0)
     [one, other] = [entries(place.folder / name) for name in ("m", "full")]
     assert [line[:3] + line[4:] for line in one] == [line[:3] + line[4:] for line in other]
