@@ -63,7 +63,7 @@ class Place:
         """Runs the command; its requests go through the proxy."""
         variables = os.environ | {"AWS_ENDPOINT_URL": self.proxy.url} | (environment or {})
         done = subprocess.run(
-            [COMMAND, *args], cwd=self.folder, env=variables, capture_output=True, timeout=300,
+            [COMMAND, *args], cwd=self.folder, env=variables, capture_output=True, timeout=1200,
             check=False, stdin=subprocess.DEVNULL,
         )
         text = [stream.decode(errors="surrogateescape") for stream in (done.stdout, done.stderr)]

@@ -87,7 +87,7 @@ def runner(folder, store):
             done = subprocess.run(
                 [sys.executable, "-S", "-E", "-c", MEASURE, str(fd), COMMAND, what, "-k", "k", *args],
                 cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, pass_fds=[fd], check=False,
-                env=clean | store.environment() | (environment or {}), timeout=300,
+                env=clean | store.environment() | (environment or {}), timeout=1200,
             )  # fmt: skip
             memory.seek(0)
             command.memory = int(memory.read()) << 10

@@ -281,7 +281,7 @@ def test_no_permission_on_one_object(s3, bucket, filled, ref, where, tmp_path):
             str(tmp_path / "key"),
         ]
         done = subprocess.run(
-            [*command, "--master", "local[2]"], env=env, capture_output=True, text=True, timeout=300
+            [*command, "--master", "local[2]"], env=env, capture_output=True, text=True, timeout=1200
         )
     finally:
         s3.delete_bucket_policy(Bucket=bucket)

@@ -407,7 +407,7 @@ def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypat
 def test_the_command_by_itself_and_by_spark_submit(cluster, proxy, s3, bucket, tmp_path, ref):
     fill(s3, bucket, OBJECTS)
     run = lambda *command: subprocess.run(  # noqa: E731
-        command, capture_output=True, text=True, timeout=300, check=False,
+        command, capture_output=True, text=True, timeout=1200, check=False,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
     module = [sys.executable, "-m", "tagmac.spark"]
