@@ -289,7 +289,6 @@ pub fn below(root: &Path, path: &[u8]) -> PathBuf {
 mod tests {
     use super::*;
     use crate::dir::order;
-    use crate::sys::MetadataExt;
 
     fn paths(root: &Path) -> Vec<Vec<u8>> {
         Walk::new(DirTree::open(root).unwrap(), Vec::new()).map(entry).collect()
@@ -380,15 +379,16 @@ mod tests {
         }
         let mut walk = narrow(place.path(), 50);
         assert_eq!(walk.by_ref().take(5).map(entry).collect::<Vec<_>>(), names(b'a', b'e'));
-        let before = std::fs::metadata(place.path()).unwrap();
+        let before = FileStat::at(place.path()).unwrap();
         // One name moves from before the position to after it, one the other way, and one is removed.
         for (from, to) in [("b", "zz"), ("y", "aa")] {
             std::fs::rename(place.path().join(from), place.path().join(to)).unwrap();
         }
         std::fs::remove_file(place.path().join("x")).unwrap();
         // A coarse clock may give several changes the same time.
-        while std::fs::metadata(place.path()).unwrap().ctime_nsec() == before.ctime_nsec() {
-            std::fs::set_permissions(place.path(), before.permissions()).unwrap();
+        while FileStat::at(place.path()).unwrap().ctime == before.ctime {
+            let same = std::fs::metadata(place.path()).unwrap().permissions();
+            std::fs::set_permissions(place.path(), same).unwrap();
         }
         let (mut rest, mut told) = (Vec::new(), 0);
         for found in walk {
