@@ -6,7 +6,7 @@ use tagmac_figures::{bytes, number};
 use super::machine_tables::Machine;
 use super::markdown::{flagged, head, table};
 use super::papers::{self, Printed};
-use super::{kinds, readme, summary, wins};
+use super::{kinds, readme, summary, thresholds, wins};
 use crate::failure::Failure;
 
 /// The template of `docs/PERFORMANCE.md`. A line `@name` stands for the table of that name. A line
@@ -31,6 +31,7 @@ pub fn page(machines: &[Machine]) -> Result<String, Failure> {
             "headline" => readme::headline(machines),
             "losses" => wins::of_all(machines),
             "ceilings" => summary::ceilings(machines),
+            "thresholds" => thresholds::of_all(machines),
             "machines" => {
                 let sections = machines.iter().enumerate().map(|(at, m)| section(m, at == 0));
                 sections.collect::<Result<Vec<_>, _>>().ok()?.join("\n\n")

@@ -14,6 +14,7 @@ mod papers;
 mod pictures;
 mod readme;
 mod summary;
+mod thresholds;
 mod wins;
 
 use std::fs;

@@ -280,6 +280,18 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let blocks = &message[..16 * n];
     let (even, odd) = a.even_odd(blocks);
     passes &= are_pairs_of_blocks(&stored(a, even), &stored(a, odd), &all[..2 * n]);
+    for bytes in [1, 16 * n - 15] {
+        let mut padded = *message;
+        padded[bytes..].fill(0);
+        let (even, odd) = a.even_odd(&padded[..16 * n]);
+        let (some, others) = a.even_odd_padded(&message[..bytes]);
+        passes &= stored(a, some) == stored(a, even) && stored(a, others) == stored(a, odd);
+    }
+    for lanes in 0..=A::LANES {
+        let mut kept = stored(a, v);
+        kept[2 * lanes..].fill(0);
+        passes &= stored(a, a.keep_lanes(v, lanes)) == kept;
+    }
     let gathered = a.gather(
         #[inline(always)]
         |j| &message[16 * j..][..16],
@@ -438,11 +450,7 @@ fn expected_pieces(message: &Message, step: usize, n: usize) -> Row {
 /// The blocks as little-endian numbers.
 #[inline(never)]
 fn numbers(message: &Message) -> [u128; MAX_LANES] {
-    let mut numbers = [0; MAX_LANES];
-    for (number, bytes) in numbers.iter_mut().zip(message.as_chunks().0) {
-        *number = u128::from_le_bytes(*bytes);
-    }
-    numbers
+    core::array::from_fn(|j| u128::from_le_bytes(block(message, j)))
 }
 
 /// Returns whether each pair of neighbouring blocks occurs once, in the same lane of `even` and

@@ -106,13 +106,14 @@ fn tags_of_other_lengths() {
 /// Compares batches of any size, with messages of any length, with single tags.
 fn many<C: Cipher<Block: Field>>() {
     for mac in Level::all().map(make::<C>) {
-        for count in (0..40).chain([63, 64, 65, 100]) {
-            for shape in 0..4 {
+        for count in (0..40).chain([63, 64, 65, 100, 256, 257, 300]) {
+            for shape in 0..5 {
                 let messages: Vec<Vec<u8>> = (0..count)
                     .map(|i| match shape {
                         0 => bytes(i % 3, i as u64),
                         1 => bytes(16 * (i % 5), i as u64),
                         2 => bytes(i * i % 331, i as u64),
+                        3 => bytes(i * 997 % 2500, i as u64),
                         _ => bytes(if i == count / 2 { 3000 } else { 40 }, i as u64),
                     })
                     .collect();

@@ -1,6 +1,12 @@
 //! The chains of many messages under one key, in step: one in each lane of up to eight vectors.
+//! Chains of different lengths start in different steps and end in the same one, so that a stop
+//! for a start is a few instructions, and tags are written together.
+
+use core::cmp::Reverse;
+use core::ops::Range;
 
 use super::super::cbc::before_last;
+use super::super::many::have_equal_lengths;
 use super::key::Cmac;
 use crate::batch::verify_in_turns;
 use crate::cipher::{Cipher, Field};
@@ -13,6 +19,10 @@ use crate::wipe::wipe;
 const MIN_BATCH: usize = 4;
 /// The maximum number of chains in step.
 const MAX_CHAINS: usize = 32;
+/// The maximum number of messages that are sorted at once.
+const MAX_SORTED: usize = 256;
+/// Messages with this many blocks before the last one are long.
+const LONG: usize = 64;
 
 impl<C: Cipher<Block: Field>> Cmac<C> {
     /// Tags many messages of any lengths side by side.
@@ -28,9 +38,9 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
                 *tag = self.tag(*message);
             }
         } else if messages.len() <= MAX_CHAINS / 2 {
-            self.tag_side_by_side::<{ MAX_CHAINS / 2 }>(messages, tags);
+            self.tag_side_by_side::<{ MAX_CHAINS / 2 }, { MAX_CHAINS / 2 }>(messages, tags);
         } else {
-            self.tag_side_by_side::<MAX_CHAINS>(messages, tags);
+            self.tag_side_by_side::<MAX_CHAINS, MAX_SORTED>(messages, tags);
         }
     }
 
@@ -62,27 +72,35 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         )
     }
 
-    /// [`tag_many`](Cmac::tag_many) with scratch space for `CHAINS` chains.
-    fn tag_side_by_side<const CHAINS: usize>(&self, messages: &[&[u8]], tags: &mut [Tag]) {
+    /// [`tag_many`](Cmac::tag_many) with scratch space for `CHAINS` chains, of `SORTED` messages at
+    /// once.
+    fn tag_side_by_side<const CHAINS: usize, const SORTED: usize>(
+        &self,
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) {
         let mut blocks = [[C::Block::ZERO; CHAINS]; 4];
-        let mut lanes = [Lane { place: 0, rest: &[], left: usize::MAX }; CHAINS];
+        let mut chains = [Chain { blocks: &[], start: 0 }; CHAINS];
+        let mut order = [0; SORTED];
         let [last, y, rows @ ..] = blocks.each_mut().map(<[_; CHAINS]>::as_mut_slice);
-        Many { mac: self, messages, next: 0, tags, chains: &mut lanes, last, y, rows }.run();
+        let (chains, order) = (&mut chains, &mut order);
+        Many { mac: self, messages, tags, order, chains, last, y, rows }.run();
         wipe(blocks.as_flattened_mut(), C::Block::ZERO);
     }
 }
 
-/// Many messages and the state of their chains.
+/// Many messages and the state of the chains in step.
 struct Many<'a, C: Cipher<Block: Field>> {
     mac: &'a Cmac<C>,
     messages: &'a [&'a [u8]],
-    /// The first message that has no lane yet.
-    next: usize,
     tags: &'a mut [Tag],
-    chains: &'a mut [Lane<'a>],
+    /// See [`sort`]. Has room for the messages that are sorted at once.
+    order: &'a mut [u8],
+    /// Those with more blocks come first.
+    chains: &'a mut [Chain<'a>],
     /// The blocks that end each chain, see [`Cmac::last`].
     last: &'a mut [C::Block],
-    /// The chains.
+    /// The value of each chain.
     y: &'a mut [C::Block],
     /// The next blocks. The two rows alternate: one is filled while the other is in use.
     rows: [&'a mut [C::Block]; 2],
@@ -90,13 +108,11 @@ struct Many<'a, C: Cipher<Block: Field>> {
 
 /// The message in a lane.
 #[derive(Clone, Copy)]
-struct Lane<'a> {
-    /// Its index in the batch.
-    place: usize,
-    /// The bytes left before its last block.
-    rest: &'a [u8],
-    /// The number of blocks left, with the last one; `usize::MAX` if the lane is empty.
-    left: usize,
+struct Chain<'a> {
+    /// The blocks of the message that are left before the last one.
+    blocks: &'a [u8],
+    /// The step of its first block. All chains end in the same step.
+    start: usize,
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Many<'_, C> {
@@ -104,119 +120,163 @@ impl<C: Cipher<Block: Field>> Kernel for Many<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let (in_vector, messages) = (C::Lanes::<I>::LANES, self.messages.len());
-        if C::Lanes::<I>::UNROLL == 1 || 8 * in_vector > MAX_CHAINS {
-            self.in_step::<I, 1>(isa);
-        } else if 2 * in_vector >= MIN_BATCH && messages <= 2 * in_vector {
-            // Fewer vectors are faster here.
-            self.in_step::<I, 2>(isa);
-        } else if messages <= 4 * in_vector {
-            self.in_step::<I, 4>(isa);
-        } else {
-            self.in_step::<I, 8>(isa);
+    fn run<I: Isa>(mut self, isa: I) {
+        let in_vector = C::Lanes::<I>::LANES;
+        let most = if Self::in_one_vector::<I>() { in_vector } else { 8 * in_vector };
+        let most = most.min(self.chains.len());
+        let messages = self.messages;
+        for first in (0..messages.len()).step_by(self.order.len()) {
+            let end = messages.len().min(first + self.order.len());
+            sort::<C>(&messages[first..end], self.order);
+            for next in (0..end - first).step_by(most) {
+                let used = most.min(end - first - next);
+                let steps = self.begin(first, next..next + used);
+                self.run_chains(isa, used, steps);
+                self.end(first, next..next + used);
+            }
         }
     }
 }
 
-impl<C: Cipher<Block: Field>> Many<'_, C> {
+/// Orders up to 256 messages, those with more blocks first. Not inlined, so that all levels share
+/// it.
+#[inline(never)]
+fn sort<C: Cipher>(messages: &[&[u8]], order: &mut [u8]) {
+    let order = &mut order[..messages.len()];
+    if have_equal_lengths(messages) {
+        return order.iter_mut().enumerate().for_each(|(i, place)| *place = i as u8);
+    }
+    // The next place of each class. Long messages are one class, which is sorted afterwards.
+    let blocks = |message: &[u8]| before_last::<C::Block>(message.len()) / C::Block::BYTES;
+    let class = |message: &[u8]| LONG - blocks(message).min(LONG);
+    let mut next = [0u16; LONG + 2];
+    for message in messages {
+        next[class(message) + 1] += 1;
+    }
+    let long = next[1] as usize;
+    for i in 1..next.len() {
+        next[i] += next[i - 1];
+    }
+    for (i, message) in messages.iter().enumerate() {
+        let next = &mut next[class(message)];
+        order[*next as usize] = i as u8;
+        *next += 1;
+    }
+    order[..long].sort_unstable_by_key(|place| Reverse(messages[*place as usize].len()));
+}
+
+impl<'a, C: Cipher<Block: Field>> Many<'a, C> {
     /// Computes all tags. Not inlined, so that every level has its kernel once.
     #[inline(never)]
     fn run(self) {
         self.mac.level.run(self);
     }
 
-    /// Runs a chain in each lane of `N` vectors. When a message ends, its lane starts the next one.
+    /// Returns whether chains use one vector: it keeps the CPU busy, or eight have too many lanes.
+    const fn in_one_vector<I: Isa>() -> bool {
+        C::Lanes::<I>::UNROLL == 1 || 8 * C::Lanes::<I>::LANES > MAX_CHAINS
+    }
+
+    /// Returns the message with a place in the order of those from `first` on.
+    fn index(&self, first: usize, place: usize) -> usize {
+        first + self.order[place] as usize
+    }
+
+    /// Assigns the messages of some places to the lanes. Returns the number of steps.
+    #[inline(never)]
+    fn begin(&mut self, first: usize, places: Range<usize>) -> usize {
+        let mut steps = 0;
+        for (lane, place) in places.enumerate() {
+            let message: &'a [u8] = self.messages[self.index(first, place)];
+            let (blocks, last) = message.split_at(before_last::<C::Block>(message.len()));
+            let count = 1 + blocks.len() / C::Block::BYTES;
+            steps = steps.max(count);
+            self.chains[lane] = Chain { blocks, start: steps - count };
+            let block = C::Block::zero_filled(last);
+            self.last[lane] = if last.len() == C::Block::BYTES {
+                block.xor(&self.mac.k1)
+            } else {
+                block.xor(&C::Block::one_at(8 * last.len())).xor(&self.mac.k2)
+            };
+        }
+        steps
+    }
+
+    /// Writes the tags of some places.
+    #[inline(never)]
+    fn end(&mut self, first: usize, places: Range<usize>) {
+        for (lane, place) in places.enumerate() {
+            let index = self.index(first, place);
+            self.mac.truncation.write(&self.y[lane], &mut self.tags[index]);
+        }
+    }
+
+    /// Runs the chains of the first `used` lanes, with as few vectors as they need.
     #[inline(always)]
-    fn in_step<I: Isa, const N: usize>(mut self, isa: I) {
+    fn run_chains<I: Isa>(&mut self, isa: I, used: usize, steps: usize) {
+        let (in_vector, mut started, mut step) = (C::Lanes::<I>::LANES, 0, 0);
+        while step < steps {
+            let before = started;
+            while started < used && self.chains[started].start <= step {
+                started += 1;
+            }
+            // Their lanes were computed too, from blocks of no message.
+            self.y[before..started].fill(C::Block::ZERO);
+            let next = if started < used { self.chains[started].start } else { steps };
+            let now = (started, next - step, next == steps);
+            if Self::in_one_vector::<I>() {
+                self.in_step::<I, 1>(isa, now);
+            } else if 2 * in_vector >= MIN_BATCH && started <= 2 * in_vector {
+                self.in_step::<I, 2>(isa, now);
+            } else if started <= 4 * in_vector {
+                self.in_step::<I, 4>(isa, now);
+            } else {
+                self.in_step::<I, 8>(isa, now);
+            }
+            if next < steps {
+                for chain in &mut self.chains[..started] {
+                    chain.blocks = &chain.blocks[(next - step) * C::Block::BYTES..];
+                }
+            }
+            step = next;
+        }
+    }
+
+    /// Runs some steps of the chain in each lane of `N` vectors, perhaps to its end. The first
+    /// `started` lanes have messages.
+    #[inline(always)]
+    fn in_step<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        (started, steps, to_end): (usize, usize, bool),
+    ) {
         let (lanes, keys) = (C::lanes(isa), self.mac.cipher.keys(isa));
         let (block, count) = (C::Block::BYTES, N * C::Lanes::<I>::LANES);
         let whitening = [C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO)); N];
-        let used = self.begin(count);
-        while let Some(steps) = self.steps(used) {
-            let mut x = whitening;
-            for step in 0..steps {
+        let mut x = xor_blocks(lanes, whitening, &self.y[..count]);
+        for step in 0..steps {
+            let row = if to_end && step + 1 == steps {
+                &self.last[..count]
+            } else {
                 let row = &mut self.rows[step % 2][..count];
-                let staged = row.iter_mut().zip(&self.chains[..used]);
-                for (staged, chain) in staged {
-                    if let Some(data) = chain.rest.get(step * block..(step + 1) * block) {
+                for (staged, chain) in row.iter_mut().zip(&self.chains[..started]) {
+                    if let Some(data) = chain.blocks.get(step * block..(step + 1) * block) {
                         staged.as_mut().copy_from_slice(data);
                     }
                 }
-                if step + 1 == steps {
-                    let staged = row.iter_mut().zip(&self.chains[..used]);
-                    for ((staged, chain), last) in staged.zip(&*self.last) {
-                        if chain.left == steps {
-                            *staged = *last;
-                        }
-                    }
-                }
-                x = if step == 0 {
-                    xor_blocks(lanes, xor_blocks(lanes, whitening, row), &self.y[..count])
-                } else {
-                    C::encrypt_chained(isa, &keys, x, xor_blocks(lanes, whitening, row))
-                };
-            }
-            let x = C::encrypt_whitened(isa, &keys, x);
-            let y = C::Block::flatten_mut(&mut self.y[..count]);
-            for (x, y) in x.iter().zip(y.chunks_exact_mut(block * C::Lanes::<I>::LANES)) {
-                lanes.store_lanes(*x, y);
-            }
-            self.advance(used, steps);
+                row
+            };
+            x = if step == 0 {
+                xor_blocks(lanes, x, row)
+            } else {
+                C::encrypt_chained(isa, &keys, x, xor_blocks(lanes, whitening, row))
+            };
         }
-    }
-
-    /// Assigns their first messages to `count` lanes. Returns the number of lanes with a message.
-    #[inline(never)]
-    fn begin(&mut self, count: usize) -> usize {
-        (0..count).for_each(|lane| self.take(lane));
-        self.next
-    }
-
-    /// The number of blocks until the first message ends; `None` if all have ended.
-    #[inline(always)]
-    fn steps(&self, used: usize) -> Option<usize> {
-        let mut steps = usize::MAX;
-        for chain in &self.chains[..used] {
-            steps = steps.min(chain.left);
+        let x = C::encrypt_whitened(isa, &keys, x);
+        let y = C::Block::flatten_mut(&mut self.y[..count]);
+        for (x, y) in x.iter().zip(y.chunks_exact_mut(block * C::Lanes::<I>::LANES)) {
+            lanes.store_lanes(*x, y);
         }
-        (steps < usize::MAX).then_some(steps)
-    }
-
-    /// Advances by `steps` blocks. When a message ends, its lane starts the next one. Not inlined,
-    /// so that all levels share it.
-    #[inline(never)]
-    fn advance(&mut self, used: usize, steps: usize) {
-        for lane in 0..used {
-            let chain = &mut self.chains[lane];
-            if chain.left == steps {
-                self.mac.truncation.write(&self.y[lane], &mut self.tags[chain.place]);
-                self.y[lane] = C::Block::ZERO;
-                self.take(lane);
-            } else if chain.left != usize::MAX {
-                chain.rest = &chain.rest[steps * C::Block::BYTES..];
-                chain.left -= steps;
-            }
-        }
-    }
-
-    /// Assigns the next message to a lane, if one is left.
-    #[inline(always)]
-    fn take(&mut self, lane: usize) {
-        let Some(message) = self.messages.get(self.next) else {
-            (self.chains[lane].rest, self.chains[lane].left) = (&[], usize::MAX);
-            return;
-        };
-        let (rest, last) = message.split_at(before_last::<C::Block>(message.len()));
-        let left = 1 + rest.len() / C::Block::BYTES;
-        self.chains[lane] = Lane { place: self.next, rest, left };
-        let block = C::Block::zero_filled(last);
-        self.last[lane] = if last.len() == C::Block::BYTES {
-            block.xor(&self.mac.k1)
-        } else {
-            block.xor(&C::Block::one_at(8 * last.len())).xor(&self.mac.k2)
-        };
-        self.next += 1;
     }
 }
 

@@ -15,7 +15,8 @@ use crate::wipe::wipe;
 pub struct HashKey {
     pub(super) nh: NhKey,
     pub(super) poly64: [PolyKey<u64>; STREAMS],
-    pub(super) poly128: [PolyKey<u128>; STREAMS],
+    /// The keys of POLY-128, see [`poly128`](HashKey::poly128).
+    k128: [u128; STREAMS],
     pub(super) l3: [L3Key; STREAMS],
 }
 
@@ -24,7 +25,7 @@ impl Drop for HashKey {
     fn drop(&mut self) {
         self.nh.wipe();
         wipe(&mut self.poly64, PolyKey::ZERO);
-        wipe(&mut self.poly128, PolyKey::ZERO);
+        wipe(&mut self.k128, 0);
         wipe(&mut self.l3, L3Key::ZERO);
     }
 }
@@ -160,11 +161,17 @@ impl ShortKeys {
 }
 
 impl HashKey {
+    /// The key of a stream's POLY-128. It is made here because only messages over 16 MiB need it.
+    #[inline(always)]
+    pub(super) fn poly128(&self, s: usize) -> PolyKey<u128> {
+        PolyKey::new(self.k128[s])
+    }
+
     /// No key.
     pub(super) const ZERO: HashKey = HashKey {
         nh: NhKey::ZERO,
         poly64: [PolyKey::<u64>::ZERO; STREAMS],
-        poly128: [PolyKey::<u128>::ZERO; STREAMS],
+        k128: [0; STREAMS],
         l3: [L3Key::ZERO; STREAMS],
     };
 
@@ -190,7 +197,7 @@ impl HashKey {
             let k128 = u128::from_be_bytes(*k128.first_chunk().expect("16 bytes"))
                 & 0x01ffffff_01ffffff_01ffffff_01ffffff;
             self.poly64[s] = PolyKey::new(k64);
-            self.poly128[s] = PolyKey::new(k128);
+            self.k128[s] = k128;
             self.l3[s] = L3Key::new(&l3[s], &l3_xor[s]);
         }
         for (i, unit) in (nh::FIRST_UNITS..).zip(nh) {

@@ -8,6 +8,7 @@ const P36: u64 = (1 << 36) - 5;
 /// A stream's keys: eight numbers mod 2^36 - 5, and the bytes that mask the result.
 #[derive(Clone, Copy)]
 pub(super) struct L3Key {
+    /// The first four are reduced when they are used, which only messages over 16 MiB do.
     k1: [u64; 8],
     k2: u32,
 }
@@ -27,8 +28,11 @@ impl L3Key {
 
     pub(super) fn new(k1: &[u8; 64], k2: &[u8; 4]) -> L3Key {
         let mut key = L3Key { k1: [0; 8], k2: u32::from_be_bytes(*k2) };
-        for (number, bytes) in key.k1.iter_mut().zip(k1.as_chunks().0) {
-            *number = reduced(u64::from_be_bytes(*bytes));
+        for (i, (number, bytes)) in key.k1.iter_mut().zip(k1.as_chunks().0).enumerate() {
+            *number = u64::from_be_bytes(*bytes);
+            if i >= 4 {
+                *number = reduced(*number);
+            }
         }
         key
     }
@@ -37,7 +41,8 @@ impl L3Key {
     #[inline(always)]
     pub(super) fn hash(&self, high: u64, low: u64) -> u32 {
         let [k1, k2, k3, k4, ..] = self.k1;
-        self.finish(dot(high, [k1, k2, k3, k4]) + self.dot_low(low))
+        let high = dot(high, [reduced(k1), reduced(k2), reduced(k3), reduced(k4)]);
+        self.finish(high + self.dot_low(low))
     }
 
     /// The hash of a number below 2^64.

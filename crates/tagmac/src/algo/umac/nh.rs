@@ -99,7 +99,7 @@ impl NhKey {
         let (in_vectors, in_words) = if gathers { (length, 0) } else { (0, length) };
         let mut sums = [[narrow.first(in_vectors)]; T];
         let whole = chunk.len() / bytes * bytes;
-        let (wide_groups, rest) = chunk.split_at(whole);
+        let (wide_groups, mut rest) = chunk.split_at(whole);
         if whole > 0 {
             let mut wide = [[a.splat(0)]; T];
             for (v, groups) in wide_groups.chunks_exact(bytes).enumerate() {
@@ -110,6 +110,22 @@ impl NhKey {
                     #[inline(always)]
                     |i| self.units(a, A::LANES * v, i),
                 );
+            }
+            // For one group, or two whole ones, narrow vectors are faster.
+            if A::MASKS && rest.len() > GROUP && rest.len() != 2 * GROUP {
+                let mut last = [[a.splat(0)]; T];
+                add(
+                    a,
+                    &mut last,
+                    [a.even_odd_padded(rest)],
+                    #[inline(always)]
+                    |i| self.units(a, whole / GROUP, i),
+                );
+                let groups = rest.len().div_ceil(GROUP);
+                for ([wide], [last]) in wide.iter_mut().zip(last) {
+                    *wide = a.add(*wide, a.keep_lanes(last, groups));
+                }
+                rest = &[];
             }
             for ([sum], [wide]) in sums.iter_mut().zip(wide) {
                 let wide = a.sum_lanes(wide);

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::key::HashKey;
 use super::nh::CHUNK;
-use super::poly::Poly;
+use super::poly::{Poly, PolyKey};
 use crate::bits::Bits;
 use crate::construction::Hash;
 use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, reloaded};
@@ -209,6 +209,13 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         sum.words[0] += (low.len() / CHUNK) as u64;
         sum.words[1] += (high.len() / BLOCK) as u64;
         absorb_low(a, key, &mut sum.low, low);
+        if high.is_empty() {
+            return;
+        }
+        let mut keys = [PolyKey::<u128>::ZERO; T];
+        for (s, made) in keys.iter_mut().enumerate() {
+            *made = key.poly128(s);
+        }
         for (i, block) in high.as_chunks::<BLOCK>().0.iter().enumerate() {
             // For shorter messages, which may be in a cache, prefetching costs more than it saves.
             fetch_ahead(&high[i * BLOCK..], BLOCK);
@@ -219,7 +226,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
             let right: [u64; T] = key.nh.hash_full_chunk(a, right, || ());
             for s in 0..T {
                 let word = (left[s] as u128) << 64 | right[s] as u128;
-                key.poly128[s].step(&mut sum.high[s], word);
+                keys[s].step(&mut sum.high[s], word);
             }
         }
     }
@@ -229,7 +236,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         let key = self.key.borrow();
         for s in 0..T {
             key.poly64[s].join(&mut left.low[s], &right.low[s], right.words[0]);
-            key.poly128[s].join(&mut left.high[s], &right.high[s], right.words[1]);
+            key.poly128(s).join(&mut left.high[s], &right.high[s], right.words[1]);
         }
         left.words[0] += right.words[0];
         left.words[1] += right.words[1];
@@ -274,7 +281,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
             }
             // POLY-128 starts with the value of POLY-64 and ends with the padding 1 0*.
             const ONE: u64 = 1 << 63;
-            let key = &key.poly128[s];
+            let key = key.poly128(s);
             let mut high = Poly::START;
             key.step(&mut high, low.value() as u128);
             key.join(&mut high, &sum.high[s], sum.words[1]);

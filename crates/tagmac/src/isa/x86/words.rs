@@ -356,6 +356,7 @@ impl Words for Words512 {
     const LANES: usize = 4;
     const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = true;
+    const MASKS: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
 
@@ -404,6 +405,19 @@ impl Words for Words512 {
         let (a, b) = (self.blocks(a), self.blocks(b));
         // SAFETY: `self` is proof of avx512f.
         unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+    }
+
+    #[inline(always)]
+    fn even_odd_padded(self, p: &[u8]) -> (__m512i, __m512i) {
+        let (a, b) = p.split_at(p.len().min(64));
+        let (a, b) = (self.0.load_bytes(a), self.0.load_bytes(b));
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: __m512i, n: usize) -> __m512i {
+        Lanes::keep_lanes(self.0, a, n)
     }
 
     #[inline(always)]
