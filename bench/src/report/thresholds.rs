@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| UMAC-64 | whole vectors from 128 bytes | 127 B | 100 to 90 | `algo/umac/nh.rs` |",
-                "| UMAC-64 | the same, 512 bytes | 512 B | 0.50 | `algo/umac/many.rs` |",
+                "| UMAC-64 | whole vectors from 128 bytes | 127 | 100 to 90 | `algo/umac/nh.rs` |",
+                "| UMAC-64 | the same, 512 bytes | 512 | 0.50 | `algo/umac/many.rs` |",
             ]
         );
     }
