@@ -18,8 +18,8 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     const HAS_VECTOR_MUL: bool;
     /// [`mul52`](Words::mul52) is an instruction.
     const MUL52: bool;
-    /// [`even_odd_padded`](Words::even_odd_padded) and [`keep_lanes`](Words::keep_lanes) are a few
-    /// instructions.
+    /// The level has [`even_odd_padded`](Words::even_odd_padded) and
+    /// [`keep_lanes`](Words::keep_lanes).
     const MASKS: bool = false;
 
     /// A vector of words.
@@ -60,20 +60,16 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     /// Splits `2 * LANES` blocks into those with even and those with odd numbers.
     fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
     /// As [`even_odd`](Words::even_odd), for at most `2 * LANES` blocks; the bytes after `p` are
-    /// zero.
+    /// zero. Only with [`MASKS`](Words::MASKS).
     #[inline(always)]
-    fn even_odd_padded(self, p: &[u8]) -> (Self::W, Self::W) {
-        let mut blocks = [[0; 16]; MAX_WORDS];
-        let bytes = blocks[..2 * Self::LANES].as_flattened_mut();
-        bytes[..p.len()].copy_from_slice(p);
-        self.even_odd(bytes)
+    fn even_odd_padded(self, _p: &[u8]) -> (Self::W, Self::W) {
+        unreachable!("a level without masks")
     }
-    /// Keeps the first `n` lanes of `a`; the other lanes are zero.
+    /// Keeps the first `n` lanes of `a`; the other lanes are zero. Only with
+    /// [`MASKS`](Words::MASKS).
     #[inline(always)]
-    fn keep_lanes(self, a: Self::W, n: usize) -> Self::W {
-        let mut masks = [0; MAX_WORDS];
-        masks[..2 * n].fill(u64::MAX);
-        self.and(a, self.load(&masks[..2 * Self::LANES]))
+    fn keep_lanes(self, _a: Self::W, _n: usize) -> Self::W {
+        unreachable!("a level without masks")
     }
     /// Splits `2 * LANES` blocks into their first words and their second words, both in the same
     /// order. Each level has a fixed order, which starts with block 0.

@@ -105,13 +105,11 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     };
 
     /// Returns UMAC on the best level of this CPU.
-    #[inline]
     pub fn new(key: &C::Key) -> Self {
         Umac::with_level(key, Level::best())
     }
 
     /// Returns UMAC on a given level.
-    #[inline]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         // Another cipher changes only the pads and the keys, so AES-128 tests the level.
         Umac::build(key, Umac::<Aes128, T>::passing(level))
@@ -132,7 +130,6 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         })
     }
 
-    #[inline(always)]
     fn build(key: &C::Key, level: Level) -> Self {
         let cipher = C::new(key, level);
         let mut short = ShortKeys::new::<T>(C::KEY_BYTES);

@@ -125,7 +125,7 @@ fn absorb_low<A: Words, const T: usize>(
     // No overlap is possible: the same execution units do all the work, or there is no next chunk.
     if const { !A::HAS_VECTOR_MUL } || chunks.len() == 1 {
         for chunk in chunks {
-            add_words(key, polys, key.nh.hash(a, chunk));
+            add_words(key, polys, key.nh.hash::<_, T, false>(a, chunk));
         }
         return;
     }
@@ -256,7 +256,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         let (first, second) = tail.split_at(tail.len().min(CHUNK));
         let mut digest = [0; T];
         if at == 0 && second.is_empty() {
-            let words: [u64; T] = key.nh.hash(a, first);
+            let words = key.nh.hash::<_, T, true>(a, first);
             for s in 0..T {
                 let l3 = &key.l3[s];
                 digest[s] =
@@ -264,10 +264,11 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
             }
             return UmacDigest::from_words(a, digest);
         }
-        let hash = |chunk: &[u8]| -> Option<[u64; T]> {
-            (!chunk.is_empty()).then(|| key.nh.hash(a, chunk))
-        };
-        let words = [hash(first), hash(second)];
+        // The first chunk is mostly a whole one.
+        let words = [
+            (!first.is_empty()).then(|| key.nh.hash::<_, T, false>(a, first)),
+            (!second.is_empty()).then(|| key.nh.hash::<_, T, true>(a, second)),
+        ];
         for s in 0..T {
             let l3 = &key.l3[s];
             let [first, second] = words.map(|words| words.map(|words| words[s]));
