@@ -8,7 +8,7 @@ use tagmac::batch::RawKeys;
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::isa::Level;
 use tagmac::{Cmac, EliMac, LightMac, LightMacAes128, Mac, Mismatch, Nonce, Pmac, PmacAes128};
-use tagmac::{Poly1305Aes, Tag, Umac};
+use tagmac::{Poly1305Aes, Tag, Umac, Umac64, Umac128, UmacNonce};
 
 use crate::engine::{Engine, Key, Role, numbered};
 use crate::external_engines;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::harness::{Harness, altered};
 use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
-use crate::tagmac_engines::POLY_NONCE;
+use crate::tagmac_engines::{NONCE, POLY_NONCE};
 
 pub const NAME: &str = "batch";
 pub const ABOUT: &str = "1024 short messages tagged or checked in one call, and one by one: of one \
@@ -94,6 +94,8 @@ fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
             let keys = first_of_each(keys).into_iter().map(|key| (key, &POLY_NONCE));
             call!(RawKeys::<Poly1305Aes>::with_level(level), keys.collect::<Vec<_>>())
         }
+        "UMAC-64" => call!(RawKeys::<Umac64>::with_level(level), with_nonces(keys)),
+        "UMAC-128" => call!(RawKeys::<Umac128>::with_level(level), with_nonces(keys)),
         _ => return None,
     })
 }
@@ -101,6 +103,11 @@ fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
 /// Returns the first bytes of each key.
 fn first_of_each<const N: usize>(keys: &[Key]) -> Vec<&[u8; N]> {
     keys.iter().map(|key| key.first_chunk().expect("keys have 64 bytes at most")).collect()
+}
+
+/// Returns the first bytes of each key, with one nonce.
+fn with_nonces(keys: &[Key]) -> Vec<(&[u8; 16], UmacNonce)> {
+    first_of_each(keys).into_iter().map(|key| (key, UmacNonce::from(NONCE))).collect()
 }
 
 /// Returns the two keys at the beginning of each key.

@@ -8,7 +8,7 @@ use tagmac::edit::{Edit, Tree};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Sealer, Writer};
 use tagmac::{Bits, Cmac, EliMac, LightMacAes128, Mac, Mismatch, PmacAes128, PmacAes256};
-use tagmac::{Poly1305, Poly1305Aes, Tag, Umac32};
+use tagmac::{Poly1305, Poly1305Aes, Tag, Umac32, Umac64, Umac128, UmacNonce};
 use tagmac_any::{Algorithm, AnyMac, Session};
 
 use crate::leaks::Leak;
@@ -64,11 +64,21 @@ pub enum Raw {
     Cmac128,
     EliMac,
     Poly1305,
+    Umac64,
+    Umac128,
 }
 
 impl Raw {
-    const ALL: [Raw; 6] =
-        [Raw::Pmac128, Raw::Pmac256, Raw::LightMac128, Raw::Cmac128, Raw::EliMac, Raw::Poly1305];
+    const ALL: [Raw; 8] = [
+        Raw::Pmac128,
+        Raw::Pmac256,
+        Raw::LightMac128,
+        Raw::Cmac128,
+        Raw::EliMac,
+        Raw::Poly1305,
+        Raw::Umac64,
+        Raw::Umac128,
+    ];
 }
 
 /// A key's number, and the other inputs that may differ between keys.
@@ -112,6 +122,8 @@ impl Subject {
             Subject::RawKeys(Raw::Cmac128) => "CMAC-AES128 under raw keys",
             Subject::RawKeys(Raw::EliMac) => "ELIMAC-AES128 under raw keys",
             Subject::RawKeys(Raw::Poly1305) => "POLY1305-AES under raw keys",
+            Subject::RawKeys(Raw::Umac64) => "UMAC-64 under raw keys",
+            Subject::RawKeys(Raw::Umac128) => "UMAC-128 under raw keys",
             Subject::Counter => "LIGHTMAC-AES128, a counter of 13 bits",
             Subject::Tree => "PMAC-AES128, a tree and edits",
             Subject::Marked => "UMAC-32, marked words",
@@ -362,50 +374,45 @@ fn counter<W: Witness>(w: &mut W, key: &[u8], trial: Trial<'_>) {
 
 fn raw_keys<W: Witness>(w: &mut W, raw: Raw, key: &[u8], trial: Trial<'_>) {
     let pieces = || key.chunks_exact(64);
+    let with_nonces = || pieces().map(|piece| (first_bytes(piece), UmacNonce::from(7)));
     // Includes lengths that are too long to be interleaved.
     let lengths = [0usize, 1, 15, 16, 17, 33, 64, 528, 529];
     let message = |i: usize| &trial.message[..lengths[i % lengths.len()]];
     let messages: Vec<&[u8]> = (0..RAW_KEYS).map(message).collect();
     let mut tags = vec![Tag::default(); RAW_KEYS];
     let (tags, call) = (&mut tags[..], call("batch", RAW_KEYS));
+    /// The call of a set on all messages.
+    macro_rules! made {
+        ($set:expr, $keys:expr) => {{
+            let (set, keys) = ($set, $keys.collect::<Vec<_>>());
+            w.watch(call, || set.tag_many(&keys, &messages, tags))
+        }};
+    }
+    let level = trial.level;
     let made = match raw {
-        Raw::Pmac128 => {
-            let keys: Vec<&[u8; 16]> = pieces().map(first_bytes).collect();
-            let mac = RawKeys::<PmacAes128>::with_level(trial.level);
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
-        }
-        Raw::Pmac256 => {
-            let keys: Vec<&[u8; 32]> = pieces().map(first_bytes).collect();
-            let mac = RawKeys::<PmacAes256>::with_level(trial.level);
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
-        }
+        Raw::Pmac128 => made!(RawKeys::<PmacAes128>::with_level(level), pieces().map(first_bytes)),
+        Raw::Pmac256 => made!(RawKeys::<PmacAes256>::with_level(level), pieces().map(first_bytes)),
         Raw::LightMac128 => {
-            let keys: Vec<[[u8; 16]; 2]> =
-                pieces().map(|piece| [*first_bytes(piece), *first_bytes(&piece[16..])]).collect();
-            let keys: Vec<_> = keys.iter().collect();
-            let mac = RawKeys::<LightMacAes128>::with_level(32, trial.level).expect("32 bits");
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+            let set = RawKeys::<LightMacAes128>::with_level(32, level).expect("32 bits");
+            made!(set, pieces().map(two_keys))
         }
         Raw::Cmac128 => {
-            let keys: Vec<&[u8; 16]> = pieces().map(first_bytes).collect();
-            let mac = RawKeys::<Cmac<Aes128>>::with_level(trial.level);
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+            made!(RawKeys::<Cmac<Aes128>>::with_level(level), pieces().map(first_bytes))
         }
-        Raw::EliMac => {
-            let keys: Vec<&[[u8; 16]; 2]> =
-                pieces().map(|piece| piece.as_chunks().0.first_chunk().expect("64")).collect();
-            let mac = RawKeys::<EliMac>::with_level(trial.level);
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
-        }
+        Raw::EliMac => made!(RawKeys::<EliMac>::with_level(level), pieces().map(two_keys)),
         Raw::Poly1305 => {
-            let keys: Vec<(&[u8; 32], &[u8; 16])> =
-                pieces().map(|piece| (first_bytes(piece), &[7; 16])).collect();
-            let mac = RawKeys::<Poly1305Aes>::with_level(trial.level);
-            w.watch(call, || mac.tag_many(&keys, &messages, tags))
+            let keys = pieces().map(|piece| (first_bytes(piece), &[7; 16]));
+            made!(RawKeys::<Poly1305Aes>::with_level(level), keys)
         }
+        Raw::Umac64 => made!(RawKeys::<Umac64>::with_level(level), with_nonces()),
+        Raw::Umac128 => made!(RawKeys::<Umac128>::with_level(level), with_nonces()),
     };
     made.expect("no limit in reach");
     tags.iter_mut().for_each(|tag| w.made(tag));
+}
+
+fn two_keys(bytes: &[u8]) -> &[[u8; 16]; 2] {
+    bytes.as_chunks().0.first_chunk().expect("as many bytes")
 }
 
 fn first_bytes<const N: usize>(bytes: &[u8]) -> &[u8; N] {

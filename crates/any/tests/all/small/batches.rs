@@ -115,6 +115,14 @@ impl RawKey for ([u8; 32], [u8; 16]) {
     }
 }
 
+impl RawKey for ([u8; 16], UmacNonce) {
+    type Raw<'k> = (&'k [u8; 16], UmacNonce);
+
+    fn raw(&self) -> (&[u8; 16], UmacNonce) {
+        (&self.0, self.1)
+    }
+}
+
 #[test]
 fn raw_keys_of_pmac_are_its_keys() {
     for level in Level::all() {
@@ -180,5 +188,25 @@ fn raw_keys_of_poly1305_aes_are_its_keys() {
         };
         // With r = 0 the tag is the pad, whatever the message.
         raw_keys!(set, tag, |i: u8| ([!i; 32], [i; 16]));
+    }
+}
+
+#[test]
+fn raw_keys_of_umac_are_its_keys() {
+    fn of<const T: usize>(level: Level) {
+        let set = RawKeys::<Umac<Aes128, T>>::with_level(level);
+        let tag = |(key, nonce): (&[u8; 16], UmacNonce), message: &[u8]| {
+            let mac = Umac::<Aes128, T>::with_level(key, level);
+            mac.tag_with(&nonce, message).expect("no limit")
+        };
+        // Nonces of all lengths.
+        let nonce = |i: u8| UmacNonce::from_slice(&[i; 16][..i as usize % 16 + 1]);
+        raw_keys!(set, tag, |i: u8| ([!i; 16], nonce(i).expect("1 to 16 bytes")));
+    }
+    for level in Level::all() {
+        of::<1>(level);
+        of::<2>(level);
+        of::<3>(level);
+        of::<4>(level);
     }
 }

@@ -8,7 +8,7 @@ use tagmac::hashes::Poly1305Hash;
 use tagmac::hazmat::{Construction, Hash};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Writer};
-use tagmac::{Assurance, Umac128, UmacNonce};
+use tagmac::{Assurance, Nonce, Umac, Umac128, UmacNonce};
 use tagmac::{
     Bits, Cmac, EliMac, Error, LightMac, Mac, Mismatch, Pmac, Poly1305, Poly1305Aes, Tag,
 };

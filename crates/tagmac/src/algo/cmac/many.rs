@@ -6,7 +6,7 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::super::cbc::before_last;
-use super::super::many::have_equal_lengths;
+use super::super::many::{counting_sort, have_equal_lengths};
 use super::key::Cmac;
 use crate::batch::verify_in_turns;
 use crate::cipher::{Cipher, Field};
@@ -146,22 +146,13 @@ fn sort<C: Cipher>(messages: &[&[u8]], order: &mut [u8]) {
     if have_equal_lengths(messages) {
         return order.iter_mut().enumerate().for_each(|(i, place)| *place = i as u8);
     }
-    // The next place of each class. Long messages are one class, which is sorted afterwards.
+    // Long messages are one class, which is sorted afterwards.
     let blocks = |message: &[u8]| before_last::<C::Block>(message.len()) / C::Block::BYTES;
-    let class = |message: &[u8]| LONG - blocks(message).min(LONG);
-    let mut next = [0u16; LONG + 2];
-    for message in messages {
-        next[class(message) + 1] += 1;
-    }
-    let long = next[1] as usize;
-    for i in 1..next.len() {
-        next[i] += next[i - 1];
-    }
-    for (i, message) in messages.iter().enumerate() {
-        let next = &mut next[class(message)];
-        order[*next as usize] = i as u8;
-        *next += 1;
-    }
+    let long = counting_sort::<{ LONG + 1 }>(
+        messages.len(),
+        |i| LONG - blocks(messages[i]).min(LONG),
+        |i, to| order[to] = i as u8,
+    );
     order[..long].sort_unstable_by_key(|place| Reverse(messages[*place as usize].len()));
 }
 

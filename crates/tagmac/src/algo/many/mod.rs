@@ -119,20 +119,41 @@ impl<'a> Sorted<'a> {
     #[inline(never)]
     pub(super) fn sort(&mut self, messages: &[&'a [u8]]) {
         let terms = self.terms;
-        let class = |terms: u8| MAX_TERMS - terms as usize;
-        let mut next = [0u8; MAX_TERMS + 2];
-        for terms in &terms[..messages.len()] {
-            next[class(*terms) + 1] += 1;
-        }
-        for i in 1..next.len() {
-            next[i] += next[i - 1];
-        }
-        for (i, (message, terms)) in messages.iter().zip(&terms).enumerate() {
-            let to = next[class(*terms)] as usize;
-            next[class(*terms)] += 1;
-            (self.messages[to], self.terms[to], self.places[to]) = (message, *terms, i as u8);
-        }
+        counting_sort::<{ MAX_TERMS + 1 }>(
+            messages.len(),
+            |i| MAX_TERMS - terms[i] as usize,
+            |i, to| {
+                (self.messages[to], self.terms[to], self.places[to]) =
+                    (messages[i], terms[i], i as u8);
+            },
+        );
     }
+}
+
+/// Sorts up to 65,535 elements by their classes 0 to `CLASSES - 1`: calls `put` with each element
+/// and its new index. Elements of one class keep their order. Returns the number of elements in
+/// class 0.
+#[inline(always)]
+pub(super) fn counting_sort<const CLASSES: usize>(
+    n: usize,
+    class: impl Fn(usize) -> usize,
+    mut put: impl FnMut(usize, usize),
+) -> usize {
+    // The number of elements of each class, then the next index in it.
+    let mut next = [0u16; CLASSES];
+    for i in 0..n {
+        next[class(i)] += 1;
+    }
+    let (first, mut sum) = (next[0] as usize, 0);
+    for next in &mut next {
+        (*next, sum) = (sum, sum + *next);
+    }
+    for i in 0..n {
+        let next = &mut next[class(i)];
+        put(i, *next as usize);
+        *next += 1;
+    }
+    first
 }
 
 /// A property that all messages of a batch share.

@@ -7,7 +7,7 @@ use crate::batch::BatchError;
 use crate::isa::Isa;
 
 /// Fewer messages do not form a group: a partial group takes as long as a full one.
-const MIN_GROUP: usize = 3;
+pub(super) const MIN_GROUP: usize = 3;
 
 /// A MAC that encrypts all blocks of a message.
 pub trait BlockMode: ManyKeys {

@@ -10,6 +10,7 @@ mod modes;
 mod poly1305;
 #[cfg(test)]
 mod tests;
+mod umac;
 mod window;
 
 use core::array;
@@ -56,6 +57,8 @@ pub trait ManyKeys: Sized {
 
     /// The parameters for the self-test.
     const SELF_TEST_PARAMETERS: Self::Parameters;
+    /// The length of a tag in bits.
+    const TAG_BITS: usize = 128;
     /// Tags may be truncated.
     const TRUNCATES: bool = true;
 
@@ -85,7 +88,8 @@ pub trait ManyKeys: Sized {
 /// messages on CPUs without AES instructions. Tags are the same.
 ///
 /// Of Poly1305-AES, the pads `AES_k(nonce)` are computed side by side, for messages of any length.
-/// The hashes are computed one at a time.
+/// Of UMAC, the pads and the parts of the keys that a message needs are, for messages of up to 1024
+/// bytes. The hashes of both are computed one at a time.
 ///
 /// | MAC | the key of a message | side by side |
 /// |---|---|---|
@@ -94,6 +98,7 @@ pub trait ManyKeys: Sized {
 /// | [`Cmac`](crate::Cmac) of AES-128, of AES-256 | `&[u8; 16]`, `&[u8; 32]` | always |
 /// | [`EliMac`](crate::EliMac) | two keys, `&[k1, k2]` | always |
 /// | [`Poly1305Aes`](crate::Poly1305Aes) | key and nonce, `(&[u8; 32], &[u8; 16])` | the pads |
+/// | [`Umac32`](crate::Umac32) to [`Umac128`](crate::Umac128) | key and nonce, `(&[u8; 16], UmacNonce)` | keys and pads |
 ///
 /// ```
 /// use tagmac::batch::RawKeys;
@@ -128,7 +133,7 @@ pub trait ManyKeys: Sized {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Tags of Poly1305-AES cannot be truncated:
+/// Tags of Poly1305-AES and UMAC cannot be truncated:
 ///
 /// ```compile_fail
 /// use tagmac::{Poly1305Aes, batch::RawKeys};
@@ -189,20 +194,21 @@ where
 impl<M: ManyKeys> RawKeys<M> {
     /// The MAC on the highest level up to `level` on which its tags are right.
     fn passing(parameters: M::Parameters, level: Level) -> Self {
-        let on = |parameters, level| RawKeys { parameters, truncation: Truncation::none(), level };
+        let truncation = Truncation::to(M::TAG_BITS).expect("1 to 128 bits");
+        let on = |parameters, level| RawKeys { parameters, truncation, level };
         let level =
             level.passing(M::self_test(), |level| on(M::SELF_TEST_PARAMETERS, level).passes());
         on(parameters, level)
     }
 
-    /// Truncates tags to their first `bits` bits, 1 to 128. Tags of Poly1305-AES always have 128
-    /// bits: this does not compile for them.
+    /// Truncates tags to their first `bits` bits, 1 to 128. Tags of Poly1305-AES and UMAC have one
+    /// length: this does not compile for them.
     ///
     /// # Errors
     ///
     /// [`Error::TagBits`] for any other length.
     pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
-        const { assert!(M::TRUNCATES, "tags of this MAC have 128 bits") };
+        const { assert!(M::TRUNCATES, "tags of this MAC have one length") };
         self.truncation = Truncation::to(bits)?;
         Ok(self)
     }

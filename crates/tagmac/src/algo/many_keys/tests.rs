@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Cmac, EliMac, LightMac, Pmac, Poly1305Aes};
-use crate::{LightMacAes128, PmacAes128};
+use crate::{LightMacAes128, PmacAes128, Umac32, Umac64, Umac96, Umac128};
 
 /// A source of pseudorandom bytes.
 struct Bytes(u64);
@@ -58,7 +58,7 @@ fn agree_everywhere<M: ManyKeys>(set: &RawKeys<M>) {
         agree(set, &vec![bytes; bytes % 41]);
         agree(set, &vec![bytes; 40 - bytes % 41]);
     }
-    for bytes in [255, 256, 257, 495, 496, 511, 512, 513, 527, 528, 529, 1000] {
+    for bytes in [255, 256, 257, 495, 496, 511, 512, 513, 527, 528, 529, 1000, 1024, 1025] {
         agree(set, &[bytes; 20]);
     }
     let mut random = Bytes(1);
@@ -122,6 +122,20 @@ fn poly1305_aes_is_the_same_one_by_one() {
     }
 }
 
+#[test]
+fn umac_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<Umac32>::with_level(level));
+        agree_everywhere(&RawKeys::<Umac64>::with_level(level));
+        agree_everywhere(&RawKeys::<Umac96>::with_level(level));
+        agree_everywhere(&RawKeys::<Umac128>::with_level(level));
+        // Up to one chunk and beyond, in one group.
+        let set = RawKeys::<Umac64>::with_level(level);
+        agree(&set, &(0..60).map(|i| 1025 - i).collect::<Vec<_>>());
+        agree(&set, &(0..60).map(|i| 97 * i % 1300).collect::<Vec<_>>());
+    }
+}
+
 /// A set with a wrong answer on a level would run on a lower one, where all tags are right.
 #[test]
 fn they_run_on_the_level_that_they_are_given() {
@@ -132,6 +146,10 @@ fn they_run_on_the_level_that_they_are_given() {
         assert!(RawKeys::<Cmac<Aes256>>::with_level(level).level == level, "{level}");
         assert!(RawKeys::<EliMac>::with_level(level).level == level, "{level}");
         assert!(RawKeys::<Poly1305Aes>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Umac32>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Umac64>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Umac96>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Umac128>::with_level(level).level == level, "{level}");
         let set = RawKeys::<LightMacAes128>::with_level(16, level).expect("a counter");
         assert!(set.level == level, "{level}");
         let set = RawKeys::<LightMac<Aes256>>::with_level(64, level).expect("a counter");

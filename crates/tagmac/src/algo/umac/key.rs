@@ -126,7 +126,7 @@ static NH_INPUTS: [[Block; nh::FIRST_UNITS / 2]; 2] = {
 
 /// KDF's input for block i of a use.
 #[inline(always)]
-const fn input(number: u64, i: u64) -> Block {
+pub(super) const fn input(number: u64, i: u64) -> Block {
     ((number as u128) << 64 | i as u128).to_be_bytes()
 }
 

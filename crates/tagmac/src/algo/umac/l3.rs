@@ -37,6 +37,19 @@ impl L3Key {
         key
     }
 
+    /// Sets numbers 4 and 5, or 6 and 7, which messages of up to 16 MiB need.
+    #[inline(always)]
+    pub(super) fn set_low(&mut self, pair: usize, k1: &[u8; 16]) {
+        for (number, bytes) in self.k1[4 + 2 * pair..].iter_mut().zip(k1.as_chunks().0) {
+            *number = reduced(u64::from_be_bytes(*bytes));
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_k2(&mut self, k2: &[u8; 4]) {
+        self.k2 = u32::from_be_bytes(*k2);
+    }
+
     /// The hash of `high 2^64 + low`.
     #[inline(always)]
     pub(super) fn hash(&self, high: u64, low: u64) -> u32 {

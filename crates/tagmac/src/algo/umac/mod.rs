@@ -17,6 +17,7 @@
 //! The code is fast because NH needs two multiplications per 16 bytes and stream, in vectors, and
 //! everything else works on 1/128 of the message.
 
+mod each;
 mod key;
 mod l3;
 mod many;
@@ -38,6 +39,7 @@ use key::{HashKey, ShortKeys};
 use nh::{CHUNK, STREAMS};
 use pad::{finalize, pads_in_block};
 
+pub(super) use each::HashKeys;
 pub use pad::{UmacNonce, UmacPad};
 pub use prefix::Assurance;
 pub use uhash::{Uhash32, Uhash64, Uhash96, Uhash128, UmacDigest, UmacHash, UmacSum};

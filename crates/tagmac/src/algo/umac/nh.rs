@@ -41,6 +41,11 @@ pub(super) struct NhKey {
 #[repr(align(64))]
 struct Units<const N: usize>([Block; N]);
 
+/// The number of units that a chunk of `bytes` bytes needs in `T` streams.
+pub(super) fn units_for<const T: usize>(bytes: usize) -> usize {
+    2 * bytes.div_ceil(GROUP).max(1) + T - 1
+}
+
 impl NhKey {
     pub(super) const ZERO: NhKey = NhKey {
         even: Units([[0; UNIT]; (KEY_BYTES / UNIT).div_ceil(2)]),
@@ -86,14 +91,9 @@ impl NhKey {
     }
 
     /// NH of a chunk of 0 to 1024 bytes in `T` streams. The chunk is padded with zeros to whole
-    /// groups, at least one, and its length in bits is added. If the compiler knows the length, it
-    /// removes the code for other lengths. `MASKS` makes the code larger and most lengths faster.
+    /// groups, at least one, and its length in bits is added.
     #[inline(always)]
-    pub(super) fn hash<A: Words, const T: usize, const MASKS: bool>(
-        &self,
-        a: A,
-        chunk: &[u8],
-    ) -> [u64; T] {
+    pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
         // For three and four streams, compilers gather the words for L3-HASH unless the length is
@@ -116,7 +116,7 @@ impl NhKey {
                 );
             }
             // For one group, or two whole ones, narrow vectors are faster.
-            if A::MASKS && MASKS && rest.len() > GROUP && rest.len() != 2 * GROUP {
+            if A::MASKS && rest.len() > GROUP && rest.len() != 2 * GROUP {
                 let mut last = [[a.splat(0)]; T];
                 add(
                     a,
@@ -331,7 +331,7 @@ mod tests {
             chunks.iter().all(|chunk| {
                 let all: [u64; STREAMS] = key.hash_full_chunk(a, chunk, || calls += 1);
                 let three: [u64; 3] = key.hash_full_chunk(a, chunk, || ());
-                let expected = key.hash::<_, STREAMS, true>(a, chunk);
+                let expected = key.hash::<_, STREAMS>(a, chunk);
                 all == expected && three == expected[..3]
             }) && calls == chunks.len()
         }

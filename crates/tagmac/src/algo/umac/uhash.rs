@@ -6,7 +6,8 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::key::HashKey;
-use super::nh::CHUNK;
+use super::l3::L3Key;
+use super::nh::{CHUNK, NhKey};
 use super::poly::{Poly, PolyKey};
 use crate::bits::Bits;
 use crate::construction::Hash;
@@ -88,6 +89,20 @@ impl<const T: usize> core::fmt::Debug for UmacHash<T> {
 }
 
 impl<const T: usize> UmacDigest<T> {
+    /// The hash of a message of at most one chunk.
+    #[inline(always)]
+    pub(super) fn of_chunk<A: Words>(a: A, nh: &NhKey, l3: &[L3Key], chunk: &[u8]) -> Self {
+        let words = nh.hash::<_, T>(a, chunk);
+        let mut digest = [0; T];
+        for s in 0..T {
+            digest[s] = match T {
+                0..=2 => l3[s].hash_low_in_words(words[s]),
+                _ => l3[s].hash_low(words[s]),
+            };
+        }
+        UmacDigest::from_words(a, digest)
+    }
+
     /// Returns each stream's hash, big-endian.
     pub(crate) fn block(&mut self) -> &mut Block {
         &mut self.0
@@ -122,10 +137,10 @@ fn absorb_low<A: Words, const T: usize>(
     blocks: &[u8],
 ) {
     let chunks = blocks.as_chunks::<CHUNK>().0;
-    // No overlap is possible: the same execution units do all the work, or there is no next chunk.
-    if const { !A::HAS_VECTOR_MUL } || chunks.len() == 1 {
+    // No overlap is possible: the same execution units do all the work.
+    if const { !A::HAS_VECTOR_MUL } {
         for chunk in chunks {
-            add_words(key, polys, key.nh.hash::<_, T, false>(a, chunk));
+            add_words(key, polys, key.nh.hash_full_chunk(a, chunk, || ()));
         }
         return;
     }
@@ -253,29 +268,34 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     fn finish<I: Isa>(&self, isa: I, sum: &UmacSum<T>, at: u64, tail: Bits<'_>) -> UmacDigest<T> {
         let (a, key) = (isa.words(), self.key.borrow());
         let tail = tail.bytes();
-        let (first, second) = tail.split_at(tail.len().min(CHUNK));
-        let mut digest = [0; T];
-        if at == 0 && second.is_empty() {
-            let words = key.nh.hash::<_, T, true>(a, first);
-            for s in 0..T {
-                let l3 = &key.l3[s];
-                digest[s] =
-                    if T > 2 { l3.hash_low(words[s]) } else { l3.hash_low_in_words(words[s]) };
-            }
-            return UmacDigest::from_words(a, digest);
+        if at == 0 && tail.len() <= CHUNK {
+            return UmacDigest::of_chunk(a, &key.nh, &key.l3, tail);
         }
-        // The first chunk is mostly a whole one.
-        let words = [
-            (!first.is_empty()).then(|| key.nh.hash::<_, T, false>(a, first)),
-            (!second.is_empty()).then(|| key.nh.hash::<_, T, true>(a, second)),
-        ];
+        let (whole, rest) = tail.split_at(tail.len() / CHUNK * CHUNK);
+        let whole = (!whole.is_empty()).then(
+            #[inline(always)]
+            || match <I::Words as Words>::HAS_VECTOR_MUL {
+                // Vectors gain a tenth if the compiler knows the length; words lose 5 %.
+                true => key.nh.hash::<_, T>(a, &whole[..CHUNK]),
+                false => key.nh.hash::<_, T>(a, whole),
+            },
+        );
+        let rest = (!rest.is_empty()).then(
+            #[inline(always)]
+            || key.nh.hash::<_, T>(a, rest),
+        );
+        let words = if whole.is_some() { [whole, rest] } else { [rest, None] };
+        let mut digest = [0; T];
         for s in 0..T {
             let l3 = &key.l3[s];
             let [first, second] = words.map(|words| words.map(|words| words[s]));
             let mut low = if at == 0 { Poly::START } else { sum.low[s] };
             if at < POLY64_BYTES || at == POLY64_BYTES && first.is_none() {
-                for word in [first, second].into_iter().flatten() {
-                    key.poly64[s].step(&mut low, word);
+                if let Some(first) = first {
+                    key.poly64[s].step(&mut low, first);
+                }
+                if let Some(second) = second {
+                    key.poly64[s].step(&mut low, second);
                 }
                 digest[s] = l3.hash_low(low.value());
                 continue;
