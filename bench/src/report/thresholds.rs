@@ -11,12 +11,14 @@ enum Evidence {
     /// The cycles of a message of this length, which is the last of the first way, and of one byte
     /// more.
     Step(u64),
-    /// The cycles of a message of this length, divided by those in another way: the case of the way
-    /// and that of the other, in an experiment.
-    Ratio(u64, &'static str, [&'static str; 2]),
+    /// The cycles of a message of this length, divided by those in another way: the cases of
+    /// both in the experiment of batches.
+    Ratio(u64, [&'static str; 2]),
+    /// The same for one thread per core and one thread.
+    Threads(u64),
 }
 
-use Evidence::{Ratio, Step};
+use Evidence::{Ratio, Step, Threads};
 
 /// A threshold: the engine, its file in `crates/tagmac/src`, the change in words, and what to show.
 type Threshold = (&'static str, &'static str, &'static str, Evidence);
@@ -24,9 +26,8 @@ type Threshold = (&'static str, &'static str, &'static str, Evidence);
 const ONE_LENGTH: [&str; 2] = [BATCHES[0].1, BATCHES[0].2];
 const MIXED: [&str; 2] = [BATCHES[1].1, BATCHES[1].2];
 const KEY_EACH: [&str; 2] = [BATCHES[4].1, BATCHES[4].2];
-const THREADS: [&str; 2] = ["2 threads", "1 thread"];
 
-const THRESHOLDS: [Threshold; 16] = [
+const THRESHOLDS: [Threshold; 17] = [
     ("PMAC-AES128", "algo/xor.rs", "one block is one cipher call", Step(16)),
     ("PMAC-AES128", "algo/pmac/offsets.rs", "up to 8 blocks need no loop", Step(128)),
     (
@@ -37,27 +38,18 @@ const THRESHOLDS: [Threshold; 16] = [
     ),
     ("UMAC-64", "algo/umac/nh.rs", "whole vectors from 128 bytes", Step(127)),
     ("UMAC-64", "algo/umac/uhash.rs", "one chunk needs no POLY", Step(1024)),
-    (
-        "PMAC-AES128",
-        "algo/many/mod.rs",
-        "a batch, up to 32 blocks",
-        Ratio(512, "batch", ONE_LENGTH),
-    ),
-    ("ELIMAC-AES128", "algo/many/mod.rs", "the same", Ratio(512, "batch", ONE_LENGTH)),
-    ("LIGHTMAC-AES128-S32", "algo/many/mod.rs", "the same, 48", Ratio(512, "batch", ONE_LENGTH)),
-    ("POLY1305-AES", "algo/poly1305/many.rs", "the same, 32", Ratio(512, "batch", ONE_LENGTH)),
-    ("UMAC-64", "algo/umac/many.rs", "the same, 512 bytes", Ratio(512, "batch", ONE_LENGTH)),
-    ("UMAC-128", "algo/umac/many.rs", "the same, 512 bytes", Ratio(512, "batch", ONE_LENGTH)),
-    ("CMAC-AES128", "algo/cmac/many.rs", "a batch of any lengths", Ratio(512, "batch", MIXED)),
-    (
-        "PMAC-AES128",
-        "algo/many_keys/mod.rs",
-        "keys each, to 33 blocks",
-        Ratio(512, "batch", KEY_EACH),
-    ),
-    ("CMAC-AES128", "algo/many_keys/mod.rs", "the same", Ratio(512, "batch", KEY_EACH)),
-    ("PMAC-AES128", "threads.rs", "threads, if they save time", Ratio(1 << 18, "threads", THREADS)),
-    ("PMAC-AES128", "threads.rs", "the same", Ratio(1 << 20, "threads", THREADS)),
+    ("PMAC-AES128", "algo/many/mod.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
+    ("ELIMAC-AES128", "algo/many/mod.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
+    ("LIGHTMAC-AES128-S32", "algo/many/mod.rs", "a batch, up to 48 blocks", Ratio(512, ONE_LENGTH)),
+    ("POLY1305-AES", "algo/poly1305/many.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
+    ("UMAC-64", "algo/umac/many.rs", "a batch, up to 512 bytes", Ratio(512, ONE_LENGTH)),
+    ("UMAC-128", "algo/umac/many.rs", "a batch, up to 512 bytes", Ratio(512, ONE_LENGTH)),
+    ("CMAC-AES128", "algo/cmac/many.rs", "a batch of any lengths", Ratio(512, MIXED)),
+    ("PMAC-AES128", "algo/many_keys/window.rs", "keys each, to 33 blocks", Ratio(512, KEY_EACH)),
+    ("CMAC-AES128", "algo/many_keys/window.rs", "keys each, to 33 blocks", Ratio(512, KEY_EACH)),
+    ("UMAC-64", "algo/umac/each.rs", "keys each, to 1,024 bytes", Ratio(512, KEY_EACH)),
+    ("PMAC-AES128", "threads.rs", "threads, if they save time", Threads(1 << 18)),
+    ("PMAC-AES128", "threads.rs", "threads, if they save time", Threads(1 << 20)),
 ];
 
 /// Returns a row for each threshold and a column for each machine.
@@ -67,7 +59,7 @@ pub fn of_all(machines: &[Machine]) -> String {
     heads.push("in `crates/tagmac/src`".into());
     let mut rows = vec![head("MAC", heads)];
     for (name, file, what, evidence) in &THRESHOLDS {
-        let (Step(length) | Ratio(length, ..)) = evidence;
+        let (Step(length) | Ratio(length, _) | Threads(length)) = evidence;
         let mut row = vec![name.to_string(), what.to_string(), bytes(*length as f64)];
         row.extend(machines.iter().map(|machine| found(machine, name, evidence)));
         if row[3..].iter().all(String::is_empty) {
@@ -81,17 +73,22 @@ pub fn of_all(machines: &[Machine]) -> String {
 
 /// Returns what the records of a machine say about an engine's threshold; empty without a record.
 fn found(machine: &Machine, name: &str, evidence: &Evidence) -> String {
+    let at = |experiment, case, length| {
+        machine.best(experiment, name, case).and_then(|series| series.at(length))
+    };
     let [before, after] = match evidence {
-        Step(last) => {
-            [*last, last + 1].map(|x| machine.best("lengths", name, None).and_then(|s| s.at(x)))
+        Step(last) => [*last, last + 1].map(|length| at("lengths", None, length)),
+        Ratio(length, [way, other]) => [other, way].map(|case| at("batch", Some(case), *length)),
+        Threads(length) => {
+            let Some(record) = machine.record("threads") else { return String::new() };
+            let all = format!("{} threads", record.machine.cores);
+            ["1 thread", &all].map(|case| at("threads", Some(case), *length))
         }
-        Ratio(length, experiment, [way, other]) => [other, way]
-            .map(|case| machine.best(experiment, name, Some(case)).and_then(|s| s.at(*length))),
     };
     let Some((before, after)) = before.zip(after) else { return String::new() };
     match evidence {
         Step(_) => format!("{} to {}", cycles(before), cycles(after)),
-        Ratio(..) => format!("{:.2}", after.median / before.median),
+        Ratio(..) | Threads(_) => format!("{:.2}", after.median / before.median),
     }
 }
 
@@ -119,7 +116,7 @@ mod tests {
             rows,
             [
                 "| UMAC-64 | whole vectors from 128 bytes | 127 | 100 to 90 | `algo/umac/nh.rs` |",
-                "| UMAC-64 | the same, 512 bytes | 512 | 0.50 | `algo/umac/many.rs` |",
+                "| UMAC-64 | a batch, up to 512 bytes | 512 | 0.50 | `algo/umac/many.rs` |",
             ]
         );
     }

@@ -352,6 +352,15 @@ impl Words for Words256 {
     }
 }
 
+impl Words512 {
+    /// The even blocks of `a` and `b`, and the odd ones.
+    #[inline(always)]
+    fn separated(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+    }
+}
+
 impl Words for Words512 {
     const LANES: usize = 4;
     const HAS_VECTOR_MUL: bool = true;
@@ -402,17 +411,13 @@ impl Words for Words512 {
     #[inline(always)]
     fn even_odd(self, p: &[u8]) -> (__m512i, __m512i) {
         let (a, b) = p.split_at(64);
-        let (a, b) = (self.blocks(a), self.blocks(b));
-        // SAFETY: `self` is proof of avx512f.
-        unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+        self.separated(self.blocks(a), self.blocks(b))
     }
 
     #[inline(always)]
     fn even_odd_padded(self, p: &[u8]) -> (__m512i, __m512i) {
         let (a, b) = p.split_at(p.len().min(64));
-        let (a, b) = (self.0.load_bytes(a), self.0.load_bytes(b));
-        // SAFETY: `self` is proof of avx512f.
-        unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+        self.separated(self.0.load_bytes(a), self.0.load_bytes(b))
     }
 
     #[inline(always)]
