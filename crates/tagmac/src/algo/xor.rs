@@ -101,6 +101,9 @@ pub(super) trait BlockTerms {
     type Prepared<I: Isa>: Copy;
     /// An accumulator of terms.
     type Sum<I: Isa>;
+    /// Whether a run of less than one vector comes before the other vectors of a rest, where vectors
+    /// have four blocks or more.
+    const LANES_FIRST: bool = false;
     /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares a level, once per range, before the loop.
@@ -270,11 +273,15 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
         for _ in 0..blocks / T::Lanes::<I>::UNROLLED_BLOCKS {
             self.unrolled();
         }
+        let (some, first) = (blocks % lanes, const { T::LANES_FIRST && T::Lanes::<I>::LANES >= 4 });
+        if first && some > 0 {
+            self.lanes(some);
+        }
         if T::Lanes::<I>::UNROLL == 8 {
             self.less_than_eight(vectors);
         }
-        if !blocks.is_multiple_of(lanes) {
-            self.lanes(blocks % lanes);
+        if !first && some > 0 {
+            self.lanes(some);
         }
     }
 }

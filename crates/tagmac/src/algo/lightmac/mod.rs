@@ -64,6 +64,8 @@ impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
     type Lanes<I: Isa> = C::Lanes<I>;
     type Prepared<I: Isa> = Prepared<C::Lanes<I>, C::Keys<'a, I>>;
     type Sum<I: Isa> = C::Sum<'a, I>;
+    // A tenth faster on Emerald Rapids: the chain of few lanes does not start last.
+    const LANES_FIRST: bool = true;
 
     #[inline(always)]
     fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
