@@ -14,6 +14,9 @@ use crate::mac::Mac;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
+/// The maximum length in bytes of messages that fill less than half a group.
+const FEW_MAX_LEN: usize = 512;
+
 impl<const T: usize> ManyKeys for Umac<Aes128, T> {
     /// The key, and the nonce.
     type RawKey<'k> = (&'k [u8; 16], UmacNonce);
@@ -55,7 +58,9 @@ impl<const T: usize> ManyKeys for Umac<Aes128, T> {
             for place in short.by_ref().take(N * I::LANES) {
                 (places[n], n) = (place, n + 1);
             }
-            if n < MIN_GROUP {
+            let longest = places[..n].iter().map(|place| messages[*place].len()).max().unwrap_or(0);
+            // A group takes as long with few messages as with many.
+            if n < MIN_GROUP || 2 * n < N * I::LANES && longest > FEW_MAX_LEN {
                 for place in places[..n].iter().copied() {
                     let one = place..place + 1;
                     let (key, message) = (&keys[one.clone()], &messages[one.clone()]);
@@ -63,7 +68,7 @@ impl<const T: usize> ManyKeys for Umac<Aes128, T> {
                 }
                 return Ok(());
             }
-            work.tag_group(keys, messages, tags, &places[..n]);
+            work.tag_group(keys, messages, tags, &places[..n], longest);
         }
     }
 }
@@ -92,7 +97,7 @@ impl<I: Isa, const N: usize, const T: usize> Work<I, N, T> {
         Work { isa, schedule, hash_keys: HashKeys::ZERO, blocks: none, pad_keys: none }
     }
 
-    /// Tags the messages at `places`.
+    /// Tags the messages at `places`, of at most `longest` bytes.
     #[inline(always)]
     fn tag_group(
         &mut self,
@@ -100,6 +105,7 @@ impl<I: Isa, const N: usize, const T: usize> Work<I, N, T> {
         messages: &[&[u8]],
         tags: &mut [Tag],
         places: &[usize],
+        longest: usize,
     ) {
         let (isa, last) = (self.isa, places.len() - 1);
         // The last message's key fills the lanes that have no message.
@@ -111,7 +117,6 @@ impl<I: Isa, const N: usize, const T: usize> Work<I, N, T> {
             splat(&HashKeys::<T, MAX_GROUP>::PADS),
         );
         store(isa, pad_keys, &mut self.pad_keys);
-        let longest = places.iter().map(|place| messages[*place].len()).max().unwrap_or(0);
         for block in 0..HashKeys::<T, MAX_GROUP>::blocks(longest) {
             let input = splat(&HashKeys::<T, MAX_GROUP>::input(block));
             let made = self.schedule.encrypt(xor(isa, self.schedule.whitening(), input));
