@@ -16,7 +16,7 @@ struct Change {
     call: &'static str,
 }
 
-const CHANGES: [Change; 8] = [
+const CHANGES: [Change; 9] = [
     // Vectorised key schedules, and keys without the tables that short messages do not need.
     Change {
         experiment: "keys",
@@ -51,6 +51,14 @@ const CHANGES: [Change; 8] = [
         engines: "UMAC-",
         since: "2026-11-30",
         call: "UMAC's lengths",
+    },
+    // Few lanes come before the vectors of a rest.
+    Change {
+        experiment: "lengths",
+        case: "",
+        engines: "LIGHTMAC-",
+        since: "2026-11-30",
+        call: "LightMAC's lengths",
     },
     Change {
         experiment: "keys",
