@@ -101,8 +101,8 @@ pub(super) trait BlockTerms {
     type Prepared<I: Isa>: Copy;
     /// An accumulator of terms.
     type Sum<I: Isa>;
-    /// Whether a run of less than one vector comes before the other vectors of a rest, where vectors
-    /// have four blocks or more.
+    /// A run of less than one vector comes before the other vectors of a rest, where vectors have
+    /// four blocks or more.
     const LANES_FIRST: bool = false;
     /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
