@@ -45,11 +45,7 @@ pub(super) fn tag_groups<I: Isa, M: BlockMode, const N: usize>(
         let end = window.take(keys, messages, first, size);
         for at in (0..window.n).step_by(size) {
             if window.n - at < MIN_GROUP {
-                for place in window.places[at..window.n].iter().copied() {
-                    let one = place..place + 1;
-                    let (key, message) = (&keys[one.clone()], &messages[one.clone()]);
-                    set.one_by_one(key, message, &mut tags[one], place, None)?;
-                }
+                set.one_by_one_at(keys, messages, tags, &window.places[at..window.n])?;
                 break;
             }
             let group = window.group(at, size);

@@ -295,6 +295,22 @@ impl<M: ManyKeys> RawKeys<M> {
         Ok(())
     }
 
+    /// Tags the messages at some places one at a time.
+    fn one_by_one_at(
+        &self,
+        keys: &[M::RawKey<'_>],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+        places: &[usize],
+    ) -> Result<(), BatchError> {
+        for place in places.iter().copied() {
+            let one = place..place + 1;
+            let (key, message) = (&keys[one.clone()], &messages[one.clone()]);
+            self.one_by_one(key, message, &mut tags[one], place, None)?;
+        }
+        Ok(())
+    }
+
     /// Returns whether tags made side by side equal those made one at a time, for messages of
     /// different lengths and of one length.
     #[cold]

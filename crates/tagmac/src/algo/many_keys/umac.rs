@@ -61,12 +61,7 @@ impl<const T: usize> ManyKeys for Umac<Aes128, T> {
             let longest = places[..n].iter().map(|place| messages[*place].len()).max().unwrap_or(0);
             // A group takes as long with few messages as with many.
             if n < MIN_GROUP || 2 * n < N * I::LANES && longest > FEW_MAX_LEN {
-                for place in places[..n].iter().copied() {
-                    let one = place..place + 1;
-                    let (key, message) = (&keys[one.clone()], &messages[one.clone()]);
-                    set.one_by_one(key, message, &mut tags[one], place, None)?;
-                }
-                return Ok(());
+                return set.one_by_one_at(keys, messages, tags, &places[..n]);
             }
             work.tag_group(keys, messages, tags, &places[..n], longest);
         }
