@@ -1,6 +1,6 @@
 //! Groups of messages whose blocks run side by side, one message per lane.
 
-use super::lanes::{Group, Vectors};
+use super::lanes::{Group, Vectors, store};
 use super::window::{MAX_GROUP, Window};
 use super::{Batch, ManyKeys};
 use crate::batch::BatchError;
@@ -51,9 +51,7 @@ pub(super) fn tag_groups<I: Isa, M: BlockMode, const N: usize>(
             let group = window.group(at, size);
             let made = M::encrypt_group::<I, N>(isa, set.parameters, &mut scratch, &group);
             let mut blocks = [[0; 16]; MAX_GROUP];
-            for (x, blocks) in made.into_iter().zip(blocks.chunks_exact_mut(I::LANES)) {
-                isa.store_lanes(x, blocks.as_flattened_mut());
-            }
+            store(isa, made, &mut blocks);
             for (block, place) in blocks[..size].iter().zip(&window.places[at..window.n]) {
                 set.truncation.write(block, &mut tags[*place]);
             }

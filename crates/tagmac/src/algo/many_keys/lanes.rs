@@ -51,6 +51,14 @@ pub(super) fn gather<'b, I: Isa, const N: usize>(
     blocks
 }
 
+/// Writes a group's blocks, in the order of the messages.
+#[inline(always)]
+pub(super) fn store<I: Isa, const N: usize>(isa: I, x: Vectors<I, N>, blocks: &mut [Block]) {
+    for (x, blocks) in x.into_iter().zip(blocks.chunks_exact_mut(I::LANES)) {
+        isa.store_lanes(x, blocks.as_flattened_mut());
+    }
+}
+
 /// Secrets of a group, in vectors. Wiped on drop.
 pub struct Secret<V: Copy, const N: usize, const M: usize> {
     rows: [[V; N]; M],

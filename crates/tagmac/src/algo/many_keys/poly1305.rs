@@ -2,7 +2,7 @@
 //! because r has no key schedule.
 
 use super::super::poly1305::{Poly1305Aes, Poly1305Hash};
-use super::lanes::{Schedule, gather};
+use super::lanes::{Schedule, gather, store};
 use super::window::MAX_GROUP;
 use super::{Batch, ManyKeys, RawKeys};
 use crate::batch::BatchError;
@@ -60,9 +60,7 @@ impl ManyKeys for Poly1305Aes {
                 |i| &key(i).0[..16],
                 nonces,
             );
-            for (x, pads) in made.into_iter().zip(pads.chunks_exact_mut(I::LANES)) {
-                isa.store_lanes(x, pads.as_flattened_mut());
-            }
+            store(isa, made, &mut pads);
             for (((key, _), message), (pad, tag)) in
                 keys.iter().zip(messages).zip(pads.iter().zip(tags))
             {

@@ -3,7 +3,7 @@
 
 use super::super::umac::{HashKeys, Umac, UmacNonce};
 use super::blocks::MIN_GROUP;
-use super::lanes::{Schedule, Vectors, gather, xor};
+use super::lanes::{Schedule, gather, store, xor};
 use super::window::MAX_GROUP;
 use super::{Batch, ManyKeys, RawKeys};
 use crate::batch::BatchError;
@@ -137,13 +137,5 @@ impl<I: Isa, const N: usize, const T: usize> Work<I, N, T> {
             let nonce = &keys[*place].1;
             tags[*place] = self.hash_keys.tag(isa, i, messages[*place], nonce, pad);
         }
-    }
-}
-
-/// Writes a group's blocks, in the order of the messages.
-#[inline(always)]
-fn store<I: Isa, const N: usize>(isa: I, x: Vectors<I, N>, blocks: &mut [Block; MAX_GROUP]) {
-    for (x, blocks) in x.into_iter().zip(blocks.chunks_exact_mut(I::LANES)) {
-        isa.store_lanes(x, blocks.as_flattened_mut());
     }
 }
