@@ -166,21 +166,21 @@ impl NhKey {
         words
     }
 
-    /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in the middle: scalar work costs
-    /// little there, while after NH the vector units would wait for it.
+    /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` after each of `PARTS` parts,
+    /// with its index: scalar work costs little there, while after NH the vector units
+    /// would wait for it.
     #[inline(always)]
-    pub(super) fn hash_full_chunk<A: Words, const T: usize>(
+    pub(super) fn hash_full_chunk<A: Words, const T: usize, const PARTS: usize>(
         &self,
         a: A,
         chunk: &[u8; CHUNK],
-        meanwhile: impl FnOnce(),
+        mut meanwhile: impl FnMut(usize),
     ) -> [u64; T] {
-        let bytes = A::LANES * GROUP;
+        let (bytes, part_bytes) = (A::LANES * GROUP, CHUNK / PARTS);
         let mut sums = [[a.first(8 * CHUNK as u64)]; T];
-        let mut meanwhile = Some(meanwhile);
-        for half in 0..2 {
-            for v in 0..CHUNK / 2 / bytes {
-                let at = half * CHUNK / 2 + v * bytes;
+        for part in 0..PARTS {
+            for v in 0..part_bytes / bytes {
+                let at = part * part_bytes + v * bytes;
                 add(
                     a,
                     &mut sums,
@@ -189,9 +189,7 @@ impl NhKey {
                     |i| self.units(a, at / GROUP, i),
                 );
             }
-            if let Some(meanwhile) = meanwhile.take() {
-                meanwhile();
-            }
+            meanwhile(part);
         }
         let mut words = [0; T];
         for (words, sums) in words.chunks_mut(2).zip(sums.as_flattened().chunks(2)) {
@@ -329,11 +327,11 @@ mod tests {
             let (a, Alike(key, chunks)) = (isa.words(), self);
             let mut calls = 0;
             chunks.iter().all(|chunk| {
-                let all: [u64; STREAMS] = key.hash_full_chunk(a, chunk, || calls += 1);
-                let three: [u64; 3] = key.hash_full_chunk(a, chunk, || ());
+                let all: [u64; STREAMS] = key.hash_full_chunk::<_, _, 4>(a, chunk, |_| calls += 1);
+                let three: [u64; 3] = key.hash_full_chunk::<_, _, 2>(a, chunk, |_| ());
                 let expected = key.hash::<_, STREAMS>(a, chunk);
                 all == expected && three == expected[..3]
-            }) && calls == chunks.len()
+            }) && calls == 4 * chunks.len()
         }
     }
 
