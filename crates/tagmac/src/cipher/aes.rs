@@ -58,6 +58,12 @@ impl<const ROUNDS: usize> Aes<ROUNDS> {
         level.run(Expand::<ROUNDS> { key })
     }
 
+    /// As [`expand`](Aes::expand), within a kernel.
+    #[inline(always)]
+    pub(crate) fn expand_in<I: Isa>(isa: I, key: &[u8]) -> Self {
+        Expand { key }.run(isa)
+    }
+
     /// Prepares the round keys for a level.
     #[inline(always)]
     pub(crate) fn prepare<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
@@ -204,6 +210,11 @@ macro_rules! aes {
 
             fn new(key: &[u8; $key], level: Level) -> Self {
                 <$aes>::expand(key, level)
+            }
+
+            #[inline(always)]
+            fn new_in<I: Isa>(isa: I, key: &[u8; $key], _level: Level) -> Self {
+                <$aes>::expand_in(isa, key)
             }
 
             #[inline(always)]

@@ -48,6 +48,14 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     /// Computes the key schedule.
     fn new(key: &Self::Key, level: Level) -> Self;
 
+    /// Computes the key schedule within a kernel on `level`. A MAC's own kernel that makes its key
+    /// need not move the schedule, which would wait until all of it is stored.
+    #[inline(always)]
+    fn new_in<I: Isa>(isa: I, key: &Self::Key, level: Level) -> Self {
+        let _ = isa;
+        Self::new(key, level)
+    }
+
     /// Computes the key schedule of a key of any length.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::super::xor::Truncation;
 use super::offsets::{NARROW_PATH_BLOCKS, Offsets, gray};
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field};
 use crate::error::{Error, silent};
-use crate::isa::{CipherBlock, Level};
+use crate::isa::{CipherBlock, Isa, Kernel, Level, Levels};
 use crate::mac::deterministic;
 #[cfg(feature = "std")]
 use crate::tables::Tables;
@@ -65,22 +65,31 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     /// Returns PMAC with the cipher C on a given level.
     #[inline(never)]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
-        Pmac::from_cipher(C::new(key, level), level)
+        let level = Self::passing(level);
+        level.run(Build::<C> { key, level })
     }
 
     /// PMAC with a keyed cipher that was made for the same level.
     pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
-        let Some(known) = C::KNOWN_ANSWERS else { return Pmac::build(cipher, level) };
-        let level = known_answer::passing(&known.pmac, level, |level| {
-            let cipher = C::from_slice(&known_answer::KEYS[..C::KEY_BYTES], level);
-            let mac = Pmac::build(cipher.expect("a key of the cipher's length"), level);
-            move |message| mac.tag(message)
-        });
-        Pmac::build(cipher, level)
+        let level = Self::passing(level);
+        let l = level.run(Encrypt(&cipher, &C::Block::ZERO));
+        Pmac::with_l(cipher, l, level)
     }
 
-    fn build(cipher: C, level: Level) -> Self {
-        let l = level.run(Encrypt(&cipher, &C::Block::ZERO));
+    /// See [`known_answer::passing`].
+    fn passing(level: Level) -> Level {
+        let Some(known) = C::KNOWN_ANSWERS else { return level };
+        known_answer::passing(&known.pmac, level, |level| {
+            let key = C::Key::try_from(&known_answer::KEYS[..C::KEY_BYTES]);
+            let Ok(key) = key else { unreachable!("a key of the cipher's length") };
+            let mac = level.run(Build::<C> { key: &key, level });
+            move |message| mac.tag(message)
+        })
+    }
+
+    /// PMAC with L = E_K(0).
+    #[inline(always)]
+    fn with_l(cipher: C, l: C::Block, level: Level) -> Self {
         let (twice, truncation) = (l.times_x(), Truncation::none());
         let four_times = twice.times_x();
         Pmac {
@@ -127,6 +136,24 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
         self.truncation = Truncation::to(bits)?;
         Ok(self)
+    }
+}
+
+/// Makes a key.
+struct Build<'a, C: Cipher> {
+    key: &'a C::Key,
+    level: Level,
+}
+
+impl<C: Cipher<Block: Field>> Kernel for Build<'_, C> {
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
+    type Out = Pmac<C>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Pmac<C> {
+        let cipher = C::new_in(isa, self.key, self.level);
+        let l = cipher.encrypt_one(isa, &C::Block::ZERO);
+        Pmac::with_l(cipher, l, self.level)
     }
 }
 

@@ -29,7 +29,7 @@ use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::{Construction, Hash, PADS_AT_ONCE};
 use crate::construction::{absorb, one_by_one};
 use crate::error::silent;
-use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
+use crate::isa::{Block, Facts, Isa, Kernel, KnownAnswer, Level, Levels};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -144,8 +144,26 @@ impl Poly1305Aes {
 
     #[inline(always)]
     fn build(key: &[u8; 32], level: Level) -> Self {
-        let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
+        level.run(Build { key, level })
+    }
+}
+
+/// Makes a key in place: a schedule that is moved afterwards is read before its last stores are
+/// done.
+struct Build<'a> {
+    key: &'a [u8; 32],
+    level: Level,
+}
+
+impl Kernel for Build<'_> {
+    const LEVELS: Levels = Levels::Narrow;
+    type Out = Poly1305Aes;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Poly1305Aes {
+        let ([k, r], []) = self.key.as_chunks() else { unreachable!("32 bytes") };
+        let hash = Poly1305Hash::with(r, self.level, false);
+        Poly1305Aes { hash, cipher: Aes128::expand_in(isa, k) }
     }
 }
 

@@ -54,6 +54,12 @@ impl LongAes {
         Aes::<14>::expand(key, level).into()
     }
 
+    /// As [`expand`](LongAes::expand), within a kernel.
+    #[inline(always)]
+    fn expand_in<I: Isa>(isa: I, key: &[u8]) -> Self {
+        Aes::<14>::expand_in(isa, key).into()
+    }
+
     #[inline(always)]
     fn prepare<I: Isa>(&self, isa: I) -> LongKeys<'_, I> {
         let (has_first, first) = (self.has_first[0] != 0, isa.keys(&self.first));
