@@ -7,7 +7,7 @@ use super::super::xor::{self, OneBlock, Truncation};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Encrypt, Field};
 use crate::error::{Error, silent};
-use crate::isa::{CipherBlock, Lanes, Level};
+use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 use crate::tag::Tag;
 
 /// CMAC under a key.
@@ -54,28 +54,34 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     /// Returns the MAC on a given level.
     #[inline(never)]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
-        Cmac::from_cipher(C::new(key, level), level)
+        let level = Self::passing(level);
+        level.run(Build::<C> { key, level })
     }
 
     /// CMAC with a keyed cipher that was made for the same level.
     pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
-        let Some(known) = C::KNOWN_ANSWERS else { return Cmac::build(cipher, level) };
-        let level = known_answer::passing(&known.cmac, level, |level| {
-            let cipher = C::from_slice(&known_answer::KEYS[..C::KEY_BYTES], level);
-            let mac = Cmac::build(cipher.expect("a key of the cipher's length"), level);
-            move |message| Ok(mac.tag(message))
-        });
-        Cmac::build(cipher, level)
+        let level = Self::passing(level);
+        let l = level.run(Encrypt(&cipher, &C::Block::ZERO));
+        Cmac::with_l(cipher, l, level)
     }
 
-    fn build(cipher: C, level: Level) -> Self {
-        let zero = C::Block::ZERO;
-        let mut mac = Cmac { cipher, level, truncation: Truncation::none(), k1: zero, k2: zero };
-        let mut l = level.run(Encrypt(&mac.cipher, &zero));
-        mac.k1 = l.times_x();
-        mac.k2 = mac.k1.times_x();
+    /// See [`known_answer::passing`].
+    fn passing(level: Level) -> Level {
+        let Some(known) = C::KNOWN_ANSWERS else { return level };
+        known_answer::passing(&known.cmac, level, |level| {
+            let key = C::Key::try_from(&known_answer::KEYS[..C::KEY_BYTES]);
+            let Ok(key) = key else { unreachable!("a key of the cipher's length") };
+            let mac = level.run(Build::<C> { key: &key, level });
+            move |message| Ok(mac.tag(message))
+        })
+    }
+
+    /// CMAC with L = E_K(0).
+    #[inline(always)]
+    fn with_l(cipher: C, mut l: C::Block, level: Level) -> Self {
+        let k1 = l.times_x();
         l.zeroize();
-        mac
+        Cmac { cipher, level, truncation: Truncation::none(), k1, k2: k1.times_x() }
     }
 
     /// Truncates tags to their first `bits` bits, 1 to n.
@@ -113,5 +119,23 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         let mut tag = Tag::default();
         self.truncation.write(&output, &mut tag);
         tag
+    }
+}
+
+/// Makes a key.
+struct Build<'a, C: Cipher> {
+    key: &'a C::Key,
+    level: Level,
+}
+
+impl<C: Cipher<Block: Field>> Kernel for Build<'_, C> {
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
+    type Out = Cmac<C>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Cmac<C> {
+        let cipher = C::new_in(isa, self.key, self.level);
+        let l = cipher.encrypt_one(isa, &C::Block::ZERO);
+        Cmac::with_l(cipher, l, self.level)
     }
 }

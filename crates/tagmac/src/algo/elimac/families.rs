@@ -99,6 +99,12 @@ impl<const H: usize, const I: usize> AesFamilies<H, I> {
         const { assert!(4 <= I && I <= 10, "the paper has no bound for I of fewer rounds") };
         AesFamilies { h: Aes::expand(key, level), i: Aes::expand(&[0; 16], level) }
     }
+
+    /// As [`new`](AesFamilies::new), within a kernel.
+    #[inline(always)]
+    pub(super) fn new_in<R: Isa>(isa: R, key: &[u8; 16]) -> Self {
+        AesFamilies { h: Aes::expand_in(isa, key), i: Aes::expand_in(isa, &[0; 16]) }
+    }
 }
 
 impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {

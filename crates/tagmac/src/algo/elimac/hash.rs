@@ -67,6 +67,7 @@ impl<F: Families> Drop for EliHash<F> {
 
 impl<F: Families> EliHash<F> {
     /// Returns EliHash over keyed H and I, on the level that they were made for.
+    #[inline]
     pub fn with_level(families: F, level: Level) -> Self {
         EliHash {
             families,

@@ -25,7 +25,7 @@ use super::xor::{self, OneBlock, Truncation, XorDigest};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
-use crate::isa::{Isa, KnownAnswer, Lanes, Level};
+use crate::isa::{Block, Isa, Kernel, KnownAnswer, Lanes, Level, Levels};
 use crate::mac::deterministic;
 use crate::tag::Tag;
 use families::V;
@@ -66,15 +66,33 @@ impl EliMac {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xb97f184f2966c760aeea154e3aa8aac6);
         let level = known_answer::passing(&KNOWN, level, |level| {
             let ([k1, k2, ..], []) = known_answer::KEYS.as_chunks() else { unreachable!("keys") };
-            let mac: EliMac =
-                EliMac::from_families_with_level(AesFamilies::new(k1, level), k2, level);
+            let mac = level.run(Build { k1, k2, level });
             // With this cache two messages of the self-test find all their subkeys cached, the last
             // does not.
             #[cfg(feature = "alloc")]
             let mac = mac.with_cache(5000);
             move |message| mac.tag(message)
         });
-        EliMac::from_families_with_level(AesFamilies::new(k1, level), k2, level)
+        level.run(Build { k1, k2, level })
+    }
+}
+
+/// Makes a key.
+struct Build<'a> {
+    k1: &'a Block,
+    k2: &'a Block,
+    level: Level,
+}
+
+impl Kernel for Build<'_> {
+    const LEVELS: Levels = Levels::Narrow;
+    type Out = EliMac;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> EliMac {
+        let hash = EliHash::with_level(AesFamilies::new_in(isa, self.k1), self.level);
+        let e = Aes128::new_in(isa, self.k2, self.level);
+        EliMac { hash, e, truncation: Truncation::none() }
     }
 }
 
