@@ -6,6 +6,7 @@
 //! of PRESENT, and tails of each kind. The bytes of keys count from 0, and those of nonces from 32.
 //! `reference/` computes the answers.
 
+use crate::cipher::Cipher;
 use crate::error::Error;
 use crate::isa::{KnownAnswer, Level};
 use crate::tag::Tag;
@@ -23,6 +24,12 @@ pub(super) const KEYS: [u8; 64] = {
     }
     keys
 };
+/// The first of them for C.
+pub(super) fn key<C: Cipher>() -> C::Key {
+    let Ok(key) = C::Key::try_from(&KEYS[..C::KEY_BYTES]) else { unreachable!("its length") };
+    key
+}
+
 /// The nonce.
 pub(super) const NONCE: [u8; 16] = 0x202122232425262728292a2b2c2d2e2f_u128.to_be_bytes();
 

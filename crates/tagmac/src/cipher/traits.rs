@@ -48,8 +48,8 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     /// Computes the key schedule.
     fn new(key: &Self::Key, level: Level) -> Self;
 
-    /// Computes the key schedule within a kernel on `level`. A MAC's own kernel that makes its key
-    /// need not move the schedule, which would wait until all of it is stored.
+    /// Computes the key schedule within a kernel on `level`. So a MAC can be made where it stays: a
+    /// schedule that is moved waits until all of it is stored, which takes as long as a block.
     #[inline(always)]
     fn new_in<I: Isa>(isa: I, key: &Self::Key, level: Level) -> Self {
         let _ = isa;

@@ -7,12 +7,12 @@ use ::digest::array::{ArraySize, AssocArraySize};
 use ::digest::consts::{U16, U32};
 use ::digest::typenum::Sum;
 use ::digest::{FixedOutput, FixedOutputReset, MacMarker, Output, OutputSizeUser, Reset, Update};
+use zeroize::Zeroizing;
 
 use super::keyed::{Algorithm, Keyed, Message, Owned};
 use crate::algo::{Cmac, CmacStream, EliMac, LightMac, Pmac};
 use crate::cipher::{Cipher, CipherBlock, Field};
 use crate::construction::Construction;
-use crate::isa::Level;
 use crate::stream::Stream;
 
 /// A deterministic MAC with a key of one length. The [module](super) lists them.
@@ -79,10 +79,10 @@ impl<M: Construction<Nonce = ()>> Restart for Stream<Owned<M>> {
 type KeyBytes<C> = <<C as Cipher>::Key as AssocArraySize>::Size;
 type BlockBytes<C> = <<C as Cipher>::Block as AssocArraySize>::Size;
 
-/// The cipher under the key at index `i` of a string of keys.
-fn cipher<C: Cipher>(keys: &[u8], i: usize, level: Level) -> C {
-    let key = &keys[i * C::KEY_BYTES..][..C::KEY_BYTES];
-    C::from_slice(key, level).expect("a key of the cipher's length")
+/// The key at index `i` of a string of keys.
+fn key<C: Cipher>(keys: &[u8], i: usize) -> Zeroizing<C::Key> {
+    let key = C::Key::try_from(&keys[i * C::KEY_BYTES..][..C::KEY_BYTES]);
+    Zeroizing::new(key.ok().expect("a key of the cipher's length"))
 }
 
 impl<C> Algorithm for Pmac<C>
@@ -92,9 +92,8 @@ where
     type KeySize = KeyBytes<C>;
     type Message = Stream<Owned<Self>>;
 
-    fn begin(key: &[u8]) -> Self::Message {
-        let level = Level::best();
-        Stream::new(Owned(Pmac::from_cipher(cipher(key, 0, level), level)), &())
+    fn begin(keys: &[u8]) -> Self::Message {
+        Stream::new(Owned(Pmac::<C>::new(&key::<C>(keys, 0))), &())
     }
 }
 
@@ -130,12 +129,10 @@ where
     type KeySize = Sum<KeyBytes<C>, KeyBytes<C>>;
     type Message = Stream<Owned<LightMac<C>>>;
 
-    fn begin(key: &[u8]) -> Self::Message {
+    fn begin(keys: &[u8]) -> Self::Message {
         const { assert!(1 <= S && S <= 4 * C::Block::BYTES, "a counter has 1 to n/2 bits") };
-        let level = Level::best();
-        let (k1, k2) = (cipher(key, 0, level), cipher(key, 1, level));
-        let mac = LightMac::from_ciphers(k1, k2, S, level).expect("1 to n/2 bits");
-        Stream::new(Owned(mac), &())
+        let mac = LightMac::<C>::new(&key::<C>(keys, 0), &key::<C>(keys, 1), S);
+        Stream::new(Owned(mac.expect("1 to n/2 bits")), &())
     }
 }
 
@@ -168,9 +165,8 @@ where
     type KeySize = KeyBytes<C>;
     type Message = CmacStream<Owned<Self>, C>;
 
-    fn begin(key: &[u8]) -> Self::Message {
-        let level = Level::best();
-        CmacStream::new(Owned(Cmac::from_cipher(cipher(key, 0, level), level)))
+    fn begin(keys: &[u8]) -> Self::Message {
+        CmacStream::new(Owned(Cmac::<C>::new(&key::<C>(keys, 0))))
     }
 }
 

@@ -77,7 +77,7 @@ impl EliMac {
     }
 }
 
-/// Makes a key.
+/// Makes a key, see [`Cipher::new_in`].
 struct Build<'a> {
     k1: &'a Block,
     k2: &'a Block,

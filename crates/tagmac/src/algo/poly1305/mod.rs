@@ -148,8 +148,7 @@ impl Poly1305Aes {
     }
 }
 
-/// Makes a key in place: a schedule that is moved afterwards is read before its last stores are
-/// done.
+/// Makes a key, see [`Cipher::new_in`].
 struct Build<'a> {
     key: &'a [u8; 32],
     level: Level,
