@@ -61,9 +61,8 @@ impl<B: Field> Offsets<B> {
     }
 
     /// The tables that a message of [`ONCE_MAX_BLOCKS`] blocks needs, from gamma_j L for j = 1..=8.
-    /// Not inlined: each kernel of each cipher would have it.
     #[cfg(feature = "std")]
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn once(first: &[B; NARROW_PATH_BLOCKS]) -> Self {
         /// The powers of x for gamma_i up to i = 2^NEEDED - 1.
         const NEEDED: usize = ONCE_MAX_BLOCKS.ilog2() as usize + 1;
