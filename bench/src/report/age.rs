@@ -30,14 +30,14 @@ const CHANGES: [Change; 8] = [
         case: "raw key",
         engines: "",
         since: "2026-11-30",
-        call: "verification from the raw key",
+        call: "new keys",
     },
     Change {
         experiment: "batch",
         case: "a key each",
         engines: "",
         since: "2026-11-30",
-        call: "batches with a key each",
+        call: "new keys",
     },
     // One message per lane.
     Change { experiment: "batch", case: "", engines: "", since: "2026-11-23", call: "batches" },
