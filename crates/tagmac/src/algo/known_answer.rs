@@ -24,7 +24,8 @@ pub(super) const KEYS: [u8; 64] = {
     }
     keys
 };
-/// The first of them for C.
+
+/// The first key for C.
 pub(super) fn key<C: Cipher>() -> C::Key {
     let Ok(key) = C::Key::try_from(&KEYS[..C::KEY_BYTES]) else { unreachable!("its length") };
     key
