@@ -122,7 +122,7 @@ PLANTED = {
         "_ => u32::MAX as u64",
         "_ => 1 << 32",
     ),
-    "period-correction": ("algo/pmac/mod.rs", "PmacTerms<'a, C, N>::next_period", ".xor(&correction);", ";"),
+    "period-correction": ("algo/pmac/mod.rs", "PmacTerms<'a, C, P>::next_period", ".xor(&correction);", ";"),
     "padding-bit": ("isa/block.rs", "one_at", "rows[bit][15] = 0x80 >> bit;", "rows[bit][15] = 0x40 >> bit;"),
     "padding-unused-bits": ("algo/xor.rs", "padded", "bytes.as_mut()[bits / 8] &= mask;", ""),
     "tag-length": (

@@ -86,24 +86,29 @@ def gray(proof):
 
 @theorem(
     "pmac-periods-many",
-    "next_period goes from gamma_(P g) L to gamma_(P (g + 1)) L, for every L, for the first 8192 periods",
+    "next_period goes from gamma_(P g) L to gamma_(P (g + 1)) L, for every L, for periods of both lengths, for the first 8192",
     PMAC,
     level="full",
     each=[{"count": 8192}],
 )
 @theorem(
     "pmac-periods",
-    "next_period goes from gamma_(P g) L to gamma_(P (g + 1)) L, for every L, for the first 256 periods and around each power of two",
+    "next_period goes from gamma_(P g) L to gamma_(P (g + 1)) L, for every L, for periods of both lengths, for the first 256 and around each power of two",
     PMAC,
     each=[{"count": 256}],
 )
 def periods(proof, count):
     machine = proof.machine()
-    made, period = offsets(machine), machine.read("PERIOD")
+    made, period, few = offsets(machine), machine.read("PERIOD"), machine.read("NARROW_PATH_BLOCKS")
+    table = made.fields["gamma_l"]
     for g in sorted({*range(count), *((1 << k) + i for k in range(6, 58) for i in (-1, 0, 1))}):
         base = plain(machine.run("Offsets", "gamma_l", N("u64", g * period), receiver=made, types=TYPES))
         machine.claim(f"gamma of block {g * period}", base.bits == gamma(g * period))
-        terms = {"period": N("u64", g), "j": usize(period), "base": base, "offsets": Some(made)}
-        machine.run("PmacTerms", "next_period", receiver=Struct("PmacTerms", terms), types=TYPES)
-        machine.claim(f"the base of period {g + 1}", plain(terms["base"]).bits == gamma((g + 1) * period))
-        machine.claim(f"period {g + 1}", terms["period"].v == g + 1 and plain(terms["j"]).v == 0)
+        for p, powers in (period, Some(made)), (few, None):
+            base = Multiple(gamma(g * p))
+            terms = {"period": N("u64", g), "j": usize(p), "base": base, "gamma_l": table[:p], "offsets": powers}
+            terms = Struct("PmacTerms", terms)
+            machine.run("PmacTerms", "next_period", receiver=terms, types=TYPES | {"P": usize(p)})
+            terms = terms.fields
+            machine.claim(f"the base of period {g + 1} of {p}", plain(terms["base"]).bits == gamma((g + 1) * p))
+            machine.claim(f"period {g + 1} of {p}", terms["period"].v == g + 1 and plain(terms["j"]).v == 0)

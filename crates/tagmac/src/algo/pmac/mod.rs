@@ -11,6 +11,7 @@
 //! the code splits: gamma_i = gamma_{32g} ^ gamma_j. The offsets of 32 blocks (a period) are
 //! therefore a base and a table that is the same in all periods. Only the period's last block, j =
 //! 32, needs a correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
+//! A key's first message, if it is short, has periods of 8 blocks: their table is made with the key.
 
 mod key;
 mod offsets;
@@ -35,21 +36,21 @@ use offsets::{NARROW_PATH_BLOCKS, Offsets, PERIOD, PERIOD_LOG};
 const FAR: usize = 1 << 25;
 
 /// The terms E_K(M_i ^ gamma_i L).
-struct PmacTerms<'a, C: Cipher<Block: Field>, const N: usize> {
+struct PmacTerms<'a, C: Cipher<Block: Field>, const P: usize> {
     mac: &'a Pmac<C>,
-    /// gamma_j L for j = 1..=N.
-    gamma_l: &'a [C::Block; N],
-    /// `None` for the first blocks of a message, which need only `gamma_l`.
+    /// gamma_j L for j = 1..=P, where P is the number of blocks in a period.
+    gamma_l: &'a [C::Block; P],
+    /// The powers of x, or `None` to compute them from `gamma_l`.
     offsets: Option<&'a Offsets<C::Block>>,
     data: &'a [u8],
-    /// The next block has number 32 period + j + 1.
+    /// The next block has number P period + j + 1.
     period: u64,
     j: usize,
-    /// gamma_{32 period} L.
+    /// gamma_{P period} L.
     base: C::Block,
 }
 
-impl<'a, C: Cipher<Block: Field>, const N: usize> PmacTerms<'a, C, N> {
+impl<'a, C: Cipher<Block: Field>, const P: usize> PmacTerms<'a, C, P> {
     /// The next `n` blocks and their table entries.
     #[inline(always)]
     fn next(&mut self, n: usize) -> (&'a [u8], &'a [u8]) {
@@ -66,14 +67,24 @@ impl<'a, C: Cipher<Block: Field>, const N: usize> PmacTerms<'a, C, N> {
         self.j = 0;
         self.period += 1;
         let z = self.period.trailing_zeros() as usize;
-        let offsets = self.offsets.expect("a period has more than the first blocks");
-        let correction = offsets.l[PERIOD_LOG].xor(&offsets.l(PERIOD_LOG + z));
-        self.base = self.base.xor(&offsets.gamma_l[PERIOD - 1]).xor(&correction);
+        let last = self.gamma_l[P - 1];
+        // L x^log2(P), and this times x^z.
+        let first = last.xor(&self.gamma_l[P - 2]);
+        let mut next = first;
+        if let Some(offsets) = self.offsets {
+            next = offsets.l(PERIOD_LOG + z);
+        } else {
+            for _ in 0..z {
+                next = next.times_x();
+            }
+        }
+        let correction = first.xor(&next);
+        self.base = self.base.xor(&last).xor(&correction);
         correction
     }
 }
 
-impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C, M> {
+impl<'a, C: Cipher<Block: Field>, const P: usize> BlockTerms for PmacTerms<'a, C, P> {
     type Lanes<I: Isa> = C::Lanes<I>;
     type Prepared<I: Isa> = C::Keys<'a, I>;
     type Sum<I: Isa> = C::Sum<'a, I>;
@@ -109,7 +120,7 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
             let range = bytes * v..bytes * (v + 1);
             *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
         }
-        if M == PERIOD && self.j == PERIOD {
+        if self.j == P {
             x[N - 1] = lanes.xor(x[N - 1], lanes.set_last_lane(&self.next_period()));
         }
         C::add_whitened(isa, keys, sum, x);
@@ -127,7 +138,7 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
         let mut base = self.base;
         let (now, offsets) = self.next(n);
         let mut offsets = lanes.load_lanes(offsets);
-        if M == PERIOD && self.j == PERIOD {
+        if self.j == P {
             // A single block, with the next period's base as its offset.
             self.next_period();
             (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
@@ -154,6 +165,35 @@ impl<C: Cipher<Block: Field>, I: Isa> Accumulator<'_, I, PmacTerms<'_, C, PERIOD
         for _ in 0..PERIOD / C::Lanes::<I>::UNROLLED_BLOCKS {
             self.unrolled();
         }
+    }
+}
+
+impl<C: Cipher<Block: Field>> Pmac<C> {
+    /// The terms of the first blocks of a message.
+    #[inline(always)]
+    fn first_terms<'a>(&'a self, data: &'a [u8]) -> PmacTerms<'a, C, NARROW_PATH_BLOCKS> {
+        let (gamma_l, base) = (&self.first, C::Block::ZERO);
+        PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base }
+    }
+
+    /// As [`Hash::absorb`] for the first blocks of a message, in periods of the blocks whose offsets
+    /// are computed with the key.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    fn absorb_without_tables<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+        let n = blocks.len() / C::Block::BYTES;
+        Accumulator::add_to(
+            sum,
+            isa,
+            self.first_terms(blocks),
+            #[inline(always)]
+            |accumulator| {
+                for _ in 0..n / NARROW_PATH_BLOCKS {
+                    accumulator.all(NARROW_PATH_BLOCKS);
+                }
+                accumulator.all(n % NARROW_PATH_BLOCKS);
+            },
+        );
     }
 }
 
@@ -201,15 +241,15 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
-        // Dropped, and so wiped, at the end.
-        #[cfg(feature = "std")]
-        let once;
         #[cfg(feature = "std")]
         let offsets = match self.offsets.get() {
             Some(offsets) => offsets,
-            None if at == 0 && left <= ONCE_MAX_BLOCKS && self.offsets.is_first_use() => {
-                once = Offsets::once(&self.first);
-                &once
+            None if const { C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS }
+                && at == 0
+                && left <= ONCE_MAX_BLOCKS
+                && self.offsets.is_first_use() =>
+            {
+                return self.absorb_without_tables(isa, sum, blocks);
             }
             None => self.make_offsets(),
         };
@@ -263,12 +303,12 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
 
     #[inline(always)]
     fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+        const { assert!(C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS) };
         let n = blocks.len() / C::Block::BYTES;
-        let (gamma_l, base) = (&self.first, C::Block::ZERO);
         Accumulator::add_to(
             sum,
             isa,
-            PmacTerms { mac: self, gamma_l, offsets: None, data: blocks, period: 0, j: 0, base },
+            self.first_terms(blocks),
             #[inline(always)]
             |accumulator| accumulator.side_by_side(n),
         );

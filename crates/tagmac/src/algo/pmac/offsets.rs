@@ -15,9 +15,9 @@ pub(super) const NARROW_PATH_BLOCKS: usize = 8;
 /// and recomputed.
 const STORED: usize = 12;
 
-/// A key's first message of up to this many blocks has its tables on the stack.
+/// A key's first message of up to this many blocks is shorter than the tables would take.
 #[cfg(feature = "std")]
-pub(super) const ONCE_MAX_BLOCKS: usize = 128;
+pub(super) const ONCE_MAX_BLOCKS: usize = 512;
 
 /// Multiples of L.
 #[derive(Clone)]
@@ -60,33 +60,6 @@ impl<B: Field> Offsets<B> {
         offsets
     }
 
-    /// The tables that a message of [`ONCE_MAX_BLOCKS`] blocks needs, from gamma_j L for j = 1..=8.
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    pub(super) fn once(first: &[B; NARROW_PATH_BLOCKS]) -> Self {
-        /// The powers of x for gamma_i up to i = 2^NEEDED - 1.
-        const NEEDED: usize = ONCE_MAX_BLOCKS.ilog2() as usize + 1;
-        let mut offsets = Offsets::ZERO;
-        // gamma_1, gamma_3 and gamma_7 are 1, x and x^2.
-        let mut power = first[6].times_x();
-        (offsets.l[0], offsets.l[1], offsets.l[2]) = (first[0], first[2], first[6]);
-        for l in &mut offsets.l[3..NEEDED] {
-            *l = power;
-            power = power.times_x();
-        }
-        // gamma_{8g + j} = gamma_8g ^ gamma_j for j < 8, so that this takes a few vectors.
-        let mut base = B::ZERO;
-        for (g, gamma_l) in (1usize..).zip(offsets.gamma_l.as_chunks_mut::<8>().0) {
-            let last = base.xor(&first[6]).xor(&offsets.l[3 + g.trailing_zeros() as usize]);
-            for (gamma_l, first) in gamma_l.iter_mut().zip(first) {
-                *gamma_l = base.xor(first);
-            }
-            gamma_l[7] = last;
-            base = last;
-        }
-        offsets
-    }
-
     /// Computes the tables for L in place: on the heap, so that no copy stays on the stack.
     #[inline(never)]
     pub(super) fn make(&mut self, l: &B) {
@@ -117,22 +90,5 @@ impl<B: Field> Offsets<B> {
             left &= left - 1;
         }
         offset
-    }
-}
-
-#[cfg(all(test, feature = "std"))]
-mod tests {
-    use super::*;
-    use crate::isa::Block;
-
-    #[test]
-    fn the_tables_of_one_message_are_those_of_a_key() {
-        let mut kept = Offsets::<Block>::ZERO;
-        kept.make(&[0x9e; 16]);
-        let once = Offsets::once(kept.gamma_l.first_chunk().expect("32 of them"));
-        assert_eq!(once.gamma_l, kept.gamma_l);
-        for i in 0..=ONCE_MAX_BLOCKS as u64 {
-            assert_eq!(once.gamma_l(i), kept.gamma_l(i), "{i}");
-        }
     }
 }
