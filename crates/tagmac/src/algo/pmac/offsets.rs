@@ -17,7 +17,7 @@ const STORED: usize = 12;
 
 /// A key's first message of up to this many blocks is shorter than the tables would take.
 #[cfg(feature = "std")]
-pub(super) const ONCE_MAX_BLOCKS: usize = 512;
+pub(super) const ONCE_MAX_BLOCKS: usize = 384;
 
 /// Multiples of L.
 #[derive(Clone)]
