@@ -69,17 +69,6 @@ JOBS = [
         "the recorded machine",
     ),
     Job(
-        "forgeries",
-        "altered messages, tags, nonces and files through every interface",
-        ["forgeries.py"],
-        quick=195_000,
-        full=2_700_000,
-        claim="Altered input is never accepted, and tag lengths never come from outside. Manifests, ledgers and pins "
-        "that are older, of another chain or of a fork are refused",
-        caveat="Alterations that the bounds allow are not looked for. Sidecars can be rolled back by design "
-        "unless --expect names the tag. Sidecars, checkpoints, Python and OpenSSL have their own tests",
-    ),
-    Job(
         "proofs",
         "z3 proofs over the source that the arithmetic matches its definitions and never overflows",
         ["python3", "assure/proofs"],
@@ -239,5 +228,16 @@ JOBS = [
         "ThreadSanitizer sees only races in the orders that ran, on one machine, in code of another compiler "
         "(Debian's, which has the standard library's source). The C library is linked so that it stays loaded",
         full_only=("race-on-a-count", "race-on-first-use"),
+    ),
+    Job(
+        "forgeries",
+        "altered messages, tags, nonces and files through every interface",
+        ["forgeries.py"],
+        quick=195_000,
+        full=2_700_000,
+        claim="Altered input is never accepted, and tag lengths never come from outside. Manifests, ledgers and pins "
+        "that are older, of another chain or of a fork are refused",
+        caveat="Alterations that the bounds allow are not looked for. Sidecars can be rolled back by design "
+        "unless --expect names the tag. Sidecars, checkpoints, Python and OpenSSL have their own tests",
     ),
 ]
