@@ -169,29 +169,37 @@ impl<C: Cipher<Block: Field>, I: Isa> Accumulator<'_, I, PmacTerms<'_, C, PERIOD
 }
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
-    /// The terms of the first blocks of a message.
+    /// The terms of the first blocks of a message, from gamma_j L for j = 1..=P.
     #[inline(always)]
-    fn first_terms<'a>(&'a self, data: &'a [u8]) -> PmacTerms<'a, C, NARROW_PATH_BLOCKS> {
-        let (gamma_l, base) = (&self.first, C::Block::ZERO);
-        PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base }
+    fn first_terms<'a, const P: usize>(
+        &'a self,
+        gamma_l: &'a [C::Block; P],
+        data: &'a [u8],
+    ) -> PmacTerms<'a, C, P> {
+        PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base: C::Block::ZERO }
     }
 
-    /// As [`Hash::absorb`] for the first blocks of a message, in periods of the blocks whose offsets
-    /// are computed with the key.
+    /// As [`Hash::absorb`] for the first blocks of a message, in periods of P blocks.
     #[cfg(feature = "std")]
     #[inline(always)]
-    fn absorb_without_tables<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+    fn absorb_once<I: Isa, const P: usize>(
+        &self,
+        isa: I,
+        sum: &mut XorSum<C::Block>,
+        gamma_l: &[C::Block; P],
+        blocks: &[u8],
+    ) {
         let n = blocks.len() / C::Block::BYTES;
         Accumulator::add_to(
             sum,
             isa,
-            self.first_terms(blocks),
+            self.first_terms(gamma_l, blocks),
             #[inline(always)]
             |accumulator| {
-                for _ in 0..n / NARROW_PATH_BLOCKS {
-                    accumulator.all(NARROW_PATH_BLOCKS);
+                for _ in 0..n / P {
+                    accumulator.all(P);
                 }
-                accumulator.all(n % NARROW_PATH_BLOCKS);
+                accumulator.all(n % P);
             },
         );
     }
@@ -244,12 +252,14 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         #[cfg(feature = "std")]
         let offsets = match self.offsets.get() {
             Some(offsets) => offsets,
-            None if const { C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS }
-                && at == 0
-                && left <= ONCE_MAX_BLOCKS
-                && self.offsets.is_first_use() =>
-            {
-                return self.absorb_without_tables(isa, sum, blocks);
+            None if at == 0 && left <= ONCE_MAX_BLOCKS && self.offsets.is_first_use() => {
+                if const { C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS } {
+                    return self.absorb_once(isa, sum, &self.first, blocks);
+                }
+                let mut gamma_l = offsets::twice_as_many(&self.first);
+                self.absorb_once(isa, sum, &gamma_l, blocks);
+                wipe(&mut gamma_l, C::Block::ZERO);
+                return;
             }
             None => self.make_offsets(),
         };
@@ -308,7 +318,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         Accumulator::add_to(
             sum,
             isa,
-            self.first_terms(blocks),
+            self.first_terms(&self.first, blocks),
             #[inline(always)]
             |accumulator| accumulator.side_by_side(n),
         );

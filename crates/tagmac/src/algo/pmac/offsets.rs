@@ -15,7 +15,7 @@ pub(super) const NARROW_PATH_BLOCKS: usize = 8;
 /// and recomputed.
 const STORED: usize = 12;
 
-/// A key's first message of up to this many blocks is shorter than the tables would take.
+/// A key's first message of up to this many blocks takes less time than its tables would.
 #[cfg(feature = "std")]
 pub(super) const ONCE_MAX_BLOCKS: usize = 384;
 
@@ -46,6 +46,16 @@ pub(super) fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
         *gamma_l = offset;
     }
     gamma_l
+}
+
+/// gamma_j L for j = 1..=16, from the first eight of them.
+#[cfg(feature = "std")]
+#[inline(always)]
+pub(super) fn twice_as_many<B: Field>(first: &[B; NARROW_PATH_BLOCKS]) -> [B; 16] {
+    // gamma_1, gamma_3 and gamma_7 are 1, x and x^2.
+    let [l, _, twice, _, _, _, four_times, _] = *first;
+    let eight_times = four_times.times_x();
+    gray(&[l, twice, four_times, eight_times, eight_times.times_x()])
 }
 
 impl<B: Field> Offsets<B> {
