@@ -82,6 +82,19 @@ pub trait Hash: Send + Sync {
     /// [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT). It is empty only if the whole message
     /// is, or if the hash does not hold back the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
+    /// As [`finish`](Hash::finish), for a message of whole bytes of which the first `cut` were
+    /// absorbed, at least a block. With the bytes before the rest at hand, one load ends with the
+    /// rest whatever its length.
+    #[inline(always)]
+    fn finish_message<I: Isa>(
+        &self,
+        isa: I,
+        sum: &Self::Sum,
+        message: &[u8],
+        cut: usize,
+    ) -> Self::Digest {
+        self.finish(isa, sum, cut as u64, message[cut..].into())
+    }
 }
 
 /// The number of messages of a batch for which pads are made at once, in MACs that use pads.
@@ -246,7 +259,14 @@ impl<M: Construction + ?Sized> Kernel for Finalize<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let Finalize { mac, nonce, pad, sum, at, tail } = self;
-        Ok(finish_and_finalize(isa, mac, nonce, pad, sum, at, tail))
+        Ok(finish_and_finalize(
+            isa,
+            mac,
+            nonce,
+            pad,
+            #[inline(always)]
+            || mac.hash().finish(isa, sum, at, tail),
+        ))
     }
 }
 
@@ -257,21 +277,15 @@ fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
-    sum: &<M::Hash as Hash>::Sum,
-    at: u64,
-    tail: Bits<'_>,
+    finish: impl FnOnce() -> <M::Hash as Hash>::Digest,
 ) -> Tag {
     if const { M::Hash::PLAN.shared_finish.applies::<I>() } {
         return isa.run_outlined(
             #[inline(always)]
-            || {
-                let digest = mac.hash().finish(isa, sum, at, tail);
-                mac.finalize_tag(isa, nonce, pad, digest)
-            },
+            || mac.finalize_tag(isa, nonce, pad, finish()),
         );
     }
-    let digest = mac.hash().finish(isa, sum, at, tail);
-    mac.finalize_tag(isa, nonce, pad, digest)
+    mac.finalize_tag(isa, nonce, pad, finish())
 }
 
 /// Returns the tag of a message.
@@ -432,8 +446,19 @@ impl<'a, M: Construction + ?Sized, const SHAPE: u8> OneShot<'a, M, SHAPE> {
     #[inline(always)]
     fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum) -> Register {
         let OneShot { mac, nonce, message, cut } = self;
-        let (pad, tail) = (&mut M::PadCache::default(), Bits::from(&message[cut..]));
-        finish_and_finalize(isa, mac, nonce, pad, sum, cut as u64, tail).register()
+        let pad = &mut M::PadCache::default();
+        let tag = finish_and_finalize(
+            isa,
+            mac,
+            nonce,
+            pad,
+            #[inline(always)]
+            || match SHAPE {
+                TAIL_ONLY => mac.hash().finish(isa, sum, 0, message.into()),
+                _ => mac.hash().finish_message(isa, sum, message, cut),
+            },
+        );
+        tag.register()
     }
 }
 

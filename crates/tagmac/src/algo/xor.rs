@@ -59,6 +59,22 @@ impl<B: CipherBlock> XorSum<B> {
         let narrow = lanes.narrow();
         narrow.xor(narrow.splat(&self.0), padded(lanes, last))
     }
+
+    /// As [`with_last`](XorSum::with_last), of the bytes of a message from `cut`.
+    #[inline(always)]
+    pub(super) fn with_end<L: Lanes<Block = B>>(
+        &self,
+        lanes: L,
+        message: &[u8],
+        cut: usize,
+    ) -> OneBlock<L> {
+        let (narrow, rest) = (lanes.narrow(), message.len() - cut);
+        if message.len() < B::BYTES || rest >= B::BYTES {
+            return self.with_last(lanes, message[cut..].into());
+        }
+        let last = narrow.last_bytes(&message[message.len() - B::BYTES..], rest);
+        narrow.xor3(narrow.splat(&self.0), last, narrow.splat(&B::one_at(8 * rest)))
+    }
 }
 
 /// The last block, padded with `10*` and cut to a block. A full block is unchanged.

@@ -428,4 +428,16 @@ impl<F: Families> Hash for EliHash<F> {
         let lanes = F::lanes(isa);
         XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
+
+    #[inline(always)]
+    fn finish_message<I: Isa>(
+        &self,
+        isa: I,
+        sum: &XorSum<F::Block>,
+        message: &[u8],
+        cut: usize,
+    ) -> XorDigest<F::Block> {
+        let lanes = F::lanes(isa);
+        XorDigest(lanes.narrow().lane0(sum.with_end(lanes, message, cut)))
+    }
 }

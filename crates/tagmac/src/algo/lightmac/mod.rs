@@ -274,6 +274,21 @@ impl<C: Cipher> Hash for LightMac<C> {
         let lanes = C::lanes(isa);
         XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
+
+    #[inline(always)]
+    fn finish_message<I: Isa>(
+        &self,
+        isa: I,
+        sum: &Self::Sum,
+        message: &[u8],
+        cut: usize,
+    ) -> Self::Digest {
+        if !self.in_bytes {
+            return self.finish(isa, sum, cut as u64, message[cut..].into());
+        }
+        let lanes = C::lanes(isa);
+        XorDigest(lanes.narrow().lane0(sum.with_end(lanes, message, cut)))
+    }
 }
 
 impl<C: Cipher> Masked for LightMac<C> {

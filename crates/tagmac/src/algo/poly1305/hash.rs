@@ -275,4 +275,24 @@ impl Hash for Poly1305Hash {
         }
         Poly1305Digest(h.residue())
     }
+
+    #[inline(always)]
+    fn finish_message<I: Isa>(
+        &self,
+        isa: I,
+        sum: &Poly1305Sum,
+        message: &[u8],
+        cut: usize,
+    ) -> Poly1305Digest {
+        let tail = &message[cut..];
+        match message.last_chunk() {
+            Some(last) if !tail.is_empty() => {
+                // The tail and a 1: shifted by 1 apart, because no shift is by all bits.
+                let last = u128::from_le_bytes(*last) >> 1 | 1 << 127;
+                let block = last >> (127 - 8 * tail.len());
+                Poly1305Digest(self.r.step(sum.h, block, 0).residue())
+            }
+            _ => self.finish(isa, sum, cut as u64, tail.into()),
+        }
+    }
 }

@@ -173,13 +173,14 @@ impl Poly1305Hash {
     ) -> Tag {
         let hash = Poly1305Hash::with(r, level, true);
         let mut sum = hash.empty();
-        let (blocks, tail) = message.split_at(message.len() / 16 * 16);
-        if blocks.len() <= hash.narrow_path_max_bytes() {
+        let cut = message.len() / 16 * 16;
+        let blocks = &message[..cut];
+        if cut <= hash.narrow_path_max_bytes() {
             hash.absorb_narrow(isa, &mut sum, blocks);
         } else {
             absorb(&hash, &mut sum, 0, blocks);
         }
-        tag(isa, &hash.finish(isa, &sum, 0, tail.into()), pad)
+        tag(isa, &hash.finish_message(isa, &sum, message, cut), pad)
     }
 }
 
