@@ -171,37 +171,29 @@ impl<C: Cipher<Block: Field>, I: Isa> Accumulator<'_, I, PmacTerms<'_, C, PERIOD
 }
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
-    /// The terms of the first blocks of a message, from gamma_j L for j = 1..=P.
+    /// The terms of the first blocks of a message.
     #[inline(always)]
-    fn first_terms<'a, const P: usize>(
-        &'a self,
-        gamma_l: &'a [C::Block; P],
-        data: &'a [u8],
-    ) -> PmacTerms<'a, C, P> {
-        PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base: C::Block::ZERO }
+    fn first_terms<'a>(&'a self, data: &'a [u8]) -> PmacTerms<'a, C, NARROW_PATH_BLOCKS> {
+        let (gamma_l, base) = (&self.first, C::Block::ZERO);
+        PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base }
     }
 
-    /// As [`Hash::absorb`] for the first blocks of a message, in periods of P blocks.
+    /// As [`Hash::absorb`] for the first blocks of a message, in periods of the blocks whose offsets
+    /// are computed with the key.
     #[cfg(feature = "std")]
     #[inline(always)]
-    fn absorb_once<I: Isa, const P: usize>(
-        &self,
-        isa: I,
-        sum: &mut XorSum<C::Block>,
-        gamma_l: &[C::Block; P],
-        blocks: &[u8],
-    ) {
+    fn absorb_without_tables<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
         let n = blocks.len() / C::Block::BYTES;
         Accumulator::add_to(
             sum,
             isa,
-            self.first_terms(gamma_l, blocks),
+            self.first_terms(blocks),
             #[inline(always)]
             |accumulator| {
-                for _ in 0..n / P {
-                    accumulator.all(P);
+                for _ in 0..n / NARROW_PATH_BLOCKS {
+                    accumulator.all(NARROW_PATH_BLOCKS);
                 }
-                accumulator.all(n % P);
+                accumulator.all(n % NARROW_PATH_BLOCKS);
             },
         );
     }
@@ -251,17 +243,20 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
+        // Dropped, and so wiped, at the end.
+        #[cfg(feature = "std")]
+        let mut once;
         #[cfg(feature = "std")]
         let offsets = match self.offsets.get() {
             Some(offsets) => offsets,
             None if at == 0 && left <= ONCE_MAX_BLOCKS && self.offsets.is_first_use() => {
                 if const { C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS } {
-                    return self.absorb_once(isa, sum, &self.first, blocks);
+                    return self.absorb_without_tables(isa, sum, blocks);
                 }
-                let mut gamma_l = offsets::twice_as_many(&self.first);
-                self.absorb_once(isa, sum, &gamma_l, blocks);
-                wipe(&mut gamma_l, C::Block::ZERO);
-                return;
+                // Tables on the stack: another loop would cost more code than it saves time.
+                once = Offsets::ZERO;
+                once.make(&self.first[0]);
+                &once
             }
             None => self.make_offsets(),
         };
@@ -320,7 +315,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         Accumulator::add_to(
             sum,
             isa,
-            self.first_terms(&self.first, blocks),
+            self.first_terms(blocks),
             #[inline(always)]
             |accumulator| accumulator.side_by_side(n),
         );

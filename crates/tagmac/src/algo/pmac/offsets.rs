@@ -48,16 +48,6 @@ pub(super) fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
     gamma_l
 }
 
-/// gamma_j L for j = 1..=16, from the first eight of them.
-#[cfg(feature = "std")]
-#[inline(always)]
-pub(super) fn twice_as_many<B: Field>(first: &[B; NARROW_PATH_BLOCKS]) -> [B; 16] {
-    // gamma_1, gamma_3 and gamma_7 are 1, x and x^2.
-    let [l, _, twice, _, _, _, four_times, _] = *first;
-    let eight_times = four_times.times_x();
-    gray(&[l, twice, four_times, eight_times, eight_times.times_x()])
-}
-
 impl<B: Field> Offsets<B> {
     /// Empty tables.
     pub(super) const ZERO: Self = Offsets { l: [B::ZERO; STORED], gamma_l: [B::ZERO; PERIOD] };
@@ -70,7 +60,7 @@ impl<B: Field> Offsets<B> {
         offsets
     }
 
-    /// Computes the tables for L in place: on the heap, so that no copy stays on the stack.
+    /// Computes the tables for L in place, so that no copy stays on the stack.
     #[inline(never)]
     pub(super) fn make(&mut self, l: &B) {
         self.l[0] = *l;
