@@ -259,14 +259,7 @@ impl<M: Construction + ?Sized> Kernel for Finalize<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let Finalize { mac, nonce, pad, sum, at, tail } = self;
-        Ok(finish_and_finalize(
-            isa,
-            mac,
-            nonce,
-            pad,
-            #[inline(always)]
-            || mac.hash().finish(isa, sum, at, tail),
-        ))
+        Ok(finish_and_finalize(isa, mac, nonce, pad, sum, at, tail))
     }
 }
 
@@ -277,15 +270,21 @@ fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
-    finish: impl FnOnce() -> <M::Hash as Hash>::Digest,
+    sum: &<M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'_>,
 ) -> Tag {
     if const { M::Hash::PLAN.shared_finish.applies::<I>() } {
         return isa.run_outlined(
             #[inline(always)]
-            || mac.finalize_tag(isa, nonce, pad, finish()),
+            || {
+                let digest = mac.hash().finish(isa, sum, at, tail);
+                mac.finalize_tag(isa, nonce, pad, digest)
+            },
         );
     }
-    mac.finalize_tag(isa, nonce, pad, finish())
+    let digest = mac.hash().finish(isa, sum, at, tail);
+    mac.finalize_tag(isa, nonce, pad, digest)
 }
 
 /// Returns the tag of a message.
@@ -447,18 +446,12 @@ impl<'a, M: Construction + ?Sized, const SHAPE: u8> OneShot<'a, M, SHAPE> {
     fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum) -> Register {
         let OneShot { mac, nonce, message, cut } = self;
         let pad = &mut M::PadCache::default();
-        let tag = finish_and_finalize(
-            isa,
-            mac,
-            nonce,
-            pad,
-            #[inline(always)]
-            || match SHAPE {
-                TAIL_ONLY => mac.hash().finish(isa, sum, 0, message.into()),
-                _ => mac.hash().finish_message(isa, sum, message, cut),
-            },
-        );
-        tag.register()
+        if const { SHAPE == TAIL_ONLY || M::Hash::PLAN.shared_finish.applies::<I>() } {
+            let tail = Bits::from(&message[cut..]);
+            return finish_and_finalize(isa, mac, nonce, pad, sum, cut as u64, tail).register();
+        }
+        let digest = mac.hash().finish_message(isa, sum, message, cut);
+        mac.finalize_tag(isa, nonce, pad, digest).register()
     }
 }
 
