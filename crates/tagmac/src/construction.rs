@@ -82,9 +82,8 @@ pub trait Hash: Send + Sync {
     /// [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT). It is empty only if the whole message
     /// is, or if the hash does not hold back the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
-    /// As [`finish`](Hash::finish), for a message of whole bytes of which the first `cut` were
-    /// absorbed, at least a block. With the bytes before the rest at hand, one load ends with the
-    /// rest whatever its length.
+    /// As [`finish`](Hash::finish), for a message of whole bytes. Its first `cut` bytes, at least a
+    /// block, were absorbed. One load of the last bytes has the whole rest, whatever its length.
     #[inline(always)]
     fn finish_message<I: Isa>(
         &self,
