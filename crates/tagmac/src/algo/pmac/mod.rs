@@ -355,12 +355,15 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     ) -> XorDigest<C::Block> {
         let lanes = C::lanes(isa);
         let (narrow, rest) = (lanes.narrow(), message.len() - cut);
-        // Longer than a block, because the last one was held back.
-        let last = narrow.last_bytes(&message[message.len() - C::Block::BYTES..], rest);
-        let full = rest == C::Block::BYTES;
-        let end = if full { self.l_inv } else { C::Block::one_at(8 * rest) };
-        let x = narrow.xor3(narrow.splat(&sum.0), last, narrow.splat(&end));
-        XorDigest(narrow.lane0(x))
+        // The message is longer than a block, because the last one was held back.
+        let last = &message[message.len() - C::Block::BYTES..];
+        let x = if rest == C::Block::BYTES {
+            narrow.xor(narrow.tail(last), narrow.splat(&self.l_inv))
+        } else {
+            let end = C::Block::one_at(8 * rest);
+            narrow.xor(narrow.last_bytes(last, rest), narrow.splat(&end))
+        };
+        XorDigest(narrow.lane0(narrow.xor(narrow.splat(&sum.0), x)))
     }
 }
 

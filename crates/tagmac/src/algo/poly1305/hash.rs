@@ -285,14 +285,15 @@ impl Hash for Poly1305Hash {
         cut: usize,
     ) -> Poly1305Digest {
         let tail = &message[cut..];
-        match message.last_chunk() {
-            Some(last) if !tail.is_empty() => {
-                // The tail and a 1: shifted by 1 apart, because no shift is by all bits.
-                let last = u128::from_le_bytes(*last) >> 1 | 1 << 127;
-                let block = last >> (127 - 8 * tail.len());
-                Poly1305Digest(self.r.step(sum.h, block, 0).residue())
-            }
-            _ => self.finish(isa, sum, cut as u64, tail.into()),
+        if tail.is_empty() {
+            return Poly1305Digest(sum.h.residue());
         }
+        let Some(last) = message.last_chunk() else {
+            return self.finish(isa, sum, cut as u64, tail.into());
+        };
+        // The tail and a 1: shifted by 1 apart, because no shift is by all bits.
+        let last = u128::from_le_bytes(*last) >> 1 | 1 << 127;
+        let block = last >> (127 - 8 * tail.len());
+        Poly1305Digest(self.r.step(sum.h, block, 0).residue())
     }
 }
