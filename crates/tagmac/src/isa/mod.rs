@@ -116,6 +116,40 @@ pub(crate) fn fetch_ahead(data: &[u8], bytes: usize) {
     let _ = (data, bytes);
 }
 
+/// Prefetches the first `n` of the messages that a batch processes side by side next: of each
+/// message the lines of its first `bytes` bytes, and the last one.
+///
+/// CPUs prefetch consecutive lines of one message, but not lines of several messages in turn.
+/// Without this, on Zen 3, a batch from memory takes up to three times as long as single calls. No
+/// branch depends on a message's length, which CPUs would often predict wrongly.
+#[inline(always)]
+pub(crate) fn fetch_messages(messages: &[&[u8]], n: usize, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for message in messages.iter().take(n) {
+        let (first, last) = (message.as_ptr(), message.len().saturating_sub(1));
+        for at in (0..bytes).step_by(64) {
+            x86::prefetch(first.wrapping_add(at.min(last)), 1);
+        }
+        x86::prefetch(first.wrapping_add(last), 1);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (messages, n, bytes);
+}
+
+/// [`fetch_messages`] for messages of one length. Short ones have few lines, which CPUs load early
+/// enough.
+#[inline(always)]
+pub(crate) fn fetch_alike(messages: &[&[u8]], n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if messages.first().is_some_and(|first| first.len() >= 320) {
+        for message in messages.iter().take(n) {
+            x86::prefetch(message.as_ptr(), message.len());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (messages, n);
+}
+
 /// The layout of [`Lanes::be_prefix`].
 #[inline(always)]
 fn be_prefix(bytes: usize) -> Block {

@@ -47,13 +47,17 @@ impl Drop for Guarded {
     }
 }
 
-/// Tags a message under a nonce: alone, and together with seven copies of it.
-type Tags<'a> = &'a dyn Fn(&[u8]) -> [Tag; 9];
+/// Enough messages to share vectors.
+const COPIES: usize = 40;
 
-fn tags<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8]) -> [Tag; 9] {
-    let mut tags = [Tag::default(); 9];
-    mac.tag_many_with(&[nonce; 8], &[message; 8], &mut tags[..8]).expect("short messages");
-    tags[8] = mac.tag_with(&nonce, message).expect("a short message");
+/// Tags a message under a nonce: alone, and together with copies of it.
+type Tags<'a> = &'a dyn Fn(&[u8]) -> [Tag; COPIES + 1];
+
+fn tags<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8]) -> [Tag; COPIES + 1] {
+    let mut tags = [Tag::default(); COPIES + 1];
+    mac.tag_many_with(&[nonce; COPIES], &[message; COPIES], &mut tags[..COPIES])
+        .expect("short messages");
+    tags[COPIES] = mac.tag_with(&nonce, message).expect("a short message");
     tags
 }
 

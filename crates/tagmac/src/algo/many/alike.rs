@@ -4,7 +4,7 @@
 use super::masked::{Masked, VOf};
 use super::together::Together;
 use crate::cipher::Cipher;
-use crate::isa::{CipherBlock, Isa, Lanes, MAX_LANES};
+use crate::isa::{CipherBlock, Isa, Lanes, MAX_LANES, fetch_alike};
 use crate::tag::Tag;
 
 /// The number of messages, of `n`, that fill pairs of vectors.
@@ -31,7 +31,10 @@ pub(super) fn tags<I: Isa, M: Masked>(
     let bits = mac.truncation().bits() as u16;
     let most = masks.len();
     let pairs = messages.chunks_exact(2 * count).zip(digests.chunks_exact(2 * count));
+    let mut later = messages;
     for ((messages, digests), tags) in pairs.zip(tags.chunks_exact_mut(2 * count)) {
+        later = &later[2 * count..];
+        fetch_alike(later, 2 * count);
         let (one, other) = messages.split_at(count);
         let bytes = most * step + if last.is_some() { M::Block::BYTES } else { 0 };
         let one = Together::new::<M::Lanes<I>>(one, bytes);

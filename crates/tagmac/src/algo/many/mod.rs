@@ -17,7 +17,7 @@ pub(super) use masked::Masked;
 use crate::cipher::Cipher;
 use crate::construction::one_by_one;
 use crate::construction::{Construction, Hash};
-use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
+use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks, fetch_messages};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 use together::{Together, some_pieces};
@@ -43,6 +43,13 @@ pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H, terms: usize) -> usize
     if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, terms) } else { 0 }
 }
 
+/// The minimum of messages of one length, and of their bytes together, and the minimum of messages
+/// of different lengths. The scratch space of fewer costs more than vectors of AES save.
+const MIN_ALIKE: usize = 8;
+const MIN_ALIKE_BYTES: usize = 1024;
+const MIN_MIXED: usize = 32;
+/// The number of bytes to prefetch of a message whose length differs from its neighbours'.
+const FETCHED: usize = 256;
 /// The number of blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
 /// The number of messages whose last blocks are encrypted at once.
@@ -175,6 +182,16 @@ pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
+/// Returns whether messages are too few, see [`MIN_ALIKE`].
+#[inline(always)]
+fn are_few(messages: &[&[u8]]) -> bool {
+    let n = messages.len();
+    n < MIN_MIXED
+        && (n < MIN_ALIKE
+            || n * messages[0].len() < MIN_ALIKE_BYTES
+            || !have_equal_lengths(messages))
+}
+
 /// Returns whether messages differ in length and have less than about one piece of `step` bytes
 /// each, judging by the first ones.
 #[inline(always)]
@@ -210,6 +227,9 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     tags: &mut [Tag],
 ) {
     const { assert!(M::Lanes::<I>::LANES <= MAX_LANES) };
+    if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_few(messages) {
+        return one_by_one(mac, nonces, messages, tags);
+    }
     let narrow = M::lanes(isa).narrow();
     let (bytes, step) = (M::Block::BYTES, mac.piece());
     let (keys, last_keys) = (mac.keys(isa), mac.last_cipher().keys(isa));
@@ -217,8 +237,11 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     scratch.whitening = M::Last::whitening(isa, &last_keys);
     let mut masks_made = 0;
     let mut sorted = Sorted::EMPTY;
+    let mut later = messages;
     let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
     for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
+        let is_first = masks_made == 0;
+        later = &later[messages.len()..];
         if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_tiny(messages, step) {
             // Sorting takes longer than their few terms save side by side.
             one_by_one(mac, nonces, messages, tags);
@@ -234,6 +257,9 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
         );
         let moved = alike == Alike::Nothing;
         if moved {
+            if is_first {
+                fetch_messages(messages, MESSAGES, FETCHED);
+            }
             sorted.sort(messages);
         }
         let terms = &sorted.terms[..n];
@@ -302,6 +328,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
         let (messages, terms, tags) = (&messages[paired..], &terms[paired..], &mut tags[paired..]);
         let digests = &mut scratch.digests[paired..];
         if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
+            let messages = (messages, later);
             add_side_by_side(isa, mac, &keys, messages, terms, &scratch.masks, digests);
         } else {
             add_staged(isa, mac, &keys, messages, terms, &scratch.masks, digests);
@@ -322,13 +349,14 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     }
 }
 
-/// Adds the terms of messages to their digests, one message per lane.
+/// Adds the terms of messages to their digests, one message per lane. Prefetches the messages of the
+/// next batch.
 #[inline(always)]
 fn add_side_by_side<I: Isa, M: Masked>(
     isa: I,
     mac: &M,
     keys: &M::Keys<'_, I>,
-    messages: &[&[u8]],
+    (messages, mut later): (&[&[u8]], &[&[u8]]),
     terms: &[u8],
     masks: &[M::Block; MAX_TERMS_ALIKE],
     digests: &mut [M::Block],
@@ -340,6 +368,8 @@ fn add_side_by_side<I: Isa, M: Masked>(
         if most == 0 {
             break;
         }
+        fetch_messages(later, count, (most * step).min(FETCHED));
+        later = &later[later.len().min(count)..];
         let mut sum = lanes.load(M::Block::flatten(digests));
         let common = if terms.len() == count { terms[count - 1] as usize } else { 0 };
         if common > 0 {

@@ -10,7 +10,7 @@ use crate::bits::Bits;
 use crate::cipher::Cipher;
 use crate::construction::one_by_one;
 use crate::construction::{Hash, PADS_AT_ONCE};
-use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words};
+use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words, fetch_alike};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -64,9 +64,12 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         wipe(slice::from_mut(&mut whitening), [0; 16]);
         C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
         let mut numbers = [0; MAX_WORDS];
+        let mut later = messages;
         let groups = messages.chunks(n).zip(tags.chunks_mut(n)).zip(nonces.chunks(n));
         for (((messages, tags), nonces), pads) in groups.zip(blocks.chunks(n)) {
             if const { I::AES_INSTRUCTIONS } {
+                later = &later[messages.len()..];
+                fetch_alike(later, n);
                 if messages.len() < n {
                     one_by_one(self, nonces, messages, tags);
                     continue;
