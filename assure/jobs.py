@@ -72,8 +72,8 @@ JOBS = [
         "proofs",
         "z3 proofs over the source that the arithmetic matches its definitions and never overflows",
         ["python3", "assure/proofs"],
-        quick=87,
-        full=93,
+        quick=89,
+        full=95,
         claim="For all inputs, doubling and halving, clamps, padding, masks, comparisons, offsets and "
         "counters match their definitions. Limbs and words never overflow in any number of steps. Reductions, "
         "POLY, L3-HASH and NH are those of RFC 4418, Poly1305 and the paper",

@@ -125,6 +125,13 @@ PLANTED = {
     "period-correction": ("algo/pmac/mod.rs", "PmacTerms<'a, C, P>::next_period", ".xor(&correction);", ";"),
     "padding-bit": ("isa/block.rs", "one_at", "rows[bit][15] = 0x80 >> bit;", "rows[bit][15] = 0x40 >> bit;"),
     "padding-unused-bits": ("algo/xor.rs", "padded", "bytes.as_mut()[bits / 8] &= mask;", ""),
+    "padding-end": ("algo/xor.rs", "XorSum<B>::with_end", "B::one_at(8 * rest)", "B::one_at(8 * rest + 1)"),
+    "poly1305-end": (
+        "algo/poly1305/hash.rs",
+        "<impl Hash for Poly1305Hash>::finish_message",
+        "127 - 8 * tail.len()",
+        "126 - 8 * tail.len()",
+    ),
     "tag-length": (
         "tag.rs",
         "<impl PartialEq for Tag>::eq",

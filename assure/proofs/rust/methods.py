@@ -55,6 +55,8 @@ class Methods:
             return N("u32", (v & -v).bit_length() - 1 if v else width)
         if name == "leading_zeros":
             return N("u32", width - v.bit_length())
+        if name == "ilog2":
+            return N("u32", v.bit_length() - 1)
         other = self.known(args[0])
         if name == "is_multiple_of":
             return v % other == 0

@@ -94,6 +94,25 @@ def padding(proof, n, step):
 
 
 @theorem(
+    "padding-end",
+    "with_end is the sum xor the padded last block, for blocks of 64 and 128 bits, every length of the rest and all bytes before it",
+    PADDING,
+    each=[{"n": 8}, {"n": 16}],
+)
+def padding_end(proof, n):
+    for rest in range(n + 1):
+        machine = proof.machine(chunk=16)
+        block = BlockType(machine, n)
+        lanes = OneLane(block)
+        total, message = unknown_bytes("sum", n), unknown_bytes("m", n + rest)
+        types = {"B": block, "L": lanes, "Block": block}
+        sum_ = Struct("XorSum", {"0": total})
+        out = machine.run("XorSum", "with_end", lanes, message, usize(n), receiver=sum_, types=types)
+        padded = message[n:] + known_bytes((b"\x80" + bytes(n))[: n - rest])
+        machine.claim(f"{rest} of {n} bytes", big_endian(out) == big_endian(total) ^ big_endian(padded))
+
+
+@theorem(
     "padding-injective", "two messages shorter than a block that differ have different M||10*", PADDING, level="full"
 )
 def padding_injective(proof):

@@ -55,7 +55,7 @@ def tables(proof):
     for i in range(64):
         out = machine.run("Offsets", "l", usize(i), receiver=made, types=TYPES)
         machine.claim(f"l({i})", plain(out).bits == 1 << i)
-    blocks = usize(machine.read("NARROW_PATH_BLOCKS"))
+    blocks = usize(machine.read("SHORT_PERIOD"))
     first = machine.run(None, "gray", [Multiple(1 << i) for i in range(4)], types=TYPES | {"N": blocks})
     for j, offset in enumerate(first, 1):
         machine.claim(f"the first blocks' gamma_{j}", plain(offset).bits == gamma(j))
@@ -63,12 +63,17 @@ def tables(proof):
 
 @theorem(
     "pmac-gray",
-    "the Gray code splits at periods: gamma_(P g + j) = gamma_(P g) ^ gamma_j for 0 < j < P, and gamma_(P g + P) has PMAC's correction, for every period g of a message",
+    "the Gray code splits at periods: gamma_(P g + j) = gamma_(P g) ^ gamma_j for 0 < j < P, and gamma_(P g + P) has PMAC's correction, for every period g of a message and both lengths P",
     PMAC,
 )
 def gray(proof):
-    machine = proof.machine()
-    log, period = machine.read("PERIOD_LOG"), machine.read("PERIOD")
+    for period in ("PERIOD", "SHORT_PERIOD"):
+        gray_of(proof.machine(), period)
+
+
+def gray_of(machine, name):
+    period = machine.read(name)
+    log = period.bit_length() - 1
     g, j, i = z3.BitVecs("g j i", 64)
     machine.assumed += [z3.ULT(g, 1 << (63 - log)), z3.UGT(j, 0), z3.ULT(j, period)]
 
@@ -99,7 +104,7 @@ def gray(proof):
 )
 def periods(proof, count):
     machine = proof.machine()
-    made, period, few = offsets(machine), machine.read("PERIOD"), machine.read("NARROW_PATH_BLOCKS")
+    made, period, few = offsets(machine), machine.read("PERIOD"), machine.read("SHORT_PERIOD")
     table = made.fields["gamma_l"]
     for g in sorted({*range(count), *((1 << k) + i for k in range(6, 58) for i in (-1, 0, 1))}):
         base = plain(machine.run("Offsets", "gamma_l", N("u64", g * period), receiver=made, types=TYPES))

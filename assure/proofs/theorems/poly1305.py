@@ -1,7 +1,7 @@
 """Poly1305's numbers mod 2^130 - 5 in the code without vectors: `FieldElement` and `ClampedR`."""
 
 import z3
-from models import as_bits, known_bytes, little_endian, number_of, u, unknown_bytes
+from models import as_bits, known_bytes, little_endian, number_of, u, unknown_bytes, usize
 from rust.numbers import WIDTH, N
 from rust.values import Model, Struct, plain
 from theorem import theorem
@@ -14,13 +14,12 @@ FIELD = ("algo/poly1305/field.rs",)
 
 @theorem(
     "poly1305-last-block",
-    "the last block of Poly1305, of 1 to 15 bytes, is the little-endian number of its bytes followed by a 1",
+    "the last block of Poly1305, of 1 to 15 bytes, is the little-endian number of its bytes followed by a 1, in streams and one-shot calls",
     ("algo/poly1305/hash.rs", "isa/block.rs"),
 )
 def last_block(proof):
     for length in range(1, 16):
-        machine = proof.machine()
-        p = unknown_bytes("p", length)
+        p, before = unknown_bytes("p", length), unknown_bytes("b", 16)
         seen = {}
 
         class Tail(Model):
@@ -37,10 +36,16 @@ def last_block(proof):
                 return N("u128", 0)
 
         hash_, sum_ = Struct("Poly1305Hash", {"r": R()}), Struct("Poly1305Sum", {"h": H()})
-        machine.run("Poly1305Hash", "finish", None, sum_, N("u64", 0), Tail(), receiver=hash_)
-        expected = little_endian(p + known_bytes(b"\1" + bytes(15 - length)))
-        machine.claim(f"{length} bytes", as_bits(seen["m"], 128) == expected)
-        machine.claim("without 2^128", seen["top"].v == 0)
+        calls = {
+            "finish": (None, sum_, N("u64", 0), Tail()),
+            "finish_message": (None, sum_, before + p, usize(16)),
+        }
+        for call, arguments in calls.items():
+            machine = proof.machine(chunk=16)
+            machine.run("Poly1305Hash", call, *arguments, receiver=hash_)
+            expected = little_endian(p + known_bytes(b"\1" + bytes(15 - length)))
+            machine.claim(f"{length} bytes in {call}", as_bits(seen["m"], 128) == expected)
+            machine.claim("without 2^128", seen.pop("top").v == 0)
 
 
 @theorem(

@@ -82,8 +82,10 @@ pub trait Hash: Send + Sync {
     /// [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT). It is empty only if the whole message
     /// is, or if the hash does not hold back the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
-    /// As [`finish`](Hash::finish), for a message of whole bytes. Its first `cut` bytes, at least a
-    /// block, were absorbed. One load of the last bytes has the whole rest, whatever its length.
+    /// The same as [`finish`](Hash::finish) of the bytes from `cut`, of a message whose first `cut`
+    /// bytes, at least a block, were absorbed. It may load bytes before `cut`, so that one load has
+    /// the rest, whatever its length. Streams call [`finish`](Hash::finish), and so do one-shot calls
+    /// if [`Plan::shared_finish`] applies.
     #[inline(always)]
     fn finish_message<I: Isa>(
         &self,
@@ -445,6 +447,7 @@ impl<'a, M: Construction + ?Sized, const SHAPE: u8> OneShot<'a, M, SHAPE> {
     fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum) -> Register {
         let OneShot { mac, nonce, message, cut } = self;
         let pad = &mut M::PadCache::default();
+        // Without a block before the rest, or in the function that streams share.
         if const { SHAPE == TAIL_ONLY || M::Hash::PLAN.shared_finish.applies::<I>() } {
             let tail = Bits::from(&message[cut..]);
             return finish_and_finalize(isa, mac, nonce, pad, sum, cut as u64, tail).register();

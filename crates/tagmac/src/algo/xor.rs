@@ -60,7 +60,7 @@ impl<B: CipherBlock> XorSum<B> {
         narrow.xor(narrow.splat(&self.0), padded(lanes, last))
     }
 
-    /// As [`with_last`](XorSum::with_last), of the bytes of a message from `cut`.
+    /// As [`with_last`](XorSum::with_last), for the end of a message of at least a block, from `cut`.
     #[inline(always)]
     pub(super) fn with_end<L: Lanes<Block = B>>(
         &self,
@@ -69,11 +69,12 @@ impl<B: CipherBlock> XorSum<B> {
         cut: usize,
     ) -> OneBlock<L> {
         let (narrow, rest) = (lanes.narrow(), message.len() - cut);
-        if message.len() < B::BYTES || rest >= B::BYTES {
-            return self.with_last(lanes, message[cut..].into());
+        let (sum, last) = (narrow.splat(&self.0), &message[message.len() - B::BYTES..]);
+        if rest == B::BYTES {
+            return narrow.xor(sum, narrow.tail(last));
         }
-        let last = narrow.last_bytes(&message[message.len() - B::BYTES..], rest);
-        narrow.xor3(narrow.splat(&self.0), last, narrow.splat(&B::one_at(8 * rest)))
+        let end = narrow.splat(&B::one_at(8 * rest));
+        narrow.xor3(sum, narrow.last_bytes(last, rest), end)
     }
 }
 

@@ -4,7 +4,7 @@ use core::slice;
 
 use super::super::known_answer;
 use super::super::xor::Truncation;
-use super::offsets::{NARROW_PATH_BLOCKS, Offsets, gray};
+use super::offsets::{Offsets, SHORT_PERIOD, gray};
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field};
 use crate::error::{Error, silent};
 use crate::isa::{CipherBlock, Isa, Kernel, Level, Levels};
@@ -34,7 +34,7 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     /// L/x.
     pub(super) l_inv: C::Block,
     /// gamma_j L for j = 1..=8.
-    pub(super) first: [C::Block; NARROW_PATH_BLOCKS],
+    pub(super) first: [C::Block; SHORT_PERIOD],
     #[cfg(feature = "std")]
     pub(super) offsets: Tables<Offsets<C::Block>>,
     #[cfg(not(feature = "std"))]

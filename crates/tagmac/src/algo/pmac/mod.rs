@@ -11,7 +11,7 @@
 //! the code splits: gamma_i = gamma_{32g} ^ gamma_j. The offsets of 32 blocks (a period) are
 //! therefore a base and a table that is the same in all periods. Only the period's last block, j =
 //! 32, needs a correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
-//! A key's first message, if it is short, has periods of 8 blocks: their table is made with the key.
+//! A key's first message, if it is short, has periods of 8 blocks, whose table is made with the key.
 
 mod key;
 mod offsets;
@@ -32,7 +32,7 @@ use crate::wipe::wipe;
 pub use key::{Pmac, PmacAes128, PmacAes192, PmacAes256, PmacKey};
 #[cfg(feature = "std")]
 use offsets::ONCE_MAX_BLOCKS;
-use offsets::{NARROW_PATH_BLOCKS, Offsets, PERIOD, PERIOD_LOG};
+use offsets::{Offsets, PERIOD, PERIOD_LOG, SHORT_PERIOD};
 
 /// Messages of at least this length in bytes are assumed to come from memory.
 const FAR: usize = 1 << 25;
@@ -71,16 +71,16 @@ impl<'a, C: Cipher<Block: Field>, const P: usize> PmacTerms<'a, C, P> {
         let z = self.period.trailing_zeros() as usize;
         let last = self.gamma_l[P - 1];
         // L x^log2(P), and this times x^z.
-        let first = last.xor(&self.gamma_l[P - 2]);
-        let mut next = first;
+        let power = last.xor(&self.gamma_l[P - 2]);
+        let mut raised = power;
         if let Some(offsets) = self.offsets {
-            next = offsets.l(PERIOD_LOG + z);
+            raised = offsets.l(P.ilog2() as usize + z);
         } else {
             for _ in 0..z {
-                next = next.times_x();
+                raised = raised.times_x();
             }
         }
-        let correction = first.xor(&next);
+        let correction = power.xor(&raised);
         self.base = self.base.xor(&last).xor(&correction);
         correction
     }
@@ -142,6 +142,7 @@ impl<'a, C: Cipher<Block: Field>, const P: usize> BlockTerms for PmacTerms<'a, C
         let mut offsets = lanes.load_lanes(offsets);
         if self.j == P {
             // A single block, with the next period's base as its offset.
+            debug_assert_eq!(n, 1);
             self.next_period();
             (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
         }
@@ -173,7 +174,7 @@ impl<C: Cipher<Block: Field>, I: Isa> Accumulator<'_, I, PmacTerms<'_, C, PERIOD
 impl<C: Cipher<Block: Field>> Pmac<C> {
     /// The terms of the first blocks of a message.
     #[inline(always)]
-    fn first_terms<'a>(&'a self, data: &'a [u8]) -> PmacTerms<'a, C, NARROW_PATH_BLOCKS> {
+    fn first_terms<'a>(&'a self, data: &'a [u8]) -> PmacTerms<'a, C, SHORT_PERIOD> {
         let (gamma_l, base) = (&self.first, C::Block::ZERO);
         PmacTerms { mac: self, gamma_l, offsets: None, data, period: 0, j: 0, base }
     }
@@ -183,6 +184,8 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     #[cfg(feature = "std")]
     #[inline(always)]
     fn absorb_without_tables<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+        // A period's last block is the last one of a vector.
+        assert!(SHORT_PERIOD.is_multiple_of(C::Lanes::<I>::LANES));
         let n = blocks.len() / C::Block::BYTES;
         Accumulator::add_to(
             sum,
@@ -190,10 +193,10 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
             self.first_terms(blocks),
             #[inline(always)]
             |accumulator| {
-                for _ in 0..n / NARROW_PATH_BLOCKS {
-                    accumulator.all(NARROW_PATH_BLOCKS);
+                for _ in 0..n / SHORT_PERIOD {
+                    accumulator.all(SHORT_PERIOD);
                 }
-                accumulator.all(n % NARROW_PATH_BLOCKS);
+                accumulator.all(n % SHORT_PERIOD);
             },
         );
     }
@@ -250,7 +253,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let offsets = match self.offsets.get() {
             Some(offsets) => offsets,
             None if at == 0 && left <= ONCE_MAX_BLOCKS && self.offsets.is_first_use() => {
-                if const { C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS } {
+                if const { C::Lanes::<I>::LANES <= SHORT_PERIOD } {
                     return self.absorb_without_tables(isa, sum, blocks);
                 }
                 // Tables on the stack: another loop would cost more code than it saves time.
@@ -310,7 +313,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
 
     #[inline(always)]
     fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
-        const { assert!(C::Lanes::<I>::LANES <= NARROW_PATH_BLOCKS) };
+        const { assert!(C::Lanes::<I>::LANES <= SHORT_PERIOD) };
         let n = blocks.len() / C::Block::BYTES;
         Accumulator::add_to(
             sum,
@@ -354,16 +357,10 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         cut: usize,
     ) -> XorDigest<C::Block> {
         let lanes = C::lanes(isa);
-        let (narrow, rest) = (lanes.narrow(), message.len() - cut);
-        // The message is longer than a block, because the last one was held back.
-        let last = &message[message.len() - C::Block::BYTES..];
-        let x = if rest == C::Block::BYTES {
-            narrow.xor(narrow.tail(last), narrow.splat(&self.l_inv))
-        } else {
-            let end = C::Block::one_at(8 * rest);
-            narrow.xor(narrow.last_bytes(last, rest), narrow.splat(&end))
-        };
-        XorDigest(narrow.lane0(narrow.xor(narrow.splat(&sum.0), x)))
+        let (narrow, x) = (lanes.narrow(), sum.with_end(lanes, message, cut));
+        let full = message.len() - cut == C::Block::BYTES;
+        let x = if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x };
+        XorDigest(narrow.lane0(x))
     }
 }
 
@@ -397,7 +394,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
         const { assert!(many::MAX_TERMS <= PERIOD) };
         let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
         let gamma_l = match masks.len() {
-            ..=NARROW_PATH_BLOCKS => &self.first[..],
+            ..=SHORT_PERIOD => &self.first[..],
             _ => &self.offsets().gamma_l,
         };
         for (mask, offset) in masks.iter_mut().zip(gamma_l) {

@@ -9,13 +9,14 @@ pub(super) const PERIOD: usize = 32;
 /// log2 of [`PERIOD`].
 pub(super) const PERIOD_LOG: usize = 5;
 /// The number of blocks whose offsets are computed with the key. Messages up to this length have
-/// their own kernel on the one-block level.
-pub(super) const NARROW_PATH_BLOCKS: usize = 8;
+/// their own kernel on the one-block level. A key's first message has periods of this length.
+pub(super) const SHORT_PERIOD: usize = 8;
 /// The number of powers of x stored with the key. Higher ones are needed once in 2^STORED blocks
 /// and recomputed.
 const STORED: usize = 12;
 
-/// A key's first message of up to this many blocks takes less time than its tables would.
+/// A key's first message of up to this many blocks is faster in short periods than with tables made
+/// for it. If a vector has 16 blocks, it has tables, on the stack.
 #[cfg(feature = "std")]
 pub(super) const ONCE_MAX_BLOCKS: usize = 384;
 

@@ -1,9 +1,9 @@
-//! A key's first message, which has no tables.
+//! A key's first message, which is in short periods.
 
 use super::*;
 use crate::cipher::{Aes128, Aes256, Present80};
 
-/// A key's first message is tagged without tables, its second one with them.
+/// The first message has no tables, or some on the stack; the second one makes the key's.
 fn first_and_second<C: Cipher<Block: Field>>() {
     let message = vec![0x5c; (ONCE_MAX_BLOCKS + 40) * C::Block::BYTES];
     let Ok(key) = C::Key::try_from(&[0x3a; 32][..C::KEY_BYTES]) else { panic!("a key") };

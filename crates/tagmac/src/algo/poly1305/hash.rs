@@ -291,7 +291,7 @@ impl Hash for Poly1305Hash {
         let Some(last) = message.last_chunk() else {
             return self.finish(isa, sum, cut as u64, tail.into());
         };
-        // The tail and a 1: shifted by 1 apart, because no shift is by all bits.
+        // The tail and a 1, in one shift by a variable.
         let last = u128::from_le_bytes(*last) >> 1 | 1 << 127;
         let block = last >> (127 - 8 * tail.len());
         Poly1305Digest(self.r.step(sum.h, block, 0).residue())
