@@ -95,7 +95,7 @@ def padding(proof, n, step):
 
 @theorem(
     "padding-end",
-    "with_end is the sum xor the padded last block, for blocks of 64 and 128 bits, every length of the rest and all bytes before it",
+    "with_end is the sum xor the padded last block, for blocks of 64 and 128 bits, every length of the rest and all earlier bytes",
     PADDING,
     each=[{"n": 8}, {"n": 16}],
 )

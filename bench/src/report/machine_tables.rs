@@ -38,7 +38,7 @@ pub struct Machine<'a> {
     pub id: &'a str,
     records: BTreeMap<&'a str, &'a Record>,
     /// The calls whose figures were left out because their code is newer.
-    left_out: &'a [&'static str],
+    pub left_out: &'a [&'static str],
 }
 
 impl<'a> Machine<'a> {
@@ -164,7 +164,7 @@ impl<'a> Machine<'a> {
         if !missing.is_empty() {
             text += &format!(" Left out: {}.", missing.join("; "));
         }
-        text += &self.left_out();
+        text += &self.code_is_newer();
         text
     }
 
@@ -173,10 +173,17 @@ impl<'a> Machine<'a> {
         let Some(first) = self.record("sizes").or(self.records().next()) else {
             return NOT_RECORDED.into();
         };
-        format!("Measured on {}.{}", first.machine.line(), self.left_out())
+        let dates = || self.records().map(|record| &record.machine.date);
+        let days = match (dates().min(), dates().max()) {
+            (Some(since), Some(until)) if since != until => {
+                format!(" The records are of {since} to {until}; these are the long messages'.")
+            }
+            _ => String::new(),
+        };
+        format!("Measured on {}.{days}{}", first.machine.line(), self.code_is_newer())
     }
 
-    fn left_out(&self) -> String {
+    fn code_is_newer(&self) -> String {
         if self.left_out.is_empty() {
             return String::new();
         }

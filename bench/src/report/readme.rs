@@ -3,9 +3,9 @@
 use tagmac_figures::number;
 
 use super::machine_tables::Machine;
-use super::markdown::{head, table};
+use super::markdown::{flagged, head, table};
 use super::overview;
-use super::wins::{self, DEFAULT, is_mac};
+use super::wins::{self, DEFAULT, is_mac, times};
 use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::Series;
@@ -46,16 +46,21 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
 pub fn headline(machines: &[Machine]) -> String {
     let found = machines.iter().find_map(|machine| {
         let clock = machine.record("sizes")?.machine.clock;
-        let figure = pair(machine, "sizes", [None; 2], 16384).0?;
-        Some((machine.title(), clock, figure.median, share_of_limit(machine)?))
+        let (figure, other) = pair(machine, "sizes", [None; 2], 16384);
+        Some((machine.title(), clock, figure?.median, other, share_of_limit(machine)?))
     });
-    let Some((title, clock, cycles, share)) = found else { return "not recorded".into() };
-    format!(
+    let Some((title, clock, cycles, other, share)) = found else { return "not recorded".into() };
+    let mut text = format!(
         "{DEFAULT}, the default, takes {} cycles per byte on one core of an {title} for messages\n\
          of 16 KiB. That is {:.1} GB/s at {clock} GHz, {share:.0} % of what its AES instructions allow.",
         number(cycles / 16384.0),
         clock * 16384.0 / cycles,
-    )
+    );
+    if let Some((series, figure)) = other.filter(|(_, figure)| figure.median < cycles) {
+        let ratio = times(cycles / figure.median);
+        text += &format!("\n{} is {ratio} times as fast there.", series.name);
+    }
+    text
 }
 
 /// Returns the share of the AES rounds' speed that long messages reach, in percent.
@@ -73,7 +78,8 @@ const CALLS: [(&str, &str, [&str; 2]); 3] = [
 ];
 const ABOUT_CALLS: &str = "*Chained*: each message begins with the previous tag, so calls cannot \
      overlap. *In a batch*: 1024 messages\nin one call; other libraries are called once per \
-     message.";
+     message. *Older code*: the record was made before the\ncode of this call. `~`: the quartiles \
+     differ by more than 6 % of the median.";
 
 /// Returns two rows for each machine: our figures for a long message and for a short one in several
 /// ways to call, and the fastest other library for each.
@@ -85,15 +91,17 @@ fn speed(machines: &[Machine]) -> String {
     for machine in machines {
         let Some(sizes) = machine.record("sizes") else { continue };
         let clock = sizes.machine.clock;
+        let none = if machine.left_out.is_empty() { "not recorded" } else { "older code" };
         let mut ours = vec![format!("{}, {clock} GHz", machine.title())];
         let mut theirs = vec!["*fastest other library*".to_string()];
         let mut add = |(own, other): (Option<Figure>, Fastest), cell: &dyn Fn(Figure) -> String| {
-            ours.push(own.map_or("not recorded".into(), cell));
+            ours.push(own.map_or(none.into(), cell));
             theirs.push(named(other, cell));
         };
-        let speed = |figure: Figure| format!("{:.1}", clock * 16384.0 / figure.median);
+        let speed =
+            |figure: Figure| flagged(format!("{:.1}", clock * 16384.0 / figure.median), figure);
         add(pair(machine, "sizes", [None; 2], 16384), &speed);
-        let cycles = |figure: Figure| format!("{:.0}", figure.median);
+        let cycles = |figure: Figure| flagged(format!("{:.0}", figure.median), figure);
         add(pair(machine, "short", [Some("back to back"); 2], 16), &cycles);
         for (_, experiment, cases) in CALLS {
             add(pair(machine, experiment, cases.map(Some), 16), &cycles);

@@ -4,11 +4,13 @@
 //! A peer is compared with tagmac's engine of the same function. A peer without a counterpart, as
 //! AEGIS or BLAKE3, is compared with the fastest of tagmac's engines that have tags of 128 bits and
 //! no limit on the messages under a key. In a batch, the peer's single calls are compared with our
-//! one call, unless the peer has such a call too. Several threads, a batch and the command are also compared with one thread, single
-//! calls and other commands.
+//! one call, unless the peer has such a call too. The command is compared with other commands. Several
+//! threads and a batch are also compared with one thread and single calls of tagmac, which is counted
+//! apart.
 
 use tagmac_figures::bytes;
 
+use super::age::not_counted;
 use super::call_tables::{BATCHES, SENDER};
 use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};
 use super::markdown::{filled_columns, head, table};
@@ -21,7 +23,7 @@ const RIVALS: [&str; 4] = ["PMAC-AES128", "ELIMAC-AES128", "UMAC-128", "POLY1305
 /// The MAC that README recommends. Contenders that are faster than it are counted too.
 pub const DEFAULT: &str = "PMAC-AES128";
 
-/// The maximum of names in a cell.
+/// The maximum of names in a cell; half of it if each name has a case.
 const MAX_NAMES: usize = 4;
 
 /// A contender that was faster.
@@ -39,6 +41,8 @@ pub struct Contest {
     pub group: &'static str,
     /// The column: "64 B".
     pub column: String,
+    /// True if tagmac is compared with itself.
+    is_own: bool,
     pub compared: usize,
     /// The number of contenders that are faster than [`DEFAULT`], if that was measured.
     pub beat_default: Option<usize>,
@@ -48,7 +52,7 @@ pub struct Contest {
 
 impl Contest {
     fn new(group: &'static str, column: String) -> Contest {
-        Contest { group, column, compared: 0, beat_default: None, wins: Vec::new() }
+        Contest { group, column, is_own: false, compared: 0, beat_default: None, wins: Vec::new() }
     }
 
     /// Compares a contender with one of ours.
@@ -121,12 +125,14 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
         }
     }
     let pairs = |record: &Record, mut contest: Contest, ours: &dyn Fn(&str) -> Option<String>| {
+        contest.is_own = true;
         for series in record.best().filter(|series| series.is_ours()) {
             let Some(other) = series.case.as_deref().and_then(ours) else { continue };
             let other = machine.best(&record.experiment, &series.name, Some(&other));
             for point in other.map_or(&[][..], |other| &other.points) {
                 if let Some(figure) = series.at(point.0) {
-                    let name = format!("{} of {}", series.name, bytes(point.0 as f64));
+                    let case = other.and_then(|other| other.case.as_deref()).unwrap_or_default();
+                    let name = format!("{}, {}, {case}", series.name, bytes(point.0 as f64));
                     contest.compare(&name, point.figure(), figure);
                 }
             }
@@ -276,21 +282,25 @@ impl Counts {
     fn share(&self) -> f64 {
         self.wins as f64 / self.compared as f64
     }
-
-    /// Returns a sentence without its full stop; `of` says which columns.
-    fn sentence(&self, of: &str) -> String {
-        let Counts { columns, lost, compared, wins, close } = self;
-        format!(
-            "Something else, another library or another way to call tagmac, is faster in {lost} of \
-             {columns} columns{of}:\nin {wins} of {compared} comparisons, {close} of them within \
-             the spread of the quartiles"
-        )
-    }
 }
 
-/// Returns a sentence with the totals of a machine's contests.
+/// Returns two sentences with the totals; `of` says which columns.
+fn totals<'a>(contests: impl Iterator<Item = &'a Contest> + Clone, of: &str) -> String {
+    let Counts { columns, lost, compared, wins, close } =
+        Counts::new(contests.clone().filter(|contest| !contest.is_own));
+    let own = Counts::new(contests.filter(|contest| contest.is_own));
+    format!(
+        "Another library or command is faster in {lost} of {columns} columns{of}, in {wins} of \
+         {compared} comparisons\n({close} of them within the spread). Single calls or one thread of \
+         tagmac are faster than a batch or several threads\nin {} of {} comparisons ({} within the \
+         spread).",
+        own.wins, own.compared, own.close
+    )
+}
+
+/// Returns the totals of a machine's contests.
 pub fn counted(machine: &Machine) -> String {
-    format!("{}.", Counts::new(&contests(machine)).sentence(""))
+    totals(contests(machine).iter(), "")
 }
 
 /// Returns a table of a machine's contests.
@@ -308,11 +318,12 @@ pub fn of_machine(machine: &Machine) -> String {
     let mut rows = vec![head("situation", columns.map(Into::into))];
     for contest in contests.iter().filter(|contest| contest.compared > 0) {
         let Counts { compared, wins, close, .. } = Counts::new([contest]);
-        let first = contest.wins.iter().take(MAX_NAMES);
+        let names = if contest.is_own { MAX_NAMES / 2 } else { MAX_NAMES };
+        let first = contest.wins.iter().take(names);
         let mut who: Vec<String> =
             first.map(|win| format!("{} ({})", win.name, times(win.ratio))).collect();
-        if wins > MAX_NAMES {
-            who.push(format!("and {} more", wins - MAX_NAMES));
+        if wins > names {
+            who.push(format!("and {} more", wins - names));
         }
         let mut row = vec![contest.group.to_string(), contest.column.clone()];
         row.push(compared.to_string());
@@ -328,37 +339,39 @@ pub fn of_machine(machine: &Machine) -> String {
 /// largest share of lost comparisons first.
 pub fn of_all(machines: &[Machine]) -> String {
     let (counts, losses) = losses(machines);
-    let columns = ["columns lost", "comparisons lost", "the most", "times as fast", "where"];
+    let columns = ["columns lost", "comparisons lost", "largest lead of", "times as fast", "where"];
     let mut rows = vec![head("situation", columns.map(Into::into))];
-    for Loss { group, counts, name, ratio, column, machine } in losses {
+    for Loss { group, counts, name, ratio, column, machine, .. } in losses {
         let Counts { columns, lost, compared, wins, .. } = counts;
         let mut row = vec![group.to_string()];
         row.extend([format!("{lost} of {columns}"), format!("{wins} of {compared}"), name]);
         row.extend([times(ratio), format!("{column}, {machine}")]);
         rows.push(row);
     }
-    format!("{counts}:\n\n{}", table(&rows))
+    format!("{counts}\n\n{}", table(&rows))
 }
 
 /// Returns the largest lead of others and the counts, for README.
 pub fn in_short(machines: &[Machine]) -> String {
     let (counts, losses) = losses(machines);
-    let worst = losses.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let worst = losses.iter().filter(|loss| !loss.is_own);
+    let worst = worst.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
     let worst = worst.map_or(String::new(), |Loss { group, name, ratio, column, machine, .. }| {
         format!(
-            "With {group}, {name} is {} times as fast as tagmac ({column}, {machine}). This is the \
-             largest lead.\n",
+            "The largest lead in the tables: with {group}, {name} is\n{} times as fast as tagmac \
+             ({column}, {machine}).\n",
             times(*ratio)
         )
     });
     format!(
-        "{worst}{counts}\n([all of them](docs/PERFORMANCE.md#where-something-else-is-faster)).\n"
+        "{worst}{counts}\n[All comparisons](docs/PERFORMANCE.md#where-something-else-is-faster).\n"
     )
 }
 
 /// A situation that others win, and their largest lead in it.
 struct Loss {
     group: &'static str,
+    is_own: bool,
     counts: Counts,
     name: String,
     ratio: f64,
@@ -387,6 +400,7 @@ fn losses(machines: &[Machine]) -> (String, Vec<Loss>) {
         let Some((machine, column, win)) = most else { continue };
         losses.push(Loss {
             group,
+            is_own: all().any(|contest| contest.group == group && contest.is_own),
             counts: Counts::new(all().filter(|contest| contest.group == group)),
             name: win.name.clone(),
             ratio: win.ratio,
@@ -395,7 +409,8 @@ fn losses(machines: &[Machine]) -> (String, Vec<Loss>) {
         });
     }
     losses.sort_by(|a, b| b.counts.share().total_cmp(&a.counts.share()));
-    let counts = Counts::new(all()).sentence(&format!(" of {} machines", contests.len()));
+    let counts = totals(all(), &format!(" of {} machines", contests.len()))
+        + &not_counted(machines.iter().map(|machine| (machine.title(), machine.left_out)));
     (counts, losses)
 }
 
@@ -477,5 +492,9 @@ mod tests {
         assert_eq!((contest.compared, contest.wins.len()), (3, 1));
         assert_eq!(contest.wins[0].name, "a fast hash");
         assert_eq!((own.compared, own.wins.len()), (1, 0));
+        let expected = "Another library or command is faster in 1 of 1 columns, in 1 of 3 comparisons\n\
+                        (0 of them within the spread). Single calls or one thread of tagmac are faster \
+                        than a batch or several threads\nin 0 of 1 comparisons (0 within the spread).";
+        assert_eq!(totals(contests.iter(), ""), expected);
     }
 }

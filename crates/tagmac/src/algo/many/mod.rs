@@ -48,8 +48,8 @@ pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H, terms: usize) -> usize
 const MIN_ALIKE: usize = 8;
 const MIN_ALIKE_BYTES: usize = 1024;
 const MIN_MIXED: usize = 32;
-/// The number of bytes to prefetch of a message whose length differs from its neighbours'.
-const FETCHED: usize = 256;
+/// The maximum of bytes to prefetch of a message whose length differs from its neighbours'.
+const FETCHED: usize = 512;
 /// The number of blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
 /// The number of messages whose last blocks are encrypted at once.
@@ -257,8 +257,8 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
         );
         let moved = alike == Alike::Nothing;
         if moved {
-            if is_first {
-                fetch_messages(messages, MESSAGES, FETCHED);
+            if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && is_first {
+                fetch_messages(messages, FETCHED);
             }
             sorted.sort(messages);
         }
@@ -363,13 +363,17 @@ fn add_side_by_side<I: Isa, M: Masked>(
 ) {
     let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
     let groups = messages.chunks(count).zip(terms.chunks(count));
-    for ((messages, terms), digests) in groups.zip(digests.chunks_exact_mut(count)) {
+    let groups = groups.zip(digests.chunks_exact_mut(count)).enumerate();
+    for (i, ((messages, terms), digests)) in groups {
         let most = terms[0] as usize;
         if most == 0 {
             break;
         }
-        fetch_messages(later, count, (most * step).min(FETCHED));
-        later = &later[later.len().min(count)..];
+        if i % 4 == 0 {
+            let now;
+            (now, later) = later.split_at(later.len().min(4 * count));
+            fetch_messages(now, (most * step).min(FETCHED));
+        }
         let mut sum = lanes.load(M::Block::flatten(digests));
         let common = if terms.len() == count { terms[count - 1] as usize } else { 0 };
         if common > 0 {
