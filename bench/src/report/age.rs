@@ -176,8 +176,10 @@ mod tests {
 
     #[test]
     fn machines_that_lack_the_same_calls_share_a_part_of_the_sentence() {
-        let of = |title: &str, calls| (title.to_string(), calls);
-        let (few, more): (&[_], &[_]) = (&["new keys"], &["new keys", "batches"]);
+        fn of<'a>(title: &str, calls: &'a [&'a str]) -> (String, &'a [&'a str]) {
+            (title.to_string(), calls)
+        }
+        let (few, more) = (&["new keys"], &["new keys", "batches"]);
         assert_eq!(not_counted([of("first", &[])]), "");
         assert_eq!(
             not_counted([of("first", few), of("second", more), of("third", few)]),
