@@ -43,11 +43,12 @@ pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H, terms: usize) -> usize
     if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, terms) } else { 0 }
 }
 
-/// The minimum of messages of one length, and of their bytes together, and the minimum of messages
-/// of different lengths. The scratch space of fewer costs more than vectors of AES save.
+/// The minimum of messages of different lengths. The scratch space of fewer costs more than vectors
+/// of AES save.
+const MIN_MIXED: usize = 32;
+/// The same for messages of one length, and the minimum of their bytes together.
 const MIN_ALIKE: usize = 8;
 const MIN_ALIKE_BYTES: usize = 1024;
-const MIN_MIXED: usize = 32;
 /// The maximum of bytes to prefetch of a message whose length differs from its neighbours'.
 const FETCHED: usize = 512;
 /// The number of blocks in the scratch space.
@@ -182,7 +183,7 @@ pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
-/// Returns whether messages are too few, see [`MIN_ALIKE`].
+/// Returns whether messages are too few, see [`MIN_MIXED`].
 #[inline(always)]
 fn are_few(messages: &[&[u8]]) -> bool {
     let n = messages.len();
@@ -240,7 +241,6 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     let mut later = messages;
     let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
     for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
-        let is_first = masks_made == 0;
         later = &later[messages.len()..];
         if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_tiny(messages, step) {
             // Sorting takes longer than their few terms save side by side.
@@ -257,7 +257,8 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
         );
         let moved = alike == Alike::Nothing;
         if moved {
-            if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && is_first {
+            // The first batch: no other one has fetched its messages.
+            if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && masks_made == 0 {
                 fetch_messages(messages, FETCHED);
             }
             sorted.sort(messages);

@@ -180,6 +180,7 @@ impl Poly1305Hash {
         } else {
             absorb(&hash, &mut sum, 0, blocks);
         }
+        // Poly1305's accepts messages without a whole block, too.
         tag(isa, &hash.finish_message(isa, &sum, message, cut), pad)
     }
 }
