@@ -67,6 +67,7 @@ JOBS = [
         claim="Tags are the same on 32 and 64 bits, both byte orders, NEON, WebAssembly and a Cortex-M4",
         caveat="Under qemu and wasmtime, not on real machines of other kinds. AVX-512 and VAES run only on "
         "the recorded machine",
+        levels=True,
     ),
     Job(
         "proofs",
