@@ -129,7 +129,7 @@ const fn narrow_path_max_blocks<W: Words>() -> usize {
     match W::LANES {
         _ if SMALL => NARROW_PATH_MAX_BLOCKS,
         4 => NARROW_PATH_MAX_BLOCKS,
-        2 => 80,
+        2 => 112,
         _ if W::HAS_VECTOR_MUL => 40,
         _ => 88,
     }
