@@ -1,9 +1,10 @@
-//! Looks for cliffs: lengths at which one byte more costs far more.
+//! Looks for cliffs: lengths at which one byte more costs far more, and batches that take far longer
+//! than single calls.
 //!
 //! A table of medians hides them. Each engine is called at every length up to [`EVERY`], and around
 //! [`BEYOND`]. Disturbances only add time, so each length counts with its quickest sample of some
 //! rounds. A step that looks like a cliff is measured again, both lengths in turns, as a figure of a
-//! record is.
+//! record is. Batches count by the message.
 //!
 //! Some steps are the algorithm's: one byte more can need a cipher call that waits for another one.
 //! A step above such a call of AES-256 is marked, and counted separately.
@@ -11,10 +12,15 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
+
+use tagmac::Tag;
+use tagmac::isa::Level;
 
 use crate::clock::cycles_per_ns;
 use crate::engine::{Engine, Role};
+use crate::experiments::batch::{Ours, macs, messages};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::{Effort, turns};
@@ -27,6 +33,10 @@ const EVERY: usize = 2048;
 const BEYOND: [usize; 10] = [3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 65536, 131072];
 /// Bytes before and after each of them.
 const AROUND: usize = 2;
+/// Messages of the batches whose length grows.
+const BATCH: usize = 64;
+/// Bytes of the messages of batches of up to [`BATCH`] messages.
+const SIZES: [usize; 5] = [16, 64, 256, 512, 1024];
 /// One byte more is a cliff if it costs this many times as much, and also this many cycles more.
 const TIMES: f64 = 1.2;
 const CYCLES: f64 = 20.0;
@@ -55,15 +65,22 @@ const WAYS: [(&str, Role, Way); 5] = [
     }),
 ];
 
+/// The way that calls tagmac's MACs on many messages.
+const IN_ONE_CALL: &str = "batch";
+
 /// Returns the subcommand.
 pub fn command() -> Command {
     let way = Arg::new("way").long("way").value_name("WAY");
-    let way = way.value_parser(WAYS.map(|(name, ..)| name));
+    let names = WAYS.iter().map(|(name, ..)| *name).chain([IN_ONE_CALL]);
+    let way = way.value_parser(PossibleValuesParser::new(names));
     let below = Arg::new("below").long("below").value_name("BYTES");
     let below = below.value_parser(value_parser!(usize));
     let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
     Command::new(NAME)
-        .about("Look for lengths at which one byte more costs over 1.2 times and 20 cycles more")
+        .about(
+            "Look for lengths at which one byte more costs over 1.2 times and 20 cycles more, and \
+             batches that take so much longer than single calls",
+        )
         .arg(way.help("Only this way of calling"))
         .arg(below.help("Only lengths below this one"))
         .arg(names.help("Only these levels, and only engines whose names begin with NAME"))
@@ -79,11 +96,9 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
     let mut xs: Vec<usize> = (0..=EVERY).collect();
     xs.extend(BEYOND.iter().flat_map(|x| x - AROUND..=x + AROUND));
     xs.retain(|x| *x < below);
-    let (mut cliffs, mut high) = (0, 0);
-    for (name, role, way) in WAYS {
-        if only.is_some_and(|only| only != name) {
-            continue;
-        }
+    let wants = |way: &str| only.is_none_or(|only| only == way);
+    let mut above = Vec::new();
+    for (name, role, way) in WAYS.into_iter().filter(|(name, ..)| wants(name)) {
         let mut engines = harness.peers(role)?;
         for level in harness.levels() {
             engines.extend(harness.on(level, role));
@@ -92,13 +107,20 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
             // Filling a cache of a megabyte for one message has no lengths to compare.
             let fills = name.ends_with("new key") && engine.key_table > 0;
             if !fills {
-                let steps = engine_cliffs(&harness, engine, (name, way), &xs);
-                cliffs += steps.len();
-                high += steps.into_iter().filter(|high| *high).count();
+                above.extend(engine_cliffs(&harness, engine, (name, way), &xs));
             }
         }
     }
-    println!("{cliffs} cliffs, {high} of them above a call of AES-256");
+    if wants(IN_ONE_CALL) {
+        xs.retain(|x| *x <= EVERY);
+        for level in harness.levels() {
+            for (name, mac) in macs(level)?.iter().filter(|(name, _)| harness.wants(name)) {
+                above.extend(batch_cliffs(&harness, (name, &**mac), level, &xs));
+            }
+        }
+    }
+    let high = above.iter().filter(|above| **above).count();
+    println!("{} cliffs, {high} of them above a call of AES-256", above.len());
     Ok(())
 }
 
@@ -110,49 +132,143 @@ fn engine_cliffs(
     xs: &[usize],
 ) -> Vec<bool> {
     let xs: Vec<usize> = xs.iter().copied().filter(|x| *x <= engine.longest).collect();
-    let mut best = vec![f64::MAX; xs.len()];
-    for _ in 0..ROUNDS {
-        let clock = cycles_per_ns();
-        for (best, &x) in best.iter_mut().zip(&xs) {
-            *best = best.min(clock * sample(engine, way, harness.message(0, x)));
-        }
-    }
-    let found = cliffs(&xs, &best, |pair| {
-        let messages = pair.map(|x| harness.message(0, x));
-        let tags = messages.map(|message| engine.timed.tag(message));
-        let figures = turns(AGAIN, 2, &mut |which, calls| {
-            let start = Instant::now();
-            way(engine, (messages[which], &tags[which]), calls);
-            start.elapsed().as_secs_f64() * 1e9
-        });
-        [figures[0].median, figures[1].median]
+    let found = steps(&xs, 1, &mut |x, calls| {
+        let message = harness.message(0, x);
+        let tag = engine.timed.tag(message);
+        nanoseconds(|| way(engine, (message, &tag), calls))
     });
-    // Other libraries are compared with the highest level.
-    let mut costs = harness.costs().iter().rev();
-    let costs = costs.find(|(level, _)| engine.level.is_none_or(|own| own == *level));
-    let call = CALL * costs.expect("the costs of each level").1.aes_chained;
     let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
-    let print = |([before, after], [low, high]): ([usize; 2], [f64; 2])| {
-        let engine = &engine.name;
-        let is_high = high - low > call;
-        let mark = if is_high { ", above a call" } else { "" };
-        println!(
-            "{engine}{level}, {name}: {before} bytes {low:.0} cycles, {after} bytes {high:.0}, \
-             {:.2} times{mark}",
-            high / low
-        );
-        is_high
+    let what = format!("{}{level}, {name}", engine.name);
+    let aes256 = call(harness, engine.level);
+    let print = |(lengths, cycles): Step| {
+        let [before, after] = lengths.map(|x| format!("{x} bytes"));
+        print(&what, [&before, &after], cycles, aes256)
     };
     found.into_iter().map(print).collect()
 }
 
-/// Returns the cliffs, each with its lengths and their cycles. `best` has the least cycles at each
+/// Prints the cliffs of batches of a MAC of tagmac, in cycles per message: lengths at which one byte
+/// more costs far more, and numbers of messages at which one call costs far more than single calls.
+/// Returns for each whether it is above a call of AES-256.
+fn batch_cliffs(
+    harness: &Harness,
+    (name, mac): (&str, &dyn Ours),
+    level: Level,
+    lengths: &[usize],
+) -> Vec<bool> {
+    let mut tags = [Tag::default(); BATCH];
+    let mut batch = |messages: &[&[u8]], times| {
+        nanoseconds(|| {
+            for _ in 0..times {
+                mac.tag_many(black_box(messages), &mut tags[..messages.len()]);
+                black_box(&tags);
+            }
+        })
+    };
+    let (aes256, what) = (call(harness, Some(level)), format!("{name} on {level}, in one call"));
+    let found =
+        steps(lengths, BATCH, &mut |x, calls| batch(&messages(harness, x, false)[..BATCH], calls));
+    let of_length = |(lengths, cycles): Step| {
+        let [before, after] = lengths.map(|x| format!("{BATCH} messages of {x} bytes"));
+        print(&what, [&before, &after], cycles, aes256)
+    };
+    let mut above: Vec<bool> = found.into_iter().map(of_length).collect();
+    for (size, mixed) in SIZES.into_iter().flat_map(|size| [(size, false), (size, true)]) {
+        let messages = messages(harness, size, mixed);
+        let worst = slowest(&mut |n, which, calls| match which {
+            0 => one_by_one(mac, &messages[..n], calls),
+            _ => batch(&messages[..n], calls),
+        });
+        if let Some((n, cycles)) = worst {
+            let sizes = if mixed { format!("0 to {}", 2 * size) } else { size.to_string() };
+            let each = format!("{n} messages of {sizes} bytes one by one");
+            above.push(print(&what, [&each, "in one call"], cycles, aes256));
+        }
+    }
+    above
+}
+
+/// Tags messages with single calls, `times` times. Returns the nanoseconds.
+fn one_by_one(mac: &dyn Ours, messages: &[&[u8]], times: usize) -> f64 {
+    nanoseconds(|| {
+        for _ in 0..times {
+            for (at, message) in messages.iter().enumerate() {
+                black_box(mac.tag(at, black_box(message)));
+            }
+        }
+    })
+}
+
+/// Returns the number of messages for which one call is slowest beside single calls, and the cycles
+/// per message of both, if that is a cliff. It is measured again. `time` takes a number of messages, 0 for single calls or
+/// 1 for one call, and how often to repeat, and returns the nanoseconds.
+fn slowest(time: &mut dyn FnMut(usize, usize, usize) -> f64) -> Option<(usize, [f64; 2])> {
+    let ratio = |[each, together]: [f64; 2]| together / each;
+    let mut worst: Option<(usize, [f64; 2])> = None;
+    for n in 1..=BATCH {
+        let mut best = [f64::MAX; 2];
+        for _ in 0..ROUNDS {
+            for (which, best) in best.iter_mut().enumerate() {
+                *best = best.min(sample(&mut |calls| time(n, which, calls)));
+            }
+        }
+        let cycles = best.map(|nanoseconds| cycles_per_ns() * nanoseconds / n as f64);
+        if is_cliff(cycles[0], cycles[1])
+            && worst.is_none_or(|(_, so_far)| ratio(cycles) > ratio(so_far))
+        {
+            worst = Some((n, cycles));
+        }
+    }
+    let (n, _) = worst?;
+    let figures = turns(AGAIN, 2, &mut |which, calls| time(n, which, calls));
+    let [each, together] = [0, 1].map(|which| figures[which].median / n as f64);
+    is_cliff(each, together).then_some((n, [each, together]))
+}
+
+/// Two neighbours of what is measured, and their cycles.
+type Step = ([usize; 2], [f64; 2]);
+
+/// Returns the cycles of a call of AES-256. Other libraries are compared with the highest level.
+fn call(harness: &Harness, level: Option<Level>) -> f64 {
+    let mut costs = harness.costs().iter().rev();
+    let costs = costs.find(|(known, _)| level.is_none_or(|own| own == *known));
+    CALL * costs.expect("the costs of each level").1.aes_chained
+}
+
+/// Prints a cliff. Returns whether it is above a call of AES-256.
+fn print(what: &str, [before, after]: [&str; 2], [low, high]: [f64; 2], aes256: f64) -> bool {
+    let is_high = high - low > aes256;
+    let mark = if is_high { ", above a call" } else { "" };
+    println!("{what}: {before} {low:.0} cycles, {after} {high:.0}, {:.2} times{mark}", high / low);
+    is_high
+}
+
+/// Returns the cliffs at `xs`. `time` takes one of them and a number of calls, each of `messages`
+/// messages, and returns their nanoseconds.
+fn steps(xs: &[usize], messages: usize, time: &mut dyn FnMut(usize, usize) -> f64) -> Vec<Step> {
+    let of_one = 1.0 / messages as f64;
+    let mut best = vec![f64::MAX; xs.len()];
+    for _ in 0..ROUNDS {
+        let clock = cycles_per_ns();
+        for (best, &x) in best.iter_mut().zip(xs) {
+            *best = best.min(clock * of_one * sample(&mut |calls| time(x, calls)));
+        }
+    }
+    cliffs(xs, &best, |pair| {
+        let figures = turns(AGAIN, 2, &mut |which, calls| time(pair[which], calls));
+        [0, 1].map(|which| of_one * figures[which].median)
+    })
+}
+
+fn nanoseconds(calls: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    calls();
+    start.elapsed().as_secs_f64() * 1e9
+}
+
+/// Returns the cliffs, each with what was measured and its cycles. `best` has the least cycles at each
 /// of `xs`; `again` measures two lengths in turns.
-fn cliffs(
-    xs: &[usize],
-    best: &[f64],
-    mut again: impl FnMut([usize; 2]) -> [f64; 2],
-) -> Vec<([usize; 2], [f64; 2])> {
+fn cliffs(xs: &[usize], best: &[f64], mut again: impl FnMut([usize; 2]) -> [f64; 2]) -> Vec<Step> {
     let mut found = Vec::new();
     for (xs, best) in xs.windows(2).zip(best.windows(2)) {
         if xs[1] == xs[0] + 1 && is_cliff(best[0], best[1]) {
@@ -170,14 +286,8 @@ fn is_cliff(before: f64, after: f64) -> bool {
     after > TIMES * before && after > before + CYCLES
 }
 
-/// Returns the nanoseconds of a call, from one sample.
-fn sample(engine: &mut Engine, way: Way, message: &[u8]) -> f64 {
-    let tag = engine.timed.tag(message);
-    let mut time = |calls| {
-        let start = Instant::now();
-        way(engine, (message, &tag), calls);
-        start.elapsed().as_secs_f64() * 1e9
-    };
+/// Returns the nanoseconds of a call, from one sample. `time` returns those of a number of calls.
+fn sample(time: &mut dyn FnMut(usize) -> f64) -> f64 {
     // The first calls fill caches and tell how many fit.
     time(2);
     let once = time(4) / 4.0;
@@ -209,5 +319,23 @@ mod tests {
         });
         assert_eq!(found, [([23, 24], [305.0, 905.0])]);
         assert_eq!(measured_again, [[23, 24], [25, 26]]);
+    }
+
+    #[test]
+    fn the_slowest_batch_is_found_beside_single_calls() {
+        // Single calls take a microsecond each. In one call, 8 to 20 messages take twice as long, and
+        // 10 three times.
+        let batch = |n: usize| match n {
+            10 => 3.0,
+            8..=20 => 2.0,
+            _ => 1.0,
+        };
+        let mut time = |n: usize, which: usize, calls: usize| {
+            let each = if which == 0 { 1.0 } else { batch(n) };
+            1e3 * each * (n * calls) as f64
+        };
+        let (n, [each, together]) = slowest(&mut time).expect("a cliff");
+        assert_eq!((n, (together / each).round()), (10, 3.0));
+        assert!(slowest(&mut |n, _, calls| 1e3 * (n * calls) as f64).is_none());
     }
 }

@@ -117,25 +117,33 @@ fn two_of_each(keys: &[Key]) -> Vec<&[[u8; 16]; 2]> {
 
 /// Measures tagmac's MACs on a level.
 fn ours(harness: &mut Harness, record: &mut Record, level: Level) -> Result<(), Failure> {
+    for (name, mac) in macs(level)? {
+        if harness.wants(name) {
+            add(harness, record, own_series(name, level), &*mac, &[SAME, MIXED])?;
+        }
+    }
+    Ok(())
+}
+
+/// A MAC of tagmac and its name.
+type Named = (&'static str, Box<dyn Ours>);
+
+/// Returns tagmac's MACs on a level.
+pub fn macs(level: Level) -> Result<[Named; MACS], Failure> {
     let (k1, k2) = ([1; 16], [2; 16]);
     let light = LightMac::<Aes128>::with_level(&k1, &k2, 32, level)?;
     let small = LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level)?;
-    let poly = Poly1305Aes::with_level(&[3; 32], level);
-    let mut add = |name: &str, mac: &dyn Batch| -> Result<(), Failure> {
-        if !harness.wants(name) {
-            return Ok(());
-        }
-        add(harness, record, own_series(name, level), mac, &[SAME, MIXED])
-    };
-    add("PMAC-AES128", &many(Pmac::<Aes128>::with_level(&k1, level))?)?;
-    add("LIGHTMAC-AES128-S32", &many(light)?)?;
-    add("ELIMAC-AES128", &many(EliMac::with_level(&k1, &k2, level))?)?;
-    add("CMAC-AES128", &Cmac::<Aes128>::with_level(&k1, level))?;
-    add("UMAC-64", &many(Umac::<Aes128, 2>::with_level(&k1, level))?)?;
-    add("UMAC-128", &many(Umac::<Aes128, 4>::with_level(&k1, level))?)?;
-    add("POLY1305-AES", &many(poly)?)?;
-    add("PMAC-PRESENT80", &many(Pmac::<Present80>::with_level(&[1; 10], level))?)?;
-    add("LIGHTMAC-PRESENT80-S16", &many(small)?)
+    Ok([
+        ("PMAC-AES128", many(Pmac::<Aes128>::with_level(&k1, level))?),
+        ("LIGHTMAC-AES128-S32", many(light)?),
+        ("ELIMAC-AES128", many(EliMac::with_level(&k1, &k2, level))?),
+        ("CMAC-AES128", Box::new(Cmac::<Aes128>::with_level(&k1, level))),
+        ("UMAC-64", many(Umac::<Aes128, 2>::with_level(&k1, level))?),
+        ("UMAC-128", many(Umac::<Aes128, 4>::with_level(&k1, level))?),
+        ("POLY1305-AES", many(Poly1305Aes::with_level(&[3; 32], level))?),
+        ("PMAC-PRESENT80", many(Pmac::<Present80>::with_level(&[1; 10], level))?),
+        ("LIGHTMAC-PRESENT80-S16", many(small)?),
+    ])
 }
 
 fn own_series(name: &str, level: Level) -> Series {
@@ -153,13 +161,13 @@ fn own_series(name: &str, level: Level) -> Series {
 
 /// The messages of a batch, and their tags.
 #[derive(Clone, Copy)]
-struct Messages<'a> {
+pub struct Messages<'a> {
     messages: &'a [&'a [u8]],
     tags: &'a [Vec<u8>],
 }
 
 /// The operations on the messages of a batch.
-trait Batch {
+pub trait Batch {
     /// Returns the tags, one call per message.
     fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>>;
     /// Returns the ways to tag and to verify them, each with its case, after checking each way.
@@ -171,17 +179,13 @@ fn add(
     harness: &mut Harness,
     record: &mut Record,
     series: Series,
-    mac: &dyn Batch,
+    mac: &(impl Batch + ?Sized),
     mixes: &[&'static str],
 ) -> Result<(), Failure> {
     let first = record.series.len();
     for length in LENGTHS {
-        let message = |mix: &str, i: usize| {
-            let bytes = if mix == MIXED { i * 7919 % (2 * length + 1) } else { length };
-            harness.message(i * 640 % 65536, bytes)
-        };
         let batch = |mix: &&'static str| {
-            let messages: Vec<&[u8]> = (0..MESSAGES).map(|i| message(mix, i)).collect();
+            let messages = messages(harness, length, *mix == MIXED);
             let tags = mac.tags(&messages);
             (*mix, messages, tags)
         };
@@ -211,19 +215,31 @@ fn add(
     Ok(())
 }
 
+/// Returns the messages of a batch: all of `length` bytes, or of up to twice as many.
+pub fn messages(harness: &Harness, length: usize, mixed: bool) -> Vec<&[u8]> {
+    let bytes = |i: usize| if mixed { i * 7919 % (2 * length + 1) } else { length };
+    (0..MESSAGES).map(|i| harness.message(i * 640 % 65536, bytes(i))).collect()
+}
+
 /// The beginnings of the cases' names: for one length, for mixed lengths.
 const SAME: &str = "";
 const MIXED: &str = "mixed lengths, ";
 
-type Verdict = Result<(), Mismatch>;
+pub type Verdict = Result<(), Mismatch>;
 
 /// The calls of a MAC of tagmac.
-trait Calls {
+pub trait Calls {
     fn tag(&self, at: usize, message: &[u8]) -> Tag;
     fn verify(&self, at: usize, message: &[u8], tag: &Tag) -> Verdict;
+    /// Tags at most as many messages as [`messages`] returns.
     fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]);
     fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict;
 }
+
+/// A MAC of tagmac beside others.
+pub trait Ours: Calls + Batch {}
+
+impl<C: Calls> Ours for C {}
 
 /// A MAC, and a nonce for each message.
 struct Many<M: Mac> {
@@ -231,10 +247,10 @@ struct Many<M: Mac> {
     nonces: Vec<M::Nonce>,
 }
 
-fn many<M: Mac>(mac: M) -> Result<Many<M>, Failure> {
+fn many<M: Mac + 'static>(mac: M) -> Result<Box<dyn Ours>, Failure> {
     let bytes = *M::Nonce::BYTES.end();
     let nonces = (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes));
-    Ok(Many { mac, nonces: nonces.collect::<Result<_, _>>()? })
+    Ok(Box::new(Many { mac, nonces: nonces.collect::<Result<_, _>>()? }))
 }
 
 impl<M: Mac> Calls for Many<M> {
@@ -247,7 +263,8 @@ impl<M: Mac> Calls for Many<M> {
     }
 
     fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
-        self.mac.tag_many_with(&self.nonces, messages, tags).expect("within the limit");
+        let nonces = &self.nonces[..messages.len()];
+        self.mac.tag_many_with(nonces, messages, tags).expect("within the limit");
     }
 
     fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict {

@@ -39,7 +39,7 @@ const THRESHOLDS: [Threshold; 17] = [
     ("UMAC-64", "algo/umac/nh.rs", "whole vectors from 128 bytes", Step(127)),
     ("UMAC-64", "algo/umac/uhash.rs", "one chunk needs no POLY", Step(1024)),
     ("PMAC-AES128", "algo/many/mod.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
-    ("ELIMAC-AES128", "algo/many/mod.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
+    ("ELIMAC-AES128", "algo/many/mod.rs", "a batch, up to 48 blocks", Ratio(512, ONE_LENGTH)),
     ("LIGHTMAC-AES128-S32", "algo/many/mod.rs", "a batch, up to 48 blocks", Ratio(512, ONE_LENGTH)),
     ("POLY1305-AES", "algo/poly1305/many.rs", "a batch, up to 32 blocks", Ratio(512, ONE_LENGTH)),
     ("UMAC-64", "algo/umac/many.rs", "a batch, up to 512 bytes", Ratio(512, ONE_LENGTH)),
