@@ -29,7 +29,7 @@ const MIN_BATCH: usize = 4;
 
 /// The number of messages to search for short ones, large enough that the fixed cost of a kernel
 /// call does not matter.
-const WINDOW: usize = 256;
+const WINDOW: usize = 64;
 
 /// A message of a batch that was refused. The messages before it have their tags. The contents of
 /// the later tags are unspecified: do not use them.
@@ -77,6 +77,9 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
 ) -> Result<(), BatchError> {
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
+    if n < MIN_BATCH {
+        return tag_each(mac, nonces, messages, tags, |_| true);
+    }
     let limit = mac.hash().limit_bits() / 8;
     let most = usize::try_from(limit).unwrap_or(usize::MAX).min(isize::MAX as usize);
     let short = mac.batch_max_len().min(most);
@@ -92,51 +95,84 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         } else {
             0
         };
-        if run >= WINDOW || run >= MIN_BATCH && (is_alike || done + run == n) {
+        let shares = run >= WINDOW || run >= MIN_BATCH && (is_alike || done + run == n);
+        if shares && mac.batch_helps(&messages[done..done + run]) {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
             mac.hash().level().run(Batch { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
         }
-        // Short messages can be mixed with long ones.
+        // Short messages are mixed with long ones, or too few.
         let end = n.min(done + WINDOW);
-        let (mut places, mut count) = ([0u8; WINDOW], 0);
-        for (i, message) in messages[done..end].iter().enumerate() {
-            if is_short(message) {
-                places[count] = i as u8;
-                count += 1;
-            }
+        let (nonces, messages) = (&nonces[done..end], &messages[done..end]);
+        let tags = &mut tags[done..end];
+        let gathered = mac.batch_gathers() && {
+            let count = messages.iter().filter(|message| is_short(message)).count();
+            // Gathering only a few messages costs more than it saves.
+            count >= MIN_BATCH.max(messages.len() / 4)
+        };
+        if gathered {
+            tag_gathered(mac, nonces, messages, tags, short);
         }
-        // Collecting only a few messages costs more than it saves.
-        let together = count >= MIN_BATCH.max((end - done) / 4);
-        if together {
-            let places = &places[..count];
-            let (mut some_nonces, mut some) = ([nonces[done]; WINDOW], [&[][..]; WINDOW]);
-            for (i, (nonce, message)) in places.iter().zip(some_nonces.iter_mut().zip(&mut some)) {
-                let index = done + *i as usize;
-                (*nonce, *message) = (nonces[index], messages[index]);
-            }
-            let mut made = [Tag::default(); WINDOW];
-            let (nonces, messages) = (&some_nonces[..count], &some[..count]);
-            let short = Batch { mac, nonces, messages, tags: &mut made[..count] };
-            mac.hash().level().run(short);
-            for (i, tag) in places.iter().zip(&made) {
-                tags[done + *i as usize] = *tag;
-            }
-        }
-        for index in done..end {
-            if together && is_short(&messages[index]) {
-                continue;
-            }
-            match construction::tag(mac, &nonces[index], messages[index].into()) {
-                Ok(tag) => tags[index] = tag,
-                Err(error) => return Err(BatchError { index, error }),
-            }
-        }
+        let is_left = |message: &[u8]| !gathered || !is_short(&message);
+        tag_each(mac, nonces, messages, tags, is_left).map_err(refused_at(done))?;
         done = end;
     }
     Ok(())
+}
+
+/// Tags the messages that are left, one at a time.
+#[inline(always)]
+fn tag_each<M: Construction + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+    is_left: impl Fn(&[u8]) -> bool,
+) -> Result<(), BatchError> {
+    for (index, (message, tag)) in messages.iter().zip(tags).enumerate() {
+        if is_left(message) {
+            let made = construction::tag(mac, &nonces[index], (*message).into());
+            *tag = made.map_err(|error| BatchError { index, error })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error in a batch whose first message has the index `first`.
+fn refused_at(first: usize) -> impl Fn(BatchError) -> BatchError {
+    move |refused| BatchError { index: first + refused.index, ..refused }
+}
+
+/// Tags those of at most [`WINDOW`] messages together that have at most `short` bytes. Not inlined,
+/// because calls without such messages would have its large stack frame.
+#[inline(never)]
+fn tag_gathered<M: Construction + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+    short: usize,
+) {
+    let (mut some_nonces, mut some) = ([nonces[0]; WINDOW], [&[][..]; WINDOW]);
+    let mut count = 0;
+    for (nonce, message) in nonces.iter().zip(messages) {
+        if message.len() <= short {
+            (some_nonces[count], some[count]) = (*nonce, *message);
+            count += 1;
+        }
+    }
+    let mut made = [Tag::default(); WINDOW];
+    let (some_nonces, some) = (&some_nonces[..count], &some[..count]);
+    let batch = Batch { mac, nonces: some_nonces, messages: some, tags: &mut made[..count] };
+    mac.hash().level().run(batch);
+    let mut made = made.iter();
+    for (message, tag) in messages.iter().zip(tags) {
+        if message.len() <= short {
+            *tag = *made.next().expect("a tag for each short message");
+        }
+    }
 }
 
 /// Returns how many messages come before the first of more than `short` bytes. Not inlined, so that
@@ -311,7 +347,7 @@ pub fn tag_many_keys<M: Construction>(
         }
         let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
-        let refused = |refused: BatchError| BatchError { index: done + refused.index, ..refused };
+        let refused = refused_at(done);
         if run < MIN_BATCH {
             for (index, (job, tag)) in now.iter().zip(tags).enumerate() {
                 match construction::tag(job.mac, &job.nonce, job.message.into()) {

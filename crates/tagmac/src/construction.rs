@@ -145,6 +145,16 @@ pub trait Construction: Send + Sync {
     fn batch_max_len_alike(&self) -> usize {
         self.batch_max_len()
     }
+    /// Returns whether such messages, at least four, are faster in a batch than one by one.
+    #[inline(always)]
+    fn batch_helps(&self, _messages: &[&[u8]]) -> bool {
+        true
+    }
+    /// Returns whether short messages among long ones are worth gathering for a batch.
+    #[inline(always)]
+    fn batch_gathers(&self) -> bool {
+        !self.hash().level().facts().aes_instructions
+    }
     /// Tags messages of at most [`batch_max_len`](Construction::batch_max_len) bytes together, or of
     /// one length of at most [`batch_max_len_alike`](Construction::batch_max_len_alike) bytes, with
     /// one nonce for each. Runs inside a kernel.

@@ -54,7 +54,7 @@ fn every_mac() -> impl Iterator<Item = AnyMac> {
 fn batches_of_every_size_and_length() {
     for mac in every_mac() {
         // One length for all.
-        for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 1024] {
+        for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 528, 783, 784, 1024] {
             check(&mac, &[length; 70]);
         }
         // Each length next to its neighbours, up to and past the longest that is batched.

@@ -251,6 +251,21 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     }
 
     #[inline(always)]
+    fn batch_max_len_alike(&self) -> usize {
+        if F::XORS { many::max_len(self.hash(), many::MAX_TERMS_ALIKE) } else { 0 }
+    }
+
+    #[inline(always)]
+    fn batch_helps(&self, messages: &[&[u8]]) -> bool {
+        many::helps(self, messages)
+    }
+
+    #[inline(always)]
+    fn batch_gathers(&self) -> bool {
+        many::gathers(self)
+    }
+
+    #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, nonces, messages, tags);
     }

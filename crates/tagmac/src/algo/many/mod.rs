@@ -24,7 +24,8 @@ use together::{Together, some_pieces};
 
 /// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, whose pieces are shorter than blocks.
+/// The same for messages of one length under LightMAC, whose pieces are shorter than blocks, and
+/// EliMAC, whose single calls compute the subkeys again.
 pub(super) const MAX_TERMS_ALIKE: usize = 48;
 
 /// The maximum length in bytes of a message of `terms` terms and a last block, which may be full if
@@ -183,14 +184,36 @@ pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
-/// Returns whether messages are too few, see [`MIN_MIXED`].
+/// Returns whether terms are computed by vectors of AES.
 #[inline(always)]
-fn are_few(messages: &[&[u8]]) -> bool {
+fn by_vectors<M: Masked + Construction>(mac: &M) -> bool {
+    M::BY_VECTORS && mac.hash().level().facts().aes_instructions
+}
+
+/// Returns whether messages are faster in a batch than one by one.
+#[inline(always)]
+pub(super) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8]]) -> bool {
+    !by_vectors(mac) || !are_few(messages, mac.piece())
+}
+
+/// Returns whether short messages among long ones are worth gathering: not for vectors of AES, which
+/// save less than it costs.
+#[inline(always)]
+pub(super) fn gathers<M: Masked + Construction>(mac: &M) -> bool {
+    !by_vectors(mac)
+}
+
+/// Returns whether messages are too few for vectors of AES, see [`MIN_MIXED`]. Not inlined, so that all
+/// MACs share it.
+#[inline(never)]
+fn are_few(messages: &[&[u8]], step: usize) -> bool {
     let n = messages.len();
-    n < MIN_MIXED
-        && (n < MIN_ALIKE
+    if n < MIN_MIXED {
+        return n < MIN_ALIKE
             || n * messages[0].len() < MIN_ALIKE_BYTES
-            || !have_equal_lengths(messages))
+            || !have_equal_lengths(messages);
+    }
+    n <= MESSAGES && are_tiny(messages, step)
 }
 
 /// Returns whether messages differ in length and have less than about one piece of `step` bytes
@@ -228,11 +251,8 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     tags: &mut [Tag],
 ) {
     const { assert!(M::Lanes::<I>::LANES <= MAX_LANES) };
-    if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_few(messages) {
-        return one_by_one(mac, nonces, messages, tags);
-    }
-    let narrow = M::lanes(isa).narrow();
     let (bytes, step) = (M::Block::BYTES, mac.piece());
+    let narrow = M::lanes(isa).narrow();
     let (keys, last_keys) = (mac.keys(isa), mac.last_cipher().keys(isa));
     let mut scratch = BatchScratch::<M::Block>::EMPTY;
     scratch.whitening = M::Last::whitening(isa, &last_keys);

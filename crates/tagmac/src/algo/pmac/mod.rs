@@ -474,6 +474,16 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
     }
 
     #[inline(always)]
+    fn batch_helps(&self, messages: &[&[u8]]) -> bool {
+        many::helps(self, messages)
+    }
+
+    #[inline(always)]
+    fn batch_gathers(&self) -> bool {
+        many::gathers(self)
+    }
+
+    #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags_under::<_, C, _>(isa, self, nonces, messages, tags);
     }
