@@ -147,9 +147,10 @@ fn engine_cliffs(
     found.into_iter().map(print).collect()
 }
 
-/// Prints the cliffs of batches of a MAC of tagmac, in cycles per message: lengths at which one byte
-/// more costs far more, and numbers of messages at which one call costs far more than single calls.
-/// Returns for each whether it is above a call of AES-256.
+/// Prints the cliffs of batches of a MAC of tagmac, in cycles per message. Lengths are cliffs if one
+/// byte more costs far more. Of each mix of lengths, the number of messages for which one call is
+/// slowest is compared with single calls. Returns for each cliff whether it is above a call of
+/// AES-256.
 fn batch_cliffs(
     harness: &Harness,
     (name, mac): (&str, &dyn Ours),
@@ -199,12 +200,12 @@ fn one_by_one(mac: &dyn Ours, messages: &[&[u8]], times: usize) -> f64 {
     })
 }
 
-/// Returns the number of messages for which one call is slowest beside single calls, and the cycles
-/// per message of both, if that is a cliff. It is measured again. `time` takes a number of messages, 0 for single calls or
-/// 1 for one call, and how often to repeat, and returns the nanoseconds.
+/// Returns the number of messages for which one call is slowest compared with single calls, and the
+/// cycles per message of both. `None` if no number is a cliff that is seen twice. `time` takes a
+/// number of messages, 0 for single calls or 1 for one call, and how often to repeat, and returns the
+/// nanoseconds.
 fn slowest(time: &mut dyn FnMut(usize, usize, usize) -> f64) -> Option<(usize, [f64; 2])> {
-    let ratio = |[each, together]: [f64; 2]| together / each;
-    let mut worst: Option<(usize, [f64; 2])> = None;
+    let mut seen = Vec::new();
     for n in 1..=BATCH {
         let mut best = [f64::MAX; 2];
         for _ in 0..ROUNDS {
@@ -212,17 +213,17 @@ fn slowest(time: &mut dyn FnMut(usize, usize, usize) -> f64) -> Option<(usize, [
                 *best = best.min(sample(&mut |calls| time(n, which, calls)));
             }
         }
-        let cycles = best.map(|nanoseconds| cycles_per_ns() * nanoseconds / n as f64);
-        if is_cliff(cycles[0], cycles[1])
-            && worst.is_none_or(|(_, so_far)| ratio(cycles) > ratio(so_far))
-        {
-            worst = Some((n, cycles));
+        let [each, together] = best.map(|nanoseconds| cycles_per_ns() * nanoseconds / n as f64);
+        if is_cliff(each, together) {
+            seen.push((together / each, n));
         }
     }
-    let (n, _) = worst?;
-    let figures = turns(AGAIN, 2, &mut |which, calls| time(n, which, calls));
-    let [each, together] = [0, 1].map(|which| figures[which].median / n as f64);
-    is_cliff(each, together).then_some((n, [each, together]))
+    seen.sort_by(|one, other| other.0.total_cmp(&one.0));
+    seen.into_iter().find_map(|(_, n)| {
+        let figures = turns(AGAIN, 2, &mut |which, calls| time(n, which, calls));
+        let [each, together] = [0, 1].map(|which| figures[which].median / n as f64);
+        is_cliff(each, together).then_some((n, [each, together]))
+    })
 }
 
 /// Two neighbours of what is measured, and their cycles.

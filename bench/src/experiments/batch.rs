@@ -215,7 +215,7 @@ fn add(
     Ok(())
 }
 
-/// Returns the messages of a batch: all of `length` bytes, or of up to twice as many.
+/// Returns the messages of a batch: of `length` bytes, or of 0 to 2 `length` bytes.
 pub fn messages(harness: &Harness, length: usize, mixed: bool) -> Vec<&[u8]> {
     let bytes = |i: usize| if mixed { i * 7919 % (2 * length + 1) } else { length };
     (0..MESSAGES).map(|i| harness.message(i * 640 % 65536, bytes(i))).collect()
@@ -236,7 +236,7 @@ pub trait Calls {
     fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict;
 }
 
-/// A MAC of tagmac beside others.
+/// A MAC of tagmac, with both kinds of calls.
 pub trait Ours: Calls + Batch {}
 
 impl<C: Calls> Ours for C {}

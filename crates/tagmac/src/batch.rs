@@ -27,9 +27,13 @@ use crate::tag::Tag;
 /// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
 
-/// The number of messages to search for short ones, large enough that the fixed cost of a kernel
-/// call does not matter.
+/// The number of messages to gather short ones from, large enough that the fixed cost of a kernel call
+/// does not matter.
 const WINDOW: usize = 64;
+
+/// The number of messages to tag one at a time before the next search for neighbours that are faster
+/// in a batch, where short ones are not gathered.
+const STEP: usize = 16;
 
 /// A message of a batch that was refused. The messages before it have their tags. The contents of
 /// the later tags are unspecified: do not use them.
@@ -85,6 +89,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let short = mac.batch_max_len().min(most);
     let short_alike = mac.batch_max_len_alike().min(most);
     let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
+    let gathers = mac.batch_gathers();
     let mut done = 0;
     while done < n {
         let is_alike = messages[done].len() > short && messages[done].len() <= short_alike;
@@ -95,7 +100,10 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         } else {
             0
         };
-        let shares = run >= WINDOW || run >= MIN_BATCH && (is_alike || done + run == n);
+        let shares = match gathers {
+            true => run >= WINDOW || run >= MIN_BATCH && (is_alike || done + run == n),
+            false => run >= MIN_BATCH,
+        };
         if shares && mac.batch_helps(&messages[done..done + run]) {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
@@ -103,13 +111,12 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             done += run;
             continue;
         }
-        // Short messages are mixed with long ones, or too few.
-        let end = n.min(done + WINDOW);
+        let end = n.min(done + if gathers { WINDOW } else { STEP });
         let (nonces, messages) = (&nonces[done..end], &messages[done..end]);
         let tags = &mut tags[done..end];
-        let gathered = mac.batch_gathers() && {
+        // Gathering only a few messages costs more than it saves.
+        let gathered = gathers && {
             let count = messages.iter().filter(|message| is_short(message)).count();
-            // Gathering only a few messages costs more than it saves.
             count >= MIN_BATCH.max(messages.len() / 4)
         };
         if gathered {
@@ -145,7 +152,7 @@ fn refused_at(first: usize) -> impl Fn(BatchError) -> BatchError {
     move |refused| BatchError { index: first + refused.index, ..refused }
 }
 
-/// Tags those of at most [`WINDOW`] messages together that have at most `short` bytes. Not inlined,
+/// Tags the messages of at most `short` bytes together, out of at most [`WINDOW`]. Not inlined,
 /// because calls without such messages would have its large stack frame.
 #[inline(never)]
 fn tag_gathered<M: Construction + ?Sized>(
@@ -167,11 +174,9 @@ fn tag_gathered<M: Construction + ?Sized>(
     let (some_nonces, some) = (&some_nonces[..count], &some[..count]);
     let batch = Batch { mac, nonces: some_nonces, messages: some, tags: &mut made[..count] };
     mac.hash().level().run(batch);
-    let mut made = made.iter();
-    for (message, tag) in messages.iter().zip(tags) {
-        if message.len() <= short {
-            *tag = *made.next().expect("a tag for each short message");
-        }
+    let of_short = messages.iter().zip(tags).filter(|(message, _)| message.len() <= short);
+    for ((_, tag), made) in of_short.zip(&made) {
+        *tag = *made;
     }
 }
 
@@ -180,7 +185,7 @@ fn tag_gathered<M: Construction + ?Sized>(
 #[inline(never)]
 fn leading_short(messages: &[&[u8]], short: usize) -> usize {
     let mut count = 0;
-    for some in messages.chunks(64) {
+    for some in messages.chunks(16) {
         // No branch per message: a length never has its highest bit set, and a negative difference
         // does.
         let differences = |all, message: &&[u8]| all | short.wrapping_sub(message.len());
@@ -310,8 +315,9 @@ impl<M: Construction> fmt::Debug for Job<'_, M> {
 /// The number of messages that are staged at once.
 const SAME_KEY: usize = 64;
 
-/// Tags many messages under many keys. Four or more neighbours that refer to the same `mac` share
-/// vectors; the others are tagged one at a time. For keys that are kept as bytes, see [`RawKeys`].
+/// Tags many messages under many keys. Neighbours that refer to the same `mac` are tagged as
+/// [`tag_many`](crate::PmacAes128::tag_many) tags them. For keys that are kept as bytes, see
+/// [`RawKeys`].
 ///
 /// ```
 /// use tagmac::batch::{Job, tag_many_keys};

@@ -145,7 +145,8 @@ pub trait Construction: Send + Sync {
     fn batch_max_len_alike(&self) -> usize {
         self.batch_max_len()
     }
-    /// Returns whether such messages, at least four, are faster in a batch than one by one.
+    /// Returns whether messages that [`tag_batch`](Construction::tag_batch) accepts, at least four,
+    /// are faster in a batch than one by one.
     #[inline(always)]
     fn batch_helps(&self, _messages: &[&[u8]]) -> bool {
         true

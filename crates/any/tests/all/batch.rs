@@ -99,7 +99,7 @@ fn each_kind() -> impl Iterator<Item = AnyMac> {
 #[test]
 fn neighbours_of_other_lengths_keep_their_places() {
     for mac in each_kind() {
-        check(&mac, &(0..23).map(|i| (i * 89 + 7) % 310).collect::<Vec<_>>());
+        check(&mac, &(0..43).map(|i| (i * 89 + 7) % 310).collect::<Vec<_>>());
     }
 }
 
@@ -118,10 +118,20 @@ fn every_length_and_every_count() {
     }
 }
 
+/// Messages of any short lengths, of one length, or of any lengths.
+fn run() -> impl Strategy<Value = Vec<usize>> {
+    prop_oneof![
+        prop::collection::vec(0..400usize, 0..70),
+        (0..900usize, 0..40usize).prop_map(|(length, count)| vec![length; count]),
+        prop::collection::vec(0..1200usize, 0..20),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
     #[test]
-    fn any_company(lengths in prop::collection::vec(0..1200usize, 0..150)) {
+    fn any_company(runs in prop::collection::vec(run(), 0..8)) {
+        let lengths = runs.concat();
         for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128-S32", "LIGHTMAC-PRESENT80-S16",
             "ELIMAC-AES128", "POLY1305-AES", "UMAC-32", "UMAC-64", "UMAC-128"] {
             let algorithm = Algorithm::from_name(algorithm).expect("a name");
@@ -215,7 +225,22 @@ fn a_message_over_the_limit_is_named() {
     assert_eq!(verdicts, [Ok(()), Ok(()), Ok(()), Ok(()), Err(Mismatch), Ok(())]);
     let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
     assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 4, error }));
+    // After neighbours that were tagged together, alone and under another key.
+    let (valid, other) =
+        (vec![7; 3000], LightMacAes128::new(&[3; 16], &[4; 16], 8).expect("a counter"));
+    let mut many = vec![&b"short"[..]; 70];
+    many.extend([&valid[..]; 80]);
+    many.push(&long);
+    many.extend([&b"short"[..]; 49]);
+    let mut tags = vec![Tag::default(); many.len()];
+    assert_eq!(mac.tag_many(&many, &mut tags), Err(BatchError { index: 150, error }));
+    assert_eq!(tags[149], mac.tag(&valid).expect("within the limit"));
+    let job = |(i, message)| Job { mac: if i < 100 { &other } else { &mac }, nonce: (), message };
+    let jobs: Vec<_> = many.iter().copied().enumerate().map(job).collect();
+    assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 150, error }));
     // In a batch too small to share vectors.
+    let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
+    let mut tags = [Tag::default(); 6];
     let refused = tag_many_keys(&jobs[3..], &mut tags[3..]).expect_err("a long one");
     assert_eq!(refused, BatchError { index: 1, error });
     let said = "message 1: the message is over this MAC's limit of 30720 bits (3840 bytes)";

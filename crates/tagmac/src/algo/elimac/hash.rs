@@ -88,6 +88,14 @@ impl<F: Families> EliHash<F> {
         self
     }
 
+    /// Returns whether some subkeys are cached.
+    pub(super) fn has_cache(&self) -> bool {
+        #[cfg(feature = "alloc")]
+        return !self.subkeys.is_empty();
+        #[cfg(not(feature = "alloc"))]
+        false
+    }
+
     /// The number of message bytes with cached subkeys, which is also the size of the cache in
     /// bytes.
     #[cfg(feature = "alloc")]

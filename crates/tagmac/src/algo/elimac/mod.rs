@@ -252,17 +252,14 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
 
     #[inline(always)]
     fn batch_max_len_alike(&self) -> usize {
-        if F::XORS { many::max_len(self.hash(), many::MAX_TERMS_ALIKE) } else { 0 }
+        // Without a cache, single calls compute the subkeys again.
+        let terms = if self.hash.has_cache() { many::MAX_TERMS } else { many::MAX_TERMS_ALIKE };
+        if F::XORS { many::max_len(self.hash(), terms) } else { 0 }
     }
 
     #[inline(always)]
     fn batch_helps(&self, messages: &[&[u8]]) -> bool {
         many::helps(self, messages)
-    }
-
-    #[inline(always)]
-    fn batch_gathers(&self) -> bool {
-        many::gathers(self)
     }
 
     #[inline(always)]

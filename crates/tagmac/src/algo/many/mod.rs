@@ -24,8 +24,8 @@ use together::{Together, some_pieces};
 
 /// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, whose pieces are shorter than blocks, and
-/// EliMAC, whose single calls compute the subkeys again.
+/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and under
+/// EliMAC without a cache.
 pub(super) const MAX_TERMS_ALIKE: usize = 48;
 
 /// The maximum length in bytes of a message of `terms` terms and a last block, which may be full if
@@ -196,8 +196,8 @@ pub(super) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8]]) -> bo
     !by_vectors(mac) || !are_few(messages, mac.piece())
 }
 
-/// Returns whether short messages among long ones are worth gathering: not for vectors of AES, which
-/// save less than it costs.
+/// Returns whether short messages among long ones are worth gathering. Vectors of AES save less than
+/// the copies cost.
 #[inline(always)]
 pub(super) fn gathers<M: Masked + Construction>(mac: &M) -> bool {
     !by_vectors(mac)
