@@ -54,12 +54,13 @@ fn every_mac() -> impl Iterator<Item = AnyMac> {
 fn batches_of_every_size_and_length() {
     for mac in every_mac() {
         // One length for all.
-        for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 528, 783, 784, 1024] {
+        for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 528, 783, 784, 1024, 2063, 2064, 2065] {
             check(&mac, &[length; 70]);
         }
         // Each length next to its neighbours, up to and past the longest that is batched.
         check(&mac, &(0..700).collect::<Vec<_>>());
         check(&mac, &(0..600).rev().step_by(7).collect::<Vec<_>>());
+        check(&mac, &(500..2200).step_by(13).collect::<Vec<_>>());
         check(&mac, &[0, 1100, 2, 2047, 64, 64, 64, 64, 64, 2049, 3, 5, 700, 1023, 1024, 1025]);
         // Vectors of one length after vectors of many, and the reverse.
         let mut lengths: Vec<_> = (40..56).chain([20; 16]).chain([3; 16]).chain(1..17).collect();
@@ -123,7 +124,7 @@ fn run() -> impl Strategy<Value = Vec<usize>> {
     prop_oneof![
         prop::collection::vec(0..400usize, 0..70),
         (0..900usize, 0..40usize).prop_map(|(length, count)| vec![length; count]),
-        prop::collection::vec(0..1200usize, 0..20),
+        prop::collection::vec(0..2200usize, 0..20),
     ]
 }
 

@@ -247,14 +247,14 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // All messages share the subkeys, which are most of a block's rounds.
-        if F::XORS { many::max_len(self.hash(), many::MAX_TERMS) } else { 0 }
+        if F::XORS { many::max_len(self, many::MAX_TERMS) } else { 0 }
     }
 
     #[inline(always)]
     fn batch_max_len_alike(&self) -> usize {
         // Without a cache, single calls compute the subkeys again.
         let terms = if self.hash.has_cache() { many::MAX_TERMS } else { many::MAX_TERMS_ALIKE };
-        if F::XORS { many::max_len(self.hash(), terms) } else { 0 }
+        if F::XORS { many::max_len(self, terms) } else { 0 }
     }
 
     #[inline(always)]

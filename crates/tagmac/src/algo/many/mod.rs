@@ -27,21 +27,26 @@ pub(super) const MAX_TERMS: usize = 32;
 /// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and under
 /// EliMAC without a cache.
 pub(super) const MAX_TERMS_ALIKE: usize = 48;
+/// The same for messages of any lengths under AES on levels without its instructions. Single calls
+/// compute few blocks at once.
+const MAX_TERMS_STAGED: usize = 128;
 
-/// The maximum length in bytes of a message of `terms` terms and a last block, which may be full if
-/// it is treated differently.
+/// The maximum length in bytes of a message that is faster in a batch: one of `terms` terms, or of
+/// [`MAX_TERMS_STAGED`], and a last block, which may be full if it is treated differently.
 #[inline(always)]
-pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
+pub(super) fn max_len<M: Masked + Construction>(mac: &M, terms: usize) -> usize {
     assert!(terms <= MAX_TERMS_ALIKE);
-    (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
+    let hash = mac.hash();
+    let staged = M::BY_VECTORS && !hash.level().facts().aes_instructions;
+    let terms = if staged { MAX_TERMS_STAGED } else { terms };
+    (terms + 1) * hash.block() - !M::Hash::LAST_BLOCK_DISTINCT as usize
 }
 
-/// [`max_len`] for terms computed by the cipher C: the length up to which a batch is faster on the
-/// MAC's level.
+/// [`max_len`] for terms computed by the cipher C, or 0 if a batch is not faster on the MAC's level.
 #[inline(always)]
-pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H, terms: usize) -> usize {
-    let facts = hash.level().facts();
-    if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, terms) } else { 0 }
+pub(super) fn max_len_under<C: Cipher, M: Masked + Construction>(mac: &M, terms: usize) -> usize {
+    let helps = !C::HAS_NARROW_PATH || mac.hash().level().facts().batching_helps_aes();
+    if helps { max_len(mac, terms) } else { 0 }
 }
 
 /// The minimum of messages of different lengths. The scratch space of fewer costs more than vectors
@@ -57,24 +62,24 @@ const SCRATCH_BLOCKS: usize = 256;
 /// The number of messages whose last blocks are encrypted at once.
 pub(super) const MESSAGES: usize = 64;
 
-/// The working memory of a batch. Wiped on drop.
-struct BatchScratch<B: CipherBlock> {
-    masks: [B; MAX_TERMS_ALIKE],
+/// The working memory of a batch of messages of at most `TERMS` terms. Wiped on drop.
+struct BatchScratch<B: CipherBlock, const TERMS: usize> {
+    masks: [B; TERMS],
     /// The first key of the last call.
     whitening: B,
     /// With room for a vector after the last digest.
     digests: [B; MESSAGES + MAX_LANES],
 }
 
-impl<B: CipherBlock> BatchScratch<B> {
+impl<B: CipherBlock, const TERMS: usize> BatchScratch<B, TERMS> {
     const EMPTY: Self = BatchScratch {
-        masks: [B::ZERO; MAX_TERMS_ALIKE],
+        masks: [B::ZERO; TERMS],
         whitening: B::ZERO,
         digests: [B::ZERO; MESSAGES + MAX_LANES],
     };
 }
 
-impl<B: CipherBlock> Drop for BatchScratch<B> {
+impl<B: CipherBlock, const TERMS: usize> Drop for BatchScratch<B, TERMS> {
     fn drop(&mut self) {
         wipe(&mut self.masks, B::ZERO);
         wipe(slice::from_mut(&mut self.whitening), B::ZERO);
@@ -123,14 +128,14 @@ impl<'a> Sorted<'a> {
         if differ == 0 { Alike::Terms } else { Alike::Nothing }
     }
 
-    /// Sorts messages by their terms, which `take_terms` computed. Not inlined, so that all kernels
-    /// share it.
+    /// Sorts messages of less than `CLASSES` terms, which `take_terms` computed, by their terms. Not
+    /// inlined, so that all kernels share it.
     #[inline(never)]
-    pub(super) fn sort(&mut self, messages: &[&'a [u8]]) {
+    pub(super) fn sort<const CLASSES: usize>(&mut self, messages: &[&'a [u8]]) {
         let terms = self.terms;
-        counting_sort::<{ MAX_TERMS + 1 }>(
+        counting_sort::<CLASSES>(
             messages.len(),
-            |i| MAX_TERMS - terms[i] as usize,
+            |i| CLASSES - 1 - terms[i] as usize,
             |i, to| {
                 (self.messages[to], self.terms[to], self.places[to]) =
                     (messages[i], terms[i], i as u8);
@@ -240,10 +245,27 @@ pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     self::tags(isa, mac, nonces, messages, tags);
 }
 
-/// The tags of messages of at most [`MAX_TERMS`] terms, or of one length and at most
-/// [`MAX_TERMS_ALIKE`] terms.
+/// The tags of messages of at most [`max_len`] bytes.
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked + Construction>(
+    isa: I,
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) {
+    if const { M::BY_VECTORS && !I::AES_INSTRUCTIONS } {
+        tags_of::<I, M, MAX_TERMS_STAGED, { MAX_TERMS_STAGED + 1 }>(
+            isa, mac, nonces, messages, tags,
+        );
+    } else {
+        tags_of::<I, M, MAX_TERMS_ALIKE, { MAX_TERMS + 1 }>(isa, mac, nonces, messages, tags);
+    }
+}
+
+/// The tags of messages of less than `CLASSES` terms, or of one length and at most `TERMS` terms.
+#[inline(always)]
+fn tags_of<I: Isa, M: Masked + Construction, const TERMS: usize, const CLASSES: usize>(
     isa: I,
     mac: &M,
     nonces: &[M::Nonce],
@@ -254,7 +276,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     let (bytes, step) = (M::Block::BYTES, mac.piece());
     let narrow = M::lanes(isa).narrow();
     let (keys, last_keys) = (mac.keys(isa), mac.last_cipher().keys(isa));
-    let mut scratch = BatchScratch::<M::Block>::EMPTY;
+    let mut scratch = BatchScratch::<M::Block, TERMS>::EMPTY;
     scratch.whitening = M::Last::whitening(isa, &last_keys);
     let mut masks_made = 0;
     let mut sorted = Sorted::EMPTY;
@@ -281,7 +303,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
             if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && masks_made == 0 {
                 fetch_messages(messages, FETCHED);
             }
-            sorted.sort(messages);
+            sorted.sort::<CLASSES>(messages);
         }
         let terms = &sorted.terms[..n];
         let messages = if moved { &sorted.messages[..n] } else { messages };
@@ -379,7 +401,7 @@ fn add_side_by_side<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     (messages, mut later): (&[&[u8]], &[&[u8]]),
     terms: &[u8],
-    masks: &[M::Block; MAX_TERMS_ALIKE],
+    masks: &[M::Block],
     digests: &mut [M::Block],
 ) {
     let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
@@ -431,7 +453,7 @@ fn add_staged<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     messages: &[&[u8]],
     terms: &[u8],
-    masks: &[M::Block; MAX_TERMS_ALIKE],
+    masks: &[M::Block],
     digests: &mut [M::Block],
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());

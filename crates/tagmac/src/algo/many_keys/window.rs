@@ -71,7 +71,7 @@ impl<'a, K: Copy> Window<'a, K> {
         let terms_in = |bytes: usize| bytes.saturating_sub(self.full as usize) / self.step;
         let messages = &self.messages[..n];
         if self.sorted.take_terms(terms_in, messages) == Alike::Nothing {
-            self.sorted.sort(messages);
+            self.sorted.sort::<{ MAX_TERMS + 1 }>(messages);
             let (keys, places) = (self.keys, self.places);
             for (i, from) in self.sorted.places[..n].iter().enumerate() {
                 (self.keys[i], self.places[i]) = (keys[*from as usize], places[*from as usize]);

@@ -391,7 +391,6 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
 
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
-        const { assert!(many::MAX_TERMS <= PERIOD) };
         let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
         let gamma_l = match masks.len() {
             ..=SHORT_PERIOD => &self.first[..],
@@ -399,6 +398,9 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
         };
         for (mask, offset) in masks.iter_mut().zip(gamma_l) {
             *mask = offset.xor(&whitening);
+        }
+        for (number, mask) in (1..).zip(masks).skip(PERIOD) {
+            *mask = self.offsets().gamma_l(number).xor(&whitening);
         }
         wipe(slice::from_mut(&mut whitening), C::Block::ZERO);
     }
