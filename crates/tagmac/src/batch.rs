@@ -27,8 +27,8 @@ use crate::tag::Tag;
 /// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
 
-/// The number of messages to gather short ones from, large enough that the fixed cost of a kernel call
-/// does not matter.
+/// The number of messages to gather short ones from, large enough that the fixed cost of a kernel
+/// call does not matter.
 const WINDOW: usize = 64;
 
 /// The number of messages to tag one at a time before the next search for neighbours that are faster

@@ -264,7 +264,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
-        many::tags(isa, self, nonces, messages, tags);
+        many::tag_batch(isa, self, nonces, messages, tags);
     }
 }
 

@@ -24,8 +24,8 @@ use together::{Together, some_pieces};
 
 /// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and under
-/// EliMAC without a cache.
+/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and
+/// under EliMAC without a cache.
 pub(super) const MAX_TERMS_ALIKE: usize = 48;
 /// The same for messages of any lengths under AES on levels without its instructions. Single calls
 /// compute few blocks at once.
@@ -42,7 +42,8 @@ pub(super) fn max_len<M: Masked + Construction>(mac: &M, terms: usize) -> usize 
     (terms + 1) * hash.block() - !M::Hash::LAST_BLOCK_DISTINCT as usize
 }
 
-/// [`max_len`] for terms computed by the cipher C, or 0 if a batch is not faster on the MAC's level.
+/// [`max_len`] for terms computed by the cipher C, or 0 if a batch is not faster on the MAC's
+/// level.
 #[inline(always)]
 pub(super) fn max_len_under<C: Cipher, M: Masked + Construction>(mac: &M, terms: usize) -> usize {
     let helps = !C::HAS_NARROW_PATH || mac.hash().level().facts().batching_helps_aes();
@@ -128,8 +129,8 @@ impl<'a> Sorted<'a> {
         if differ == 0 { Alike::Terms } else { Alike::Nothing }
     }
 
-    /// Sorts messages of less than `CLASSES` terms, which `take_terms` computed, by their terms. Not
-    /// inlined, so that all kernels share it.
+    /// Sorts messages of less than `CLASSES` terms, which `take_terms` computed, by their terms.
+    /// Not inlined, so that all kernels share it.
     #[inline(never)]
     pub(super) fn sort<const CLASSES: usize>(&mut self, messages: &[&'a [u8]]) {
         let terms = self.terms;
@@ -201,15 +202,15 @@ pub(super) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8]]) -> bo
     !by_vectors(mac) || !are_few(messages, mac.piece())
 }
 
-/// Returns whether short messages among long ones are worth gathering. Vectors of AES save less than
-/// the copies cost.
+/// Returns whether short messages among long ones are worth gathering. Vectors of AES save less
+/// than the copies cost.
 #[inline(always)]
 pub(super) fn gathers<M: Masked + Construction>(mac: &M) -> bool {
     !by_vectors(mac)
 }
 
-/// Returns whether messages are too few for vectors of AES, see [`MIN_MIXED`]. Not inlined, so that all
-/// MACs share it.
+/// Returns whether messages are too few for vectors of AES, see [`MIN_MIXED`]. Not inlined, so that
+/// all MACs share it.
 #[inline(never)]
 fn are_few(messages: &[&[u8]], step: usize) -> bool {
     let n = messages.len();
@@ -230,7 +231,7 @@ fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
     all < first.len() * (step + 4) && all != first.len() * first[0].len()
 }
 
-/// [`tags`] of a MAC that computes its terms with the cipher C, where batches are faster.
+/// [`tag_batch`] of a MAC that computes its terms with the cipher C, where batches are faster.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     isa: I,
@@ -242,12 +243,12 @@ pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     if const { C::HAS_NARROW_PATH && !Facts::new::<I>().batching_helps_aes() } {
         return one_by_one(mac, nonces, messages, tags);
     }
-    self::tags(isa, mac, nonces, messages, tags);
+    tag_batch(isa, mac, nonces, messages, tags);
 }
 
 /// The tags of messages of at most [`max_len`] bytes.
 #[inline(always)]
-pub(super) fn tags<I: Isa, M: Masked + Construction>(
+pub(super) fn tag_batch<I: Isa, M: Masked + Construction>(
     isa: I,
     mac: &M,
     nonces: &[M::Nonce],
@@ -255,17 +256,17 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     tags: &mut [Tag],
 ) {
     if const { M::BY_VECTORS && !I::AES_INSTRUCTIONS } {
-        tags_of::<I, M, MAX_TERMS_STAGED, { MAX_TERMS_STAGED + 1 }>(
+        self::tags::<I, M, MAX_TERMS_STAGED, { MAX_TERMS_STAGED + 1 }>(
             isa, mac, nonces, messages, tags,
         );
     } else {
-        tags_of::<I, M, MAX_TERMS_ALIKE, { MAX_TERMS + 1 }>(isa, mac, nonces, messages, tags);
+        self::tags::<I, M, MAX_TERMS_ALIKE, { MAX_TERMS + 1 }>(isa, mac, nonces, messages, tags);
     }
 }
 
 /// The tags of messages of less than `CLASSES` terms, or of one length and at most `TERMS` terms.
 #[inline(always)]
-fn tags_of<I: Isa, M: Masked + Construction, const TERMS: usize, const CLASSES: usize>(
+fn tags<I: Isa, M: Masked + Construction, const TERMS: usize, const CLASSES: usize>(
     isa: I,
     mac: &M,
     nonces: &[M::Nonce],
