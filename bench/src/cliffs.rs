@@ -207,13 +207,14 @@ fn one_by_one(mac: &dyn Ours, messages: &[&[u8]], times: usize) -> f64 {
 fn slowest(time: &mut dyn FnMut(usize, usize, usize) -> f64) -> Option<(usize, [f64; 2])> {
     let mut seen = Vec::new();
     for n in 1..=BATCH {
+        let clock = cycles_per_ns();
         let mut best = [f64::MAX; 2];
         for _ in 0..ROUNDS {
             for (which, best) in best.iter_mut().enumerate() {
                 *best = best.min(sample(&mut |calls| time(n, which, calls)));
             }
         }
-        let [each, together] = best.map(|nanoseconds| cycles_per_ns() * nanoseconds / n as f64);
+        let [each, together] = best.map(|nanoseconds| clock * nanoseconds / n as f64);
         if is_cliff(each, together) {
             seen.push((together / each, n));
         }

@@ -180,7 +180,7 @@ impl Poly1305Hash {
         } else {
             absorb(&hash, &mut sum, 0, blocks);
         }
-        // Poly1305's accepts messages without a whole block, too.
+        // Poly1305's `finish_message` also accepts messages without a whole block.
         tag(isa, &hash.finish_message(isa, &sum, message, cut), pad)
     }
 }
