@@ -31,6 +31,9 @@ const MIN_BATCH: usize = 4;
 /// call does not matter.
 const WINDOW: usize = 64;
 
+/// The minimum of short messages to gather.
+const MIN_GATHERED: usize = 8;
+
 /// The number of messages to tag one at a time before the next search for neighbours that are faster
 /// in a batch, where short ones are not gathered.
 const STEP: usize = 16;
@@ -117,7 +120,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         // Gathering only a few messages costs more than it saves.
         let gathered = gathers && {
             let count = messages.iter().filter(|message| is_short(message)).count();
-            count >= MIN_BATCH.max(messages.len() / 4)
+            count >= MIN_GATHERED.max(messages.len() / 4)
         };
         if gathered {
             tag_gathered(mac, nonces, messages, tags, short);

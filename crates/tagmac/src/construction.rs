@@ -237,6 +237,26 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
+/// Returns the digest of a message whose pad is made before. Runs inside a kernel.
+#[inline(always)]
+pub(crate) fn digest<I: Isa, H: Hash>(isa: I, hash: &H, message: &[u8]) -> H::Digest {
+    let (mut sum, cut) = (hash.empty(), absorbable_len(hash, message.into()));
+    let blocks = &message[..cut];
+    if const { H::PLAN.narrow_path } && cut <= hash.narrow_path_max_bytes() {
+        hash.absorb_narrow(isa.narrow(), &mut sum, blocks);
+    } else if cut > 0 {
+        absorb(hash, &mut sum, 0, blocks);
+    }
+    let tail = message[cut..].into();
+    if const { H::PLAN.shared_finish.applies::<I>() } {
+        return isa.run_outlined(
+            #[inline(always)]
+            || hash.finish(isa, &sum, cut as u64, tail),
+        );
+    }
+    hash.finish(isa, &sum, cut as u64, tail)
+}
+
 /// Returns the tag of a message that consists of `at` absorbed bytes and `tail`. It returns a
 /// `Result` so that callers can pass it on directly.
 ///

@@ -54,13 +54,16 @@ fn every_mac() -> impl Iterator<Item = AnyMac> {
 fn batches_of_every_size_and_length() {
     for mac in every_mac() {
         // One length for all.
-        for length in [0, 1, 8, 15, 16, 17, 64, 128, 129, 528, 783, 784, 1024, 2063, 2064, 2065] {
+        for length in
+            [0, 1, 8, 15, 16, 17, 64, 128, 520, 528, 783, 784, 1024, 1025, 2063, 2065, 4100]
+        {
             check(&mac, &[length; 70]);
         }
         // Each length next to its neighbours, up to and past the longest that is batched.
         check(&mac, &(0..700).collect::<Vec<_>>());
         check(&mac, &(0..600).rev().step_by(7).collect::<Vec<_>>());
         check(&mac, &(500..2200).step_by(13).collect::<Vec<_>>());
+        check(&mac, &(2030..9000).step_by(501).collect::<Vec<_>>());
         check(&mac, &[0, 1100, 2, 2047, 64, 64, 64, 64, 64, 2049, 3, 5, 700, 1023, 1024, 1025]);
         // Vectors of one length after vectors of many, and the reverse.
         let mut lengths: Vec<_> = (40..56).chain([20; 16]).chain([3; 16]).chain(1..17).collect();
@@ -75,8 +78,9 @@ fn batches_of_every_size_and_length() {
 
 /// One MAC of each kind on each level.
 fn each_kind() -> impl Iterator<Item = AnyMac> {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 9] = [
         "PMAC-AES128",
+        "PMAC-PRESENT80",
         "LIGHTMAC-AES128-S32",
         "LIGHTMAC-PRESENT80-S16",
         "ELIMAC-AES128",
@@ -93,6 +97,20 @@ fn each_kind() -> impl Iterator<Item = AnyMac> {
             AnyMac::with_options(algorithm, &key, bits, level).expect("a length it has")
         })
     })
+}
+
+/// On levels without AES instructions, all pads are made together, however long the messages are.
+#[test]
+fn long_messages_share_the_call_of_their_pads() {
+    for name in ["POLY1305-AES", "UMAC-32", "UMAC-128"] {
+        let algorithm = Algorithm::from_name(name).expect("a name");
+        let key = vec![0x3a; algorithm.new_key_bytes()];
+        let level = Level::all().next().expect("the portable level");
+        let bits = algorithm.default_tag_bits();
+        let mac = AnyMac::with_options(algorithm, &key, bits, level).expect("a length it has");
+        // Past the end of UMAC's POLY-64, among short messages.
+        check(&mac, &[1, 1025, (1 << 24) + 3000, 0, 40_000, (1 << 24) + 1, 70]);
+    }
 }
 
 /// Vectors of messages of different lengths: some end before the others, and all are reordered and

@@ -17,6 +17,11 @@ use crate::wipe::wipe;
 
 /// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
+/// The same for messages of different lengths and of fewer than [`MIN_BYTES`] bytes on average, and
+/// on levels without AES instructions.
+const MIN_MIXED: usize = 8;
+const MIN_MIXED_STAGED: usize = 5;
+const MIN_BYTES: usize = 128;
 /// The maximum number of chains in step.
 const MAX_CHAINS: usize = 32;
 /// The maximum number of messages that are sorted at once.
@@ -33,7 +38,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     #[inline(never)]
     pub fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
         assert!(tags.len() == messages.len(), "a tag for each message");
-        if messages.len() < MIN_BATCH {
+        if self.are_few(messages) {
             for (message, tag) in messages.iter().zip(tags) {
                 *tag = self.tag(*message);
             }
@@ -70,6 +75,18 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
             },
             |i, tag| self.verify(messages[i], tag),
         )
+    }
+
+    /// Returns whether messages are faster one by one.
+    fn are_few(&self, messages: &[&[u8]]) -> bool {
+        let n = messages.len();
+        if n < MIN_BATCH {
+            return true;
+        }
+        let has_instructions = self.level.facts().aes_instructions;
+        n < if has_instructions { MIN_MIXED } else { MIN_MIXED_STAGED }
+            && messages.iter().fold(0, |all, message| all + message.len()) < MIN_BYTES * n
+            && !have_equal_lengths(messages)
     }
 
     /// [`tag_many`](Cmac::tag_many) with scratch space for `CHAINS` chains, of `SORTED` messages at

@@ -7,55 +7,25 @@
 //! by their number of terms. This leaves few lanes of a vector without a term.
 
 mod alike;
+mod limits;
 mod masked;
 mod together;
 
 use core::slice;
 
+pub(super) use limits::{
+    MAX_TERMS, MAX_TERMS_ALIKE, MAX_TERMS_SLICED, gathers, helps, max_len, max_len_under,
+};
 pub(super) use masked::Masked;
 
 use crate::cipher::Cipher;
-use crate::construction::one_by_one;
-use crate::construction::{Construction, Hash};
+use crate::construction::{Construction, one_by_one};
 use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks, fetch_messages};
 use crate::tag::Tag;
 use crate::wipe::wipe;
+use limits::{MAX_TERMS_STAGED, are_tiny};
 use together::{Together, some_pieces};
 
-/// The maximum number of terms of a message. Longer ones fill vectors by themselves.
-pub(super) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and
-/// under EliMAC without a cache.
-pub(super) const MAX_TERMS_ALIKE: usize = 48;
-/// The same for messages of any lengths under AES on levels without its instructions. Single calls
-/// compute few blocks at once.
-const MAX_TERMS_STAGED: usize = 128;
-
-/// The maximum length in bytes of a message that is faster in a batch: one of `terms` terms, or of
-/// [`MAX_TERMS_STAGED`], and a last block, which may be full if it is treated differently.
-#[inline(always)]
-pub(super) fn max_len<M: Masked + Construction>(mac: &M, terms: usize) -> usize {
-    assert!(terms <= MAX_TERMS_ALIKE);
-    let hash = mac.hash();
-    let staged = M::BY_VECTORS && !hash.level().facts().aes_instructions;
-    let terms = if staged { MAX_TERMS_STAGED } else { terms };
-    (terms + 1) * hash.block() - !M::Hash::LAST_BLOCK_DISTINCT as usize
-}
-
-/// [`max_len`] for terms computed by the cipher C, or 0 if a batch is not faster on the MAC's
-/// level.
-#[inline(always)]
-pub(super) fn max_len_under<C: Cipher, M: Masked + Construction>(mac: &M, terms: usize) -> usize {
-    let helps = !C::HAS_NARROW_PATH || mac.hash().level().facts().batching_helps_aes();
-    if helps { max_len(mac, terms) } else { 0 }
-}
-
-/// The minimum of messages of different lengths. The scratch space of fewer costs more than vectors
-/// of AES save.
-const MIN_MIXED: usize = 32;
-/// The same for messages of one length, and the minimum of their bytes together.
-const MIN_ALIKE: usize = 8;
-const MIN_ALIKE_BYTES: usize = 1024;
 /// The maximum of bytes to prefetch of a message whose length differs from its neighbours'.
 const FETCHED: usize = 512;
 /// The number of blocks in the scratch space.
@@ -190,47 +160,6 @@ pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
-/// Returns whether terms are computed by vectors of AES.
-#[inline(always)]
-fn by_vectors<M: Masked + Construction>(mac: &M) -> bool {
-    M::BY_VECTORS && mac.hash().level().facts().aes_instructions
-}
-
-/// Returns whether messages are faster in a batch than one by one.
-#[inline(always)]
-pub(super) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8]]) -> bool {
-    !by_vectors(mac) || !are_few(messages, mac.piece())
-}
-
-/// Returns whether short messages among long ones are worth gathering. Vectors of AES save less
-/// than the copies cost.
-#[inline(always)]
-pub(super) fn gathers<M: Masked + Construction>(mac: &M) -> bool {
-    !by_vectors(mac)
-}
-
-/// Returns whether messages are too few for vectors of AES, see [`MIN_MIXED`]. Not inlined, so that
-/// all MACs share it.
-#[inline(never)]
-fn are_few(messages: &[&[u8]], step: usize) -> bool {
-    let n = messages.len();
-    if n < MIN_MIXED {
-        return n < MIN_ALIKE
-            || n * messages[0].len() < MIN_ALIKE_BYTES
-            || !have_equal_lengths(messages);
-    }
-    n <= MESSAGES && are_tiny(messages, step)
-}
-
-/// Returns whether messages differ in length and have less than about one piece of `step` bytes
-/// each, judging by the first ones.
-#[inline(always)]
-fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
-    let first = &messages[..messages.len().min(16)];
-    let all = first.iter().fold(0, |all, message| all + message.len());
-    all < first.len() * (step + 4) && all != first.len() * first[0].len()
-}
-
 /// [`tag_batch`] of a MAC that computes its terms with the cipher C, where batches are faster.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
@@ -255,12 +184,16 @@ pub(super) fn tag_batch<I: Isa, M: Masked + Construction>(
     messages: &[&[u8]],
     tags: &mut [Tag],
 ) {
-    if const { M::BY_VECTORS && !I::AES_INSTRUCTIONS } {
+    if const { !M::BY_VECTORS } {
+        self::tags::<I, M, MAX_TERMS_SLICED, { MAX_TERMS_SLICED + 1 }>(
+            isa, mac, nonces, messages, tags,
+        );
+    } else if const { I::AES_INSTRUCTIONS } {
+        self::tags::<I, M, MAX_TERMS_ALIKE, { MAX_TERMS + 1 }>(isa, mac, nonces, messages, tags);
+    } else {
         self::tags::<I, M, MAX_TERMS_STAGED, { MAX_TERMS_STAGED + 1 }>(
             isa, mac, nonces, messages, tags,
         );
-    } else {
-        self::tags::<I, M, MAX_TERMS_ALIKE, { MAX_TERMS + 1 }>(isa, mac, nonces, messages, tags);
     }
 }
 

@@ -472,7 +472,8 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        many::max_len_under::<C, _>(self, many::MAX_TERMS)
+        let terms = if C::HAS_NARROW_PATH { many::MAX_TERMS } else { many::MAX_TERMS_SLICED };
+        many::max_len_under::<C, _>(self, terms)
     }
 
     #[inline(always)]

@@ -26,8 +26,7 @@ use zeroize::Zeroize;
 
 use super::known_answer;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::{Construction, Hash, PADS_AT_ONCE};
-use crate::construction::{absorb, one_by_one};
+use crate::construction::{Construction, PADS_AT_ONCE, digest, one_by_one};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, Kernel, KnownAnswer, Level, Levels};
 use crate::mac::{Mac, deterministic};
@@ -172,16 +171,7 @@ impl Poly1305Hash {
         pad: u128,
     ) -> Tag {
         let hash = Poly1305Hash::with(r, level, true);
-        let mut sum = hash.empty();
-        let cut = message.len() / 16 * 16;
-        let blocks = &message[..cut];
-        if cut <= hash.narrow_path_max_bytes() {
-            hash.absorb_narrow(isa, &mut sum, blocks);
-        } else {
-            absorb(&hash, &mut sum, 0, blocks);
-        }
-        // Poly1305's `finish_message` also accepts messages without a whole block.
-        tag(isa, &hash.finish_message(isa, &sum, message, cut), pad)
+        tag(isa, &digest(isa, &hash, message), pad)
     }
 }
 
@@ -257,13 +247,21 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        let helps = self.hash.level.facts().batching_helps_poly1305();
-        if helps { 16 * many::MAX_STAGED_BLOCKS } else { 0 }
+        let facts = self.hash.level.facts();
+        match facts.batching_helps_poly1305() {
+            false => 0,
+            true if facts.aes_instructions => 16 * many::MAX_STAGED_BLOCKS,
+            // A pad costs as much as hundreds of bytes.
+            true => usize::MAX,
+        }
     }
 
     #[inline(always)]
     fn batch_max_len_alike(&self) -> usize {
-        if self.batch_max_len() > 0 { 16 * many::MAX_BLOCKS } else { 0 }
+        if self.hash.level.facts().aes_instructions && self.batch_max_len() > 0 {
+            return 16 * many::MAX_BLOCKS;
+        }
+        self.batch_max_len()
     }
 
     #[inline(always)]
@@ -302,12 +300,18 @@ impl Poly1305Aes {
         let groups = messages.chunks(n).zip(nonces.chunks(n)).zip(tags.chunks_mut(n));
         let mut s = [0; MAX_MESSAGES];
         for (((messages, nonces), tags), pads) in groups.zip(pads.chunks(n)) {
+            for (s, pad) in s.iter_mut().zip(pads) {
+                *s = u128::from_le_bytes(*pad);
+            }
+            if const { !I::AES_INSTRUCTIONS } {
+                for ((made, message), s) in tags.iter_mut().zip(messages).zip(&s) {
+                    *made = tag(isa, &digest(isa, &self.hash, message), *s);
+                }
+                continue;
+            }
             if many::leaves_gaps::<I::Words>(messages) {
                 one_by_one(self, nonces, messages, tags);
                 continue;
-            }
-            for (s, pad) in s.iter_mut().zip(pads) {
-                *s = u128::from_le_bytes(*pad);
             }
             let made = self.hash.tag_many(isa, matrix, messages, &s);
             for (tag, made) in tags.iter_mut().zip(&made) {

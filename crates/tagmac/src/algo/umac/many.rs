@@ -3,13 +3,12 @@
 use core::slice;
 
 use super::Umac;
+use super::nh::CHUNK;
 use super::pad::{UmacNonce, hidden, pad_in, pad_of, pads_in_block};
-use super::uhash::UmacHash;
+use super::uhash::{UmacDigest, UmacHash};
 use crate::algo::many::have_equal_lengths;
-use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::construction::one_by_one;
-use crate::construction::{Hash, PADS_AT_ONCE};
+use crate::construction::{PADS_AT_ONCE, digest, one_by_one};
 use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words, fetch_alike};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -37,7 +36,7 @@ impl<const T: usize> UmacHash<T> {
 }
 
 impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
-    /// The tags of up to [`PADS_AT_ONCE`] messages of at most one chunk.
+    /// The tags of up to [`PADS_AT_ONCE`] messages, of at most one chunk if AES is an instruction.
     #[inline(always)]
     pub(super) fn tag_chunks<I: Isa>(
         &self,
@@ -55,7 +54,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
             // A separate pad costs nothing: it is computed in parallel with the hash.
             return one_by_one(self, nonces, messages, tags);
         }
-        let keys = self.cipher.keys(isa);
+        let (key, keys) = (&self.hash.key, self.cipher.keys(isa));
         let mut whitening = C::whitening(isa, &keys);
         let mut blocks = [Block::ZERO; PADS_AT_ONCE];
         for (block, nonce) in blocks.iter_mut().zip(nonces) {
@@ -82,9 +81,13 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
                     *tag = Tag::from_number(isa, number ^ pad_in::<T>(pad, place), 32 * T as u16);
                 }
             } else {
-                let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
+                let messages = messages.iter().zip(nonces);
                 for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
-                    let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
+                    let digest = if message.len() <= CHUNK {
+                        UmacDigest::of_chunk(isa.words(), &key.nh, &key.l3, message)
+                    } else {
+                        digest(isa, &self.hash, message)
+                    };
                     let (_, place) = pad_of(nonce, pads_in_block::<T>());
                     *tag = Tag::from_block(hidden(isa, &digest, pad, place), 32 * T as u16);
                 }

@@ -173,7 +173,13 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if self.hash.level.facts().batching_helps_umac() { CHUNK } else { 0 }
+        let facts = self.hash.level.facts();
+        match facts.batching_helps_umac() {
+            false => 0,
+            true if facts.aes_instructions => CHUNK,
+            // A pad costs as much as hundreds of bytes.
+            true => usize::MAX,
+        }
     }
 
     #[inline(always)]
