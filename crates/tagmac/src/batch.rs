@@ -93,7 +93,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let short_alike = mac.batch_max_len_alike().min(most);
     let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
     let gathers = mac.batch_gathers();
-    let mut done = 0;
+    let (mut done, mut tried) = (0, false);
     while done < n {
         let is_alike = messages[done].len() > short && messages[done].len() <= short_alike;
         let run = if is_alike {
@@ -113,6 +113,13 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             mac.hash().level().run(Batch { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
+        }
+        if run < n - done && !core::mem::replace(&mut tried, true) {
+            let rest = done..n;
+            let tags = &mut tags[rest.clone()];
+            if let Some(made) = mac.tag_long(&nonces[rest.clone()], &messages[rest], tags) {
+                return made.map_err(refused_at(done));
+            }
         }
         let end = n.min(done + if gathers { WINDOW } else { STEP });
         let (nonces, messages) = (&nonces[done..end], &messages[done..end]);

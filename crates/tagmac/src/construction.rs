@@ -12,6 +12,7 @@
 
 use zeroize::Zeroize;
 
+use crate::batch::BatchError;
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
 use crate::isa::{Isa, Kernel, Level, Levels, Register, SMALL};
@@ -168,6 +169,17 @@ pub trait Construction: Send + Sync {
         _tags: &mut [Tag],
     ) {
         unreachable!("no message is short")
+    }
+    /// Tags a batch with longer messages, if there is a faster way than a call for each. Returns
+    /// `None` if there is not.
+    #[inline(always)]
+    fn tag_long(
+        &self,
+        _nonces: &[Self::Nonce],
+        _messages: &[&[u8]],
+        _tags: &mut [Tag],
+    ) -> Option<Result<(), BatchError>> {
+        None
     }
 }
 

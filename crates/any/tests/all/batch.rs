@@ -65,6 +65,9 @@ fn batches_of_every_size_and_length() {
         check(&mac, &(500..2200).step_by(13).collect::<Vec<_>>());
         check(&mac, &(2030..9000).step_by(501).collect::<Vec<_>>());
         check(&mac, &[0, 1100, 2, 2047, 64, 64, 64, 64, 64, 2049, 3, 5, 700, 1023, 1024, 1025]);
+        // Enough bytes for EliMAC to cache subkeys, and more than it caches.
+        check(&mac, &[3000, 20, 3000, 16, 2000, 5]);
+        check(&mac, &[64, 64, 70_000, 3, 66_001, 80_000]);
         // Vectors of one length after vectors of many, and the reverse.
         let mut lengths: Vec<_> = (40..56).chain([20; 16]).chain([3; 16]).chain(1..17).collect();
         lengths.extend([64; 16]);

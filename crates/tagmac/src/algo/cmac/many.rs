@@ -85,7 +85,8 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         }
         let has_instructions = self.level.facts().aes_instructions;
         n < if has_instructions { MIN_MIXED } else { MIN_MIXED_STAGED }
-            && messages.iter().fold(0, |all, message| all + message.len()) < MIN_BYTES * n
+            && messages.iter().fold(0, |all: usize, message| all.saturating_add(message.len()))
+                < MIN_BYTES * n
             && !have_equal_lengths(messages)
     }
 

@@ -106,12 +106,22 @@ impl<F: Families> EliHash<F> {
 
 silent!(EliHash<F: Families>);
 
-/// Computes the subkeys from H(K, 1), vector by vector.
+/// Computes the subkeys from H(K, 1).
 #[inline(always)]
 fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Block]) {
     let (lanes, keys) = (F::lanes(isa), families.keys(isa));
     let mut source = Computed { i: 1 };
-    for subkeys in subkeys.chunks_mut(F::Lanes::<I>::LANES) {
+    let count = F::Lanes::<I>::LANES;
+    // A vector's rounds wait for each other.
+    let many = if F::Lanes::<I>::UNROLL == 8 { subkeys.len() / (8 * count) } else { 0 };
+    let (groups, rest) = subkeys.split_at_mut(many * 8 * count);
+    for group in groups.chunks_exact_mut(8 * count) {
+        let next: [_; 8] = Subkeys::<F>::next(&mut source, isa, &keys);
+        for (next, subkeys) in next.into_iter().zip(group.chunks_exact_mut(count)) {
+            lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
+        }
+    }
+    for subkeys in rest.chunks_mut(count) {
         let [next] = Subkeys::<F>::next(&mut source, isa, &keys);
         lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
     }

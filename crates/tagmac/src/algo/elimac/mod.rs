@@ -22,6 +22,8 @@ pub use hash::EliHash;
 use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, OneBlock, Truncation, XorDigest};
+#[cfg(feature = "alloc")]
+use crate::batch::{BatchError, tag_many};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
@@ -120,6 +122,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
 
     /// Caches the subkeys of the first `message_bytes` bytes of a message: one block of memory per
     /// block of message, allocated now. Tags do not change.
+    ///
+    /// Batches of longer messages need no cache: they make one for the call, of at most 64 KiB.
     ///
     /// A cached subkey saves 7 of EliMAC-AES's 11 rounds per block, but must be read. On CPUs with
     /// AES on vectors of 256 or 512 bits (VAES), this is faster only within a core's L2 cache.
@@ -266,6 +270,41 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tag_batch(isa, self, nonces, messages, tags);
     }
+
+    #[cfg(feature = "alloc")]
+    #[inline(never)]
+    fn tag_long(
+        &self,
+        nonces: &[()],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Option<Result<(), BatchError>> {
+        if !F::XORS || self.hash.has_cache() {
+            return None;
+        }
+        let cached = self.clone().with_cache(cache_for(messages)?);
+        Some(tag_many(&cached, nonces, messages, tags))
+    }
+}
+
+/// The minimum of bytes of a batch besides its longest message. For fewer, a cache costs more than
+/// it saves.
+#[cfg(feature = "alloc")]
+const MIN_SHARED: usize = 4096;
+/// The maximum size in bytes of a cache for one batch. It is read from a core's L2 cache.
+#[cfg(feature = "alloc")]
+const MAX_SHARED: usize = 1 << 16;
+
+/// Returns the size of the cache that a batch is worth: its messages then share their subkeys.
+#[cfg(feature = "alloc")]
+#[inline(never)]
+fn cache_for(messages: &[&[u8]]) -> Option<usize> {
+    let (mut all, mut longest) = (0usize, 0);
+    for message in messages {
+        all = all.saturating_add(message.len());
+        longest = longest.max(message.len());
+    }
+    (all - longest >= MIN_SHARED).then_some(longest.min(MAX_SHARED))
 }
 
 #[cfg(all(test, feature = "alloc"))]

@@ -6,8 +6,7 @@ use crate::construction::{Construction, Hash};
 
 /// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(in crate::algo) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and
-/// under EliMAC without a cache.
+/// The same for messages of one length under LightMAC, where pieces are shorter than blocks.
 pub(in crate::algo) const MAX_TERMS_ALIKE: usize = 48;
 /// The same for messages of any lengths under PMAC with a cipher that has no instructions, such as
 /// PRESENT: single calls compute few of its blocks at once.
