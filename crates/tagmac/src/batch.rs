@@ -56,7 +56,7 @@ impl fmt::Display for BatchError {
 
 impl core::error::Error for BatchError {}
 
-/// Messages that are short enough to share vectors.
+/// Messages that are faster together.
 struct Batch<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonces: &'a [M::Nonce],
@@ -114,6 +114,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             done += run;
             continue;
         }
+        // If all messages are short, the search for a faster way costs more than it saves.
         if run < n - done && !core::mem::replace(&mut tried, true) {
             let rest = done..n;
             let tags = &mut tags[rest.clone()];

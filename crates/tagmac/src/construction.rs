@@ -170,8 +170,10 @@ pub trait Construction: Send + Sync {
     ) {
         unreachable!("no message is short")
     }
-    /// Tags a batch with longer messages, if there is a faster way than a call for each. Returns
-    /// `None` if there is not.
+    /// Tags messages that [`tag_batch`](Construction::tag_batch) does not help, with all messages
+    /// after them, if there is a faster way than a call for each. Otherwise returns `None`, and
+    /// writes nothing. As [`Mac::tag_many_with`](crate::Mac::tag_many_with), it refuses messages
+    /// over the limit. Runs outside of kernels, at most once per batch.
     #[inline(always)]
     fn tag_long(
         &self,
@@ -249,7 +251,8 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// Returns the digest of a message whose pad is made before. Runs inside a kernel.
+/// Returns the digest of a message, for MACs whose digests do not depend on the nonce. Runs inside a
+/// kernel.
 #[inline(always)]
 pub(crate) fn digest<I: Isa, H: Hash>(isa: I, hash: &H, message: &[u8]) -> H::Digest {
     let (mut sum, cut) = (hash.empty(), absorbable_len(hash, message.into()));

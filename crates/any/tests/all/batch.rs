@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use tagmac::batch::{BatchError, Job, tag_many_keys};
-use tagmac::cipher::BlockCipher;
+use tagmac::cipher::{Aes128, BlockCipher};
+use tagmac::hashes::AesFamilies;
 use tagmac::isa::Level;
-use tagmac::{Error, LightMac, LightMacAes128, Mac, Mismatch, Pmac, PmacAes128, Tag};
+use tagmac::{EliMac, Error, LightMac, LightMacAes128, Mac, Mismatch, Pmac, PmacAes128, Tag};
 use tagmac::{Umac64, UmacNonce};
 use tagmac_any::{Algorithm, AnyMac};
 
@@ -267,6 +268,24 @@ fn a_message_over_the_limit_is_named() {
     assert_eq!(refused, BatchError { index: 1, error });
     let said = "message 1: the message is over this MAC's limit of 30720 bits (3840 bytes)";
     assert_eq!(refused.to_string(), said);
+}
+
+#[test]
+fn a_refused_message_among_longer_ones_is_named() {
+    let messages: Vec<_> = [vec![100; 40], vec![5000], vec![200; 30]].concat();
+    let messages: Vec<_> = messages.iter().enumerate().map(|(i, n)| message(*n, i)).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    for level in Level::all() {
+        // Messages of less than 17 blocks. Caches subkeys in the middle of the batch.
+        let families = AesFamilies::<6, 4>::new(&[1; 16], level);
+        let mac = EliMac::<_, Aes128>::from_families_with_level(families, &[2; 16], level);
+        let mut tags = vec![Tag::default(); messages.len()];
+        let error = Error::TooLong { limit_bits: 17 * 128 - 1 };
+        assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { index: 40, error }));
+        for (message, tag) in messages.iter().zip(&tags[..40]) {
+            assert_eq!(*tag, mac.tag(message).expect("within the limit"));
+        }
+    }
 }
 
 #[test]

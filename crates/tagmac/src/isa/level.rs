@@ -296,15 +296,25 @@ impl Facts {
         !self.aes_instructions || self.lanes > 1
     }
 
-    /// Returns whether a batch of short messages under UMAC is faster.
+    /// Returns whether a batch under UMAC is faster.
     pub(crate) const fn batching_helps_umac(self) -> bool {
         !self.aes_instructions || self.word_lanes > 1
     }
 
-    /// Returns whether a batch of short messages under Poly1305-AES is faster. With limbs of 26
-    /// bits it is not.
+    /// Returns whether a batch under Poly1305-AES is faster. With limbs of 26 bits it is not.
     pub(crate) const fn batching_helps_poly1305(self) -> bool {
         !self.aes_instructions || self.mul52
+    }
+
+    /// Returns the maximum length of a message that is faster in a batch with pads: `limit` bytes if
+    /// AES is an instruction. Otherwise a pad costs as much as hundreds of bytes, and many pads at
+    /// once cost little more than one.
+    pub(crate) const fn batch_max_len(self, helps: bool, limit: usize) -> usize {
+        match (helps, self.aes_instructions) {
+            (false, _) => 0,
+            (true, true) => limit,
+            (true, false) => usize::MAX,
+        }
     }
 }
 

@@ -17,11 +17,12 @@ use crate::wipe::wipe;
 
 /// Smaller batches are tagged one message at a time.
 const MIN_BATCH: usize = 4;
-/// The same for messages of different lengths and of fewer than [`MIN_BYTES`] bytes on average, and
-/// on levels without AES instructions.
+/// The same under AES for messages of different lengths, of fewer than [`SHORT`] bytes on average.
 const MIN_MIXED: usize = 8;
-const MIN_MIXED_STAGED: usize = 5;
-const MIN_BYTES: usize = 128;
+/// The same where AES is no instruction.
+const MIN_MIXED_SLICED: usize = 5;
+/// See [`MIN_MIXED`].
+const SHORT: usize = 128;
 /// The maximum number of chains in step.
 const MAX_CHAINS: usize = 32;
 /// The maximum number of messages that are sorted at once.
@@ -84,10 +85,9 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
             return true;
         }
         let has_instructions = self.level.facts().aes_instructions;
-        n < if has_instructions { MIN_MIXED } else { MIN_MIXED_STAGED }
-            && messages.iter().fold(0, |all: usize, message| all.saturating_add(message.len()))
-                < MIN_BYTES * n
-            && !have_equal_lengths(messages)
+        let mixed = if has_instructions { MIN_MIXED } else { MIN_MIXED_SLICED };
+        let bytes = messages.iter().fold(0usize, |all, message| all.saturating_add(message.len()));
+        C::HAS_NARROW_PATH && n < mixed && bytes < SHORT * n && !have_equal_lengths(messages)
     }
 
     /// [`tag_many`](Cmac::tag_many) with scratch space for `CHAINS` chains, of `SORTED` messages at

@@ -82,10 +82,16 @@ impl<F: Families> EliHash<F> {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
+        self.make_cache(message_bytes);
+        self
+    }
+
+    /// [`with_cache`](EliHash::with_cache) in place: a move would leave a copy of the key in memory.
+    #[cfg(feature = "alloc")]
+    pub(super) fn make_cache(&mut self, message_bytes: usize) {
         wipe(&mut self.subkeys, F::Block::ZERO);
         let families = &self.families;
         self.subkeys = self.level.run(Cache { families, bytes: message_bytes });
-        self
     }
 
     /// Returns whether some subkeys are cached.

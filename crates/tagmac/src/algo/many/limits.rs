@@ -6,11 +6,12 @@ use crate::construction::{Construction, Hash};
 
 /// The maximum number of terms of a message. Longer ones fill vectors by themselves.
 pub(in crate::algo) const MAX_TERMS: usize = 32;
-/// The same for messages of one length under LightMAC, where pieces are shorter than blocks.
+/// The same for messages of one length under LightMAC, where pieces are shorter than blocks, and
+/// under EliMAC without a cache.
 pub(in crate::algo) const MAX_TERMS_ALIKE: usize = 48;
-/// The same for messages of any lengths under PMAC with a cipher that has no instructions, such as
-/// PRESENT: single calls compute few of its blocks at once.
-pub(in crate::algo) const MAX_TERMS_SLICED: usize = 64;
+/// The same for messages of any lengths under PMAC with another cipher than AES. Single calls
+/// compute few blocks of PRESENT at once.
+pub(in crate::algo) const MAX_TERMS_OTHER: usize = 64;
 /// The same under AES on levels without its instructions.
 pub(super) const MAX_TERMS_STAGED: usize = 128;
 
@@ -20,16 +21,17 @@ const MIN_MIXED: usize = 32;
 /// The same for messages of one length, and the minimum of their bytes together.
 const MIN_ALIKE: usize = 8;
 const MIN_ALIKE_BYTES: usize = 1024;
-/// On levels without AES instructions, the minimum of messages, unless they have this many bytes
-/// together.
+/// The minimum of messages under AES where it is no instruction: a vector of 16 blocks takes as long
+/// as a few single blocks.
 const MIN_STAGED: usize = 6;
+/// Fewer messages are enough if they have this many bytes together.
 const MIN_STAGED_BYTES: usize = 128;
 
 /// The maximum length in bytes of a message that is faster in a batch: one of `terms` terms, or of
 /// [`MAX_TERMS_STAGED`], and a last block, which may be full if it is treated differently.
 #[inline(always)]
 pub(in crate::algo) fn max_len<M: Masked + Construction>(mac: &M, terms: usize) -> usize {
-    assert!(terms <= if M::BY_VECTORS { MAX_TERMS_ALIKE } else { MAX_TERMS_SLICED });
+    assert!(terms <= if M::BY_VECTORS { MAX_TERMS_ALIKE } else { MAX_TERMS_OTHER });
     let hash = mac.hash();
     let staged = M::BY_VECTORS && !hash.level().facts().aes_instructions;
     let terms = if staged { MAX_TERMS_STAGED } else { terms };
@@ -59,7 +61,6 @@ pub(in crate::algo) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8
     if by_vectors(mac) {
         return !are_few(messages, mac.piece());
     }
-    // Ciphers without instructions, where a vector of AES takes as long as a few single blocks.
     !M::BY_VECTORS
         || messages.len() >= MIN_STAGED
         || messages.iter().fold(0, |all, message| all + message.len()) >= MIN_STAGED_BYTES

@@ -14,7 +14,7 @@ mod together;
 use core::slice;
 
 pub(super) use limits::{
-    MAX_TERMS, MAX_TERMS_ALIKE, MAX_TERMS_SLICED, gathers, helps, max_len, max_len_under,
+    MAX_TERMS, MAX_TERMS_ALIKE, MAX_TERMS_OTHER, gathers, helps, max_len, max_len_under,
 };
 pub(super) use masked::Masked;
 
@@ -185,7 +185,7 @@ pub(super) fn tag_batch<I: Isa, M: Masked + Construction>(
     tags: &mut [Tag],
 ) {
     if const { !M::BY_VECTORS } {
-        self::tags::<I, M, MAX_TERMS_SLICED, { MAX_TERMS_SLICED + 1 }>(
+        self::tags::<I, M, MAX_TERMS_OTHER, { MAX_TERMS_OTHER + 1 }>(
             isa, mac, nonces, messages, tags,
         );
     } else if const { I::AES_INSTRUCTIONS } {

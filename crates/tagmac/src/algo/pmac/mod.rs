@@ -472,7 +472,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        let terms = if C::HAS_NARROW_PATH { many::MAX_TERMS } else { many::MAX_TERMS_SLICED };
+        let terms = if C::HAS_NARROW_PATH { many::MAX_TERMS } else { many::MAX_TERMS_OTHER };
         many::max_len_under::<C, _>(self, terms)
     }
 

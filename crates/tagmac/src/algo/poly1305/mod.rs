@@ -26,7 +26,8 @@ use zeroize::Zeroize;
 
 use super::known_answer;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::{Construction, PADS_AT_ONCE, digest, one_by_one};
+use crate::construction::{Construction, Hash, PADS_AT_ONCE};
+use crate::construction::{absorb, digest, one_by_one};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, Kernel, KnownAnswer, Level, Levels};
 use crate::mac::{Mac, deterministic};
@@ -171,7 +172,16 @@ impl Poly1305Hash {
         pad: u128,
     ) -> Tag {
         let hash = Poly1305Hash::with(r, level, true);
-        tag(isa, &digest(isa, &hash, message), pad)
+        let mut sum = hash.empty();
+        let cut = message.len() / 16 * 16;
+        let blocks = &message[..cut];
+        if cut <= hash.narrow_path_max_bytes() {
+            hash.absorb_narrow(isa, &mut sum, blocks);
+        } else {
+            absorb(&hash, &mut sum, 0, blocks);
+        }
+        // Poly1305's `finish_message` also accepts messages without a whole block.
+        tag(isa, &hash.finish_message(isa, &sum, message, cut), pad)
     }
 }
 
@@ -248,20 +258,13 @@ impl Construction for Poly1305Aes {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         let facts = self.hash.level.facts();
-        match facts.batching_helps_poly1305() {
-            false => 0,
-            true if facts.aes_instructions => 16 * many::MAX_STAGED_BLOCKS,
-            // A pad costs as much as hundreds of bytes.
-            true => usize::MAX,
-        }
+        facts.batch_max_len(facts.batching_helps_poly1305(), 16 * many::MAX_STAGED_BLOCKS)
     }
 
     #[inline(always)]
     fn batch_max_len_alike(&self) -> usize {
-        if self.hash.level.facts().aes_instructions && self.batch_max_len() > 0 {
-            return 16 * many::MAX_BLOCKS;
-        }
-        self.batch_max_len()
+        let facts = self.hash.level.facts();
+        facts.batch_max_len(facts.batching_helps_poly1305(), 16 * many::MAX_BLOCKS)
     }
 
     #[inline(always)]
@@ -278,7 +281,7 @@ impl Construction for Poly1305Aes {
 }
 
 impl Poly1305Aes {
-    /// The tags of up to [`PADS_AT_ONCE`] short messages.
+    /// The tags of up to [`PADS_AT_ONCE`] messages, short ones where AES is an instruction.
     #[inline(always)]
     fn tag_together<I: Isa>(
         &self,

@@ -36,9 +36,9 @@ impl<const T: usize> UmacHash<T> {
 }
 
 impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
-    /// The tags of up to [`PADS_AT_ONCE`] messages, of at most one chunk if AES is an instruction.
+    /// The tags of up to [`PADS_AT_ONCE`] messages, of at most one chunk where AES is an instruction.
     #[inline(always)]
-    pub(super) fn tag_chunks<I: Isa>(
+    pub(super) fn tag_together<I: Isa>(
         &self,
         isa: I,
         nonces: &[UmacNonce],

@@ -174,12 +174,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         let facts = self.hash.level.facts();
-        match facts.batching_helps_umac() {
-            false => 0,
-            true if facts.aes_instructions => CHUNK,
-            // A pad costs as much as hundreds of bytes.
-            true => usize::MAX,
-        }
+        facts.batch_max_len(facts.batching_helps_umac(), CHUNK)
     }
 
     #[inline(always)]
@@ -195,7 +190,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
         }
         let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {
-            self.tag_chunks(isa, nonces, messages, tags);
+            self.tag_together(isa, nonces, messages, tags);
         }
     }
 }
