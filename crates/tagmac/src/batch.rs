@@ -19,8 +19,9 @@ use core::ops::Range;
 
 pub use crate::algo::RawKeys;
 use crate::construction;
-use crate::construction::{Construction, Hash};
-use crate::error::{Error, Mismatch};
+use crate::construction::{Construction, Hash, absorb, absorbable_len};
+pub use crate::error::BatchError;
+use crate::error::Mismatch;
 use crate::isa::{Isa, Kernel, Levels};
 use crate::tag::Tag;
 
@@ -37,24 +38,6 @@ const MIN_GATHERED: usize = 8;
 /// The number of messages to tag one at a time before the next search for neighbours that are faster
 /// in a batch, where short ones are not gathered.
 const STEP: usize = 16;
-
-/// A message of a batch that was refused. The messages before it have their tags. The contents of
-/// the later tags are unspecified: do not use them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchError {
-    /// The message's index, from 0.
-    pub index: usize,
-    /// The error that refused it.
-    pub error: Error,
-}
-
-impl fmt::Display for BatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "message {}: {}", self.index, self.error)
-    }
-}
-
-impl core::error::Error for BatchError {}
 
 /// Messages that are faster together.
 struct Batch<'a, M: Construction + ?Sized> {
@@ -156,6 +139,41 @@ fn tag_each<M: Construction + ?Sized>(
         }
     }
     Ok(())
+}
+
+/// Tags messages within the limit one at a time, for batches that would not be faster.
+#[inline(never)]
+pub(crate) fn one_by_one<M: Construction + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) {
+    for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
+        let made = construction::tag(mac, nonce, (*message).into());
+        *tag = made.expect("a message within the limit");
+    }
+}
+
+/// Returns the digest of a message, for MACs whose digests do not depend on the nonce. Runs inside a
+/// kernel.
+#[inline(always)]
+pub(crate) fn digest<I: Isa, H: Hash>(isa: I, hash: &H, message: &[u8]) -> H::Digest {
+    let (mut sum, cut) = (hash.empty(), absorbable_len(hash, message.into()));
+    let blocks = &message[..cut];
+    if const { H::PLAN.narrow_path } && cut <= hash.narrow_path_max_bytes() {
+        hash.absorb_narrow(isa.narrow(), &mut sum, blocks);
+    } else if cut > 0 {
+        absorb(hash, &mut sum, 0, blocks);
+    }
+    let tail = message[cut..].into();
+    if const { H::PLAN.shared_finish.applies::<I>() } {
+        return isa.run_outlined(
+            #[inline(always)]
+            || hash.finish(isa, &sum, cut as u64, tail),
+        );
+    }
+    hash.finish(isa, &sum, cut as u64, tail)
 }
 
 /// Returns an error in a batch whose first message has the index `first`.

@@ -12,9 +12,8 @@
 
 use zeroize::Zeroize;
 
-use crate::batch::BatchError;
 use crate::bits::Bits;
-use crate::error::{Error, Mismatch};
+use crate::error::{BatchError, Error, Mismatch};
 use crate::isa::{Isa, Kernel, Level, Levels, Register, SMALL};
 use crate::nonce::Nonce;
 use crate::plan::Plan;
@@ -251,27 +250,6 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// Returns the digest of a message, for MACs whose digests do not depend on the nonce. Runs inside a
-/// kernel.
-#[inline(always)]
-pub(crate) fn digest<I: Isa, H: Hash>(isa: I, hash: &H, message: &[u8]) -> H::Digest {
-    let (mut sum, cut) = (hash.empty(), absorbable_len(hash, message.into()));
-    let blocks = &message[..cut];
-    if const { H::PLAN.narrow_path } && cut <= hash.narrow_path_max_bytes() {
-        hash.absorb_narrow(isa.narrow(), &mut sum, blocks);
-    } else if cut > 0 {
-        absorb(hash, &mut sum, 0, blocks);
-    }
-    let tail = message[cut..].into();
-    if const { H::PLAN.shared_finish.applies::<I>() } {
-        return isa.run_outlined(
-            #[inline(always)]
-            || hash.finish(isa, &sum, cut as u64, tail),
-        );
-    }
-    hash.finish(isa, &sum, cut as u64, tail)
-}
-
 /// Returns the tag of a message that consists of `at` absorbed bytes and `tail`. It returns a
 /// `Result` so that callers can pass it on directly.
 ///
@@ -422,20 +400,6 @@ pub(crate) fn one_shot<M: Construction + ?Sized>(
         hash.level().run_on(key, message, cut, OneShot::<_, NARROW>::new)
     } else {
         hash.level().run_on(key, message, cut, OneShot::<_, LONG>::new)
-    }
-}
-
-/// Tags messages within the limit one at a time, for batches that would not be faster.
-#[inline(never)]
-pub(crate) fn one_by_one<M: Construction + ?Sized>(
-    mac: &M,
-    nonces: &[M::Nonce],
-    messages: &[&[u8]],
-    tags: &mut [Tag],
-) {
-    for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
-        let made = self::tag(mac, nonce, (*message).into());
-        *tag = made.expect("a message within the limit");
     }
 }
 

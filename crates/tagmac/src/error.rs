@@ -189,3 +189,21 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
+
+/// A message of a batch that was refused. The messages before it have their tags. The contents of
+/// the later tags are unspecified: do not use them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchError {
+    /// The message's index, from 0.
+    pub index: usize,
+    /// The error that refused it.
+    pub error: Error,
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "message {}: {}", self.index, self.error)
+    }
+}
+
+impl core::error::Error for BatchError {}

@@ -19,7 +19,7 @@ use crate::wipe::wipe;
 const MIN_BATCH: usize = 4;
 /// The same under AES for messages of different lengths, of fewer than [`SHORT`] bytes on average.
 const MIN_MIXED: usize = 8;
-/// The same where AES is no instruction.
+/// The same on levels without AES instructions.
 const MIN_MIXED_SLICED: usize = 5;
 /// See [`MIN_MIXED`].
 const SHORT: usize = 128;

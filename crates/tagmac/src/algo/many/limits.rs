@@ -1,6 +1,6 @@
 //! Which messages are faster in a batch than one by one. The limits are measured.
 
-use super::{MESSAGES, Masked, have_equal_lengths};
+use super::masked::Masked;
 use crate::cipher::Cipher;
 use crate::construction::{Construction, Hash};
 
@@ -14,6 +14,8 @@ pub(in crate::algo) const MAX_TERMS_ALIKE: usize = 48;
 pub(in crate::algo) const MAX_TERMS_OTHER: usize = 64;
 /// The same under AES on levels without its instructions.
 pub(super) const MAX_TERMS_STAGED: usize = 128;
+/// The number of messages whose last blocks are encrypted at once.
+pub(in crate::algo) const MESSAGES: usize = 64;
 
 /// The minimum of messages of different lengths. The scratch space of fewer costs more than vectors
 /// of AES save.
@@ -21,8 +23,8 @@ const MIN_MIXED: usize = 32;
 /// The same for messages of one length, and the minimum of their bytes together.
 const MIN_ALIKE: usize = 8;
 const MIN_ALIKE_BYTES: usize = 1024;
-/// The minimum of messages under AES where it is no instruction: a vector of 16 blocks takes as long
-/// as a few single blocks.
+/// The minimum of messages under AES on levels without its instructions: a vector of 16 blocks takes
+/// as long as a few single blocks.
 const MIN_STAGED: usize = 6;
 /// Fewer messages are enough if they have this many bytes together.
 const MIN_STAGED_BYTES: usize = 128;
@@ -93,4 +95,12 @@ pub(super) fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
     let first = &messages[..messages.len().min(16)];
     let all = first.iter().fold(0, |all, message| all + message.len());
     all < first.len() * (step + 4) && all != first.len() * first[0].len()
+}
+
+/// Returns whether all messages have the same length. Not inlined, so that all kernels share it.
+#[inline(never)]
+pub(in crate::algo) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
+    let bytes = messages[0].len();
+    // No branch per message.
+    messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }

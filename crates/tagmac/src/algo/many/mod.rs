@@ -14,12 +14,14 @@ mod together;
 use core::slice;
 
 pub(super) use limits::{
-    MAX_TERMS, MAX_TERMS_ALIKE, MAX_TERMS_OTHER, gathers, helps, max_len, max_len_under,
+    MAX_TERMS, MAX_TERMS_ALIKE, MAX_TERMS_OTHER, MESSAGES, gathers, have_equal_lengths, helps,
+    max_len, max_len_under,
 };
 pub(super) use masked::Masked;
 
+use crate::batch::one_by_one;
 use crate::cipher::Cipher;
-use crate::construction::{Construction, one_by_one};
+use crate::construction::Construction;
 use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks, fetch_messages};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -30,9 +32,6 @@ use together::{Together, some_pieces};
 const FETCHED: usize = 512;
 /// The number of blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
-/// The number of messages whose last blocks are encrypted at once.
-pub(super) const MESSAGES: usize = 64;
-
 /// The working memory of a batch of messages of at most `TERMS` terms. Wiped on drop.
 struct BatchScratch<B: CipherBlock, const TERMS: usize> {
     masks: [B; TERMS],
@@ -150,14 +149,6 @@ pub(super) enum Alike {
     Terms,
     /// Different numbers of terms, so they must be sorted.
     Nothing,
-}
-
-/// Returns whether all messages have the same length. Not inlined, so that all kernels share it.
-#[inline(never)]
-pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
-    let bytes = messages[0].len();
-    // No branch per message.
-    messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
 /// [`tag_batch`] of a MAC that computes its terms with the cipher C, where batches are faster.

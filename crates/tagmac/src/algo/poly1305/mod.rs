@@ -25,9 +25,9 @@ use core::slice;
 use zeroize::Zeroize;
 
 use super::known_answer;
+use crate::batch::{digest, one_by_one};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::{Construction, Hash, PADS_AT_ONCE};
-use crate::construction::{absorb, digest, one_by_one};
+use crate::construction::{Construction, Hash, PADS_AT_ONCE, absorb};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, Kernel, KnownAnswer, Level, Levels};
 use crate::mac::{Mac, deterministic};

@@ -28,8 +28,8 @@ mod prefix;
 mod uhash;
 
 use super::known_answer;
+use crate::batch::one_by_one;
 use crate::cipher::{Aes128, Cipher};
-use crate::construction::one_by_one;
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
