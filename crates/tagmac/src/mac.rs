@@ -73,7 +73,8 @@ pub trait Mac: Construction {
     }
 
     /// Tags many messages, with one nonce for each; `&[(); n]` for a deterministic MAC. Short
-    /// messages share vectors, see [`batch`](crate::batch).
+    /// messages share vectors, see [`batch`](crate::batch). [`EliMac`](crate::EliMac) without a cache
+    /// may allocate up to 64 KiB for longer ones, which then share subkeys.
     ///
     /// # Errors
     ///
