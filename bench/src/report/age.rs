@@ -71,7 +71,7 @@ const CHANGES: [Change; 13] = [
         case: "mixed lengths",
         engines: &["CMAC"],
         since: "2026-11-30",
-        call: "CMAC's mixed batches",
+        call: "mixed batches",
     },
     // Short messages among long ones go one by one, and EliMAC's share subkeys.
     Change {
@@ -79,7 +79,7 @@ const CHANGES: [Change; 13] = [
         case: "mixed lengths",
         engines: &["PMAC-", "LIGHTMAC-", "ELIMAC-", "UMAC-", "POLY1305-AES"],
         since: "2026-12-01",
-        call: "mixed batches except CMAC's",
+        call: "mixed batches",
     },
     Change {
         experiment: "batch",
