@@ -6,8 +6,9 @@
 //! rounds. A step that looks like a cliff is measured again, both lengths in turns, as a figure of a
 //! record is. Batches count by the message.
 //!
-//! Some steps are the algorithm's: one byte more can need a cipher call that waits for another one.
-//! A step above such a call of AES-256 is marked, and counted separately.
+//! Some steps are the algorithm's, and are counted separately. One byte more can begin a block: then
+//! the next block costs as much. Or it can need a cipher call that waits for another one: a step above
+//! such a call of AES-256 is marked.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -40,6 +41,10 @@ const SIZES: [usize; 5] = [16, 64, 256, 512, 1024];
 /// One byte more is a cliff if it costs this many times as much, and also this many cycles more.
 const TIMES: f64 = 1.2;
 const CYCLES: f64 = 20.0;
+/// The blocks of all MACs fit into this many bytes.
+const BLOCK: usize = 16;
+/// The part of a step by which a message grows in the next [`BLOCK`] bytes if each block costs it.
+const REPEATED: f64 = 0.7;
 /// The rounds of AES-256.
 const CALL: f64 = 14.0;
 /// Samples of each length.
@@ -97,7 +102,7 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
     xs.extend(BEYOND.iter().flat_map(|x| x - AROUND..=x + AROUND));
     xs.retain(|x| *x < below);
     let wants = |way: &str| only.is_none_or(|only| only == way);
-    let mut above = Vec::new();
+    let mut found = Vec::new();
     for (name, role, way) in WAYS.into_iter().filter(|(name, ..)| wants(name)) {
         let mut engines = harness.peers(role)?;
         for level in harness.levels() {
@@ -107,7 +112,7 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
             // Filling a cache of a megabyte for one message has no lengths to compare.
             let fills = name.ends_with("new key") && engine.key_table > 0;
             if !fills {
-                above.extend(engine_cliffs(&harness, engine, (name, way), &xs));
+                found.extend(engine_cliffs(&harness, engine, (name, way), &xs));
             }
         }
     }
@@ -115,22 +120,37 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
         xs.retain(|x| *x <= EVERY);
         for level in harness.levels() {
             for (name, mac) in macs(level)?.iter().filter(|(name, _)| harness.wants(name)) {
-                above.extend(batch_cliffs(&harness, (name, &**mac), level, &xs));
+                found.extend(batch_cliffs(&harness, (name, &**mac), level, &xs));
             }
         }
     }
-    let high = above.iter().filter(|above| **above).count();
-    println!("{} cliffs, {high} of them above a call of AES-256", above.len());
+    let [blocks, above] =
+        [Kind::Block, Kind::Above].map(|kind| found.iter().filter(|found| **found == kind).count());
+    println!(
+        "{} cliffs, {above} of them above a call of AES-256; {blocks} blocks that cost the same again",
+        found.len() - blocks
+    );
     Ok(())
 }
 
-/// Prints the cliffs of an engine in a way. Returns for each whether it is above a call of AES-256.
+/// What a step is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A block that the next one repeats.
+    Block,
+    /// More than a call of AES-256.
+    Above,
+    /// At most a call of AES-256.
+    Below,
+}
+
+/// Prints the cliffs of an engine in a way. Returns what each is.
 fn engine_cliffs(
     harness: &Harness,
     engine: &mut Engine,
     (name, way): (&str, Way),
     xs: &[usize],
-) -> Vec<bool> {
+) -> Vec<Kind> {
     let xs: Vec<usize> = xs.iter().copied().filter(|x| *x <= engine.longest).collect();
     let found = steps(&xs, 1, &mut |x, calls| {
         let message = harness.message(0, x);
@@ -140,23 +160,22 @@ fn engine_cliffs(
     let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
     let what = format!("{}{level}, {name}", engine.name);
     let aes256 = call(harness, engine.level);
-    let print = |(lengths, cycles): Step| {
-        let [before, after] = lengths.map(|x| format!("{x} bytes"));
-        print(&what, [&before, &after], cycles, aes256)
+    let print = |step: Step| {
+        let [before, after] = step.lengths.map(|x| format!("{x} bytes"));
+        print(&what, [&before, &after], step.cycles, step.kind(aes256))
     };
     found.into_iter().map(print).collect()
 }
 
 /// Prints the cliffs of batches of a MAC of tagmac, in cycles per message. Lengths are cliffs if one
 /// byte more costs far more. Of each mix of lengths, the number of messages for which one call is
-/// slowest is compared with single calls. Returns for each cliff whether it is above a call of
-/// AES-256.
+/// slowest is compared with single calls. Returns what each cliff is.
 fn batch_cliffs(
     harness: &Harness,
     (name, mac): (&str, &dyn Ours),
     level: Level,
     lengths: &[usize],
-) -> Vec<bool> {
+) -> Vec<Kind> {
     let mut tags = [Tag::default(); BATCH];
     let mut batch = |messages: &[&[u8]], times| {
         nanoseconds(|| {
@@ -169,11 +188,11 @@ fn batch_cliffs(
     let (aes256, what) = (call(harness, Some(level)), format!("{name} on {level}, in one call"));
     let found =
         steps(lengths, BATCH, &mut |x, calls| batch(&messages(harness, x, false)[..BATCH], calls));
-    let of_length = |(lengths, cycles): Step| {
-        let [before, after] = lengths.map(|x| format!("{BATCH} messages of {x} bytes"));
-        print(&what, [&before, &after], cycles, aes256)
+    let of_length = |step: Step| {
+        let [before, after] = step.lengths.map(|x| format!("{BATCH} messages of {x} bytes"));
+        print(&what, [&before, &after], step.cycles, step.kind(aes256))
     };
-    let mut above: Vec<bool> = found.into_iter().map(of_length).collect();
+    let mut kinds: Vec<Kind> = found.into_iter().map(of_length).collect();
     for (size, mixed) in SIZES.into_iter().flat_map(|size| [(size, false), (size, true)]) {
         let messages = messages(harness, size, mixed);
         let worst = slowest(&mut |n, which, calls| match which {
@@ -183,10 +202,10 @@ fn batch_cliffs(
         if let Some((n, cycles)) = worst {
             let sizes = if mixed { format!("0 to {}", 2 * size) } else { size.to_string() };
             let each = format!("{n} messages of {sizes} bytes one by one");
-            above.push(print(&what, [&each, "in one call"], cycles, aes256));
+            kinds.push(print(&what, [&each, "in one call"], cycles, kind(cycles, aes256)));
         }
     }
-    above
+    kinds
 }
 
 /// Tags messages with single calls, `times` times. Returns the nanoseconds.
@@ -227,8 +246,25 @@ fn slowest(time: &mut dyn FnMut(usize, usize, usize) -> f64) -> Option<(usize, [
     })
 }
 
-/// Two neighbours of what is measured, and their cycles.
-type Step = ([usize; 2], [f64; 2]);
+/// A step from a length to the next one.
+#[derive(Debug, PartialEq)]
+struct Step {
+    lengths: [usize; 2],
+    cycles: [f64; 2],
+    /// See [`Kind::Block`].
+    is_block: bool,
+}
+
+impl Step {
+    fn kind(&self, aes256: f64) -> Kind {
+        if self.is_block { Kind::Block } else { kind(self.cycles, aes256) }
+    }
+}
+
+/// Returns what a step is that is no block's.
+fn kind([low, high]: [f64; 2], aes256: f64) -> Kind {
+    if high - low > aes256 { Kind::Above } else { Kind::Below }
+}
 
 /// Returns the cycles of a call of AES-256. Other libraries are compared with the highest level.
 fn call(harness: &Harness, level: Option<Level>) -> f64 {
@@ -237,12 +273,15 @@ fn call(harness: &Harness, level: Option<Level>) -> f64 {
     CALL * costs.expect("the costs of each level").1.aes_chained
 }
 
-/// Prints a cliff. Returns whether it is above a call of AES-256.
-fn print(what: &str, [before, after]: [&str; 2], [low, high]: [f64; 2], aes256: f64) -> bool {
-    let is_high = high - low > aes256;
-    let mark = if is_high { ", above a call" } else { "" };
+/// Prints a cliff. Returns what it is.
+fn print(what: &str, [before, after]: [&str; 2], [low, high]: [f64; 2], kind: Kind) -> Kind {
+    let mark = match kind {
+        Kind::Block => ", as the next block",
+        Kind::Above => ", above a call",
+        Kind::Below => "",
+    };
     println!("{what}: {before} {low:.0} cycles, {after} {high:.0}, {:.2} times{mark}", high / low);
-    is_high
+    kind
 }
 
 /// Returns the cliffs at `xs`. `time` takes one of them and a number of calls, each of `messages`
@@ -272,12 +311,15 @@ fn nanoseconds(calls: impl FnOnce()) -> f64 {
 /// of `xs`; `again` measures two lengths in turns.
 fn cliffs(xs: &[usize], best: &[f64], mut again: impl FnMut([usize; 2]) -> [f64; 2]) -> Vec<Step> {
     let mut found = Vec::new();
-    for (xs, best) in xs.windows(2).zip(best.windows(2)) {
-        if xs[1] == xs[0] + 1 && is_cliff(best[0], best[1]) {
-            let lengths = [xs[0], xs[1]];
-            let [before, after] = again(lengths);
-            if is_cliff(before, after) {
-                found.push((lengths, [before, after]));
+    for (at, pair) in xs.windows(2).enumerate() {
+        let lengths = [pair[0], pair[1]];
+        if lengths[1] == lengths[0] + 1 && is_cliff(best[at], best[at + 1]) {
+            let cycles = again(lengths);
+            if is_cliff(cycles[0], cycles[1]) {
+                let next = xs.iter().position(|x| *x == lengths[1] + BLOCK);
+                let grows = next.map_or(0.0, |next| best[next] - best[at + 1]);
+                let is_block = grows >= REPEATED * (cycles[1] - cycles[0]);
+                found.push(Step { lengths, cycles, is_block });
             }
         }
     }
@@ -319,8 +361,22 @@ mod tests {
             measured_again.push(pair);
             pair.map(quiet)
         });
-        assert_eq!(found, [([23, 24], [305.0, 905.0])]);
+        let step = Step { lengths: [23, 24], cycles: [305.0, 905.0], is_block: false };
+        assert_eq!(found, [step]);
         assert_eq!(measured_again, [[23, 24], [25, 26]]);
+    }
+
+    #[test]
+    fn a_block_costs_as_much_as_the_next_one() {
+        let xs: Vec<usize> = (0..64).collect();
+        // 100 cycles for each block of 16 bytes, and once 300 from 40 bytes on.
+        let time = |x: usize| 100.0 * (1 + x / 16) as f64 + if x < 40 { 0.0 } else { 300.0 };
+        let best: Vec<f64> = xs.iter().map(|x| time(*x)).collect();
+        let found = cliffs(&xs, &best, |pair| pair.map(time));
+        let found: Vec<_> = found.iter().map(|step| (step.lengths[1], step.is_block)).collect();
+        assert_eq!(found, [(16, true), (32, true), (40, false)]);
+        let kinds = [50.0, 60.0].map(|aes256| kind([100.0, 155.0], aes256) == Kind::Above);
+        assert_eq!(kinds, [true, false]);
     }
 
     #[test]

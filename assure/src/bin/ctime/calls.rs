@@ -97,8 +97,10 @@ pub struct Trial<'a> {
 const FAR: u32 = 30;
 /// Numbers of messages in batches.
 const BATCHES: [usize; 5] = [1, 4, 6, 33, 70];
-/// Their lengths, in rotation.
+/// The lengths of the first 64, in rotation.
 const BATCH_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 32, 48, 64, 100, 40, 129, 300];
+/// The length of the others, for which EliMAC makes a cache.
+const LONG: usize = 3000;
 /// Number of messages under raw keys.
 const RAW_KEYS: usize = 37;
 
@@ -205,7 +207,7 @@ fn registered<W: Witness>(w: &mut W, algorithm: Algorithm, key: &[u8], trial: Tr
             w.made(&mut tag.expect("within the limit"));
         }
     }
-    let limit = limit.min(300) as usize;
+    let limit = limit.min(LONG as u64) as usize;
     batches(w, &mac, nonce, trial.message, limit);
     session(w, &mac, nonce, trial.message);
     drop(w.watch(call("sealing key", key.len()), || Sealer::new(algorithm.name(), key)));
@@ -308,8 +310,8 @@ fn parts<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], tag:
 
 fn batches<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], limit: usize) {
     for count in BATCHES {
-        let lengths = BATCH_LENGTHS.into_iter().cycle().map(|length| length.min(limit));
-        let messages: Vec<&[u8]> = lengths.take(count).map(|length| &message[..length]).collect();
+        let lengths = BATCH_LENGTHS.into_iter().cycle().take(64).chain([LONG; 6]).take(count);
+        let messages: Vec<&[u8]> = lengths.map(|length| &message[..length.min(limit)]).collect();
         let nonces = vec![nonce; count];
         let mut tags = vec![Tag::default(); count];
         let made = w.watch(call("batch", count), || mac.tag_many(&nonces, &messages, &mut tags));
