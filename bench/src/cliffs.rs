@@ -133,7 +133,7 @@ pub fn run(args: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a step is.
+/// The kinds of steps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A block that the next one repeats.
@@ -144,7 +144,7 @@ enum Kind {
     Below,
 }
 
-/// Prints the cliffs of an engine in a way. Returns what each is.
+/// Prints the cliffs of an engine in a way. Returns their kinds.
 fn engine_cliffs(
     harness: &Harness,
     engine: &mut Engine,
@@ -169,7 +169,7 @@ fn engine_cliffs(
 
 /// Prints the cliffs of batches of a MAC of tagmac, in cycles per message. Lengths are cliffs if one
 /// byte more costs far more. Of each mix of lengths, the number of messages for which one call is
-/// slowest is compared with single calls. Returns what each cliff is.
+/// slowest is compared with single calls. Returns the cliffs' kinds.
 fn batch_cliffs(
     harness: &Harness,
     (name, mac): (&str, &dyn Ours),
@@ -261,7 +261,7 @@ impl Step {
     }
 }
 
-/// Returns what a step is that is no block's.
+/// Returns the kind of a step that does not begin a block.
 fn kind([low, high]: [f64; 2], aes256: f64) -> Kind {
     if high - low > aes256 { Kind::Above } else { Kind::Below }
 }
@@ -273,7 +273,7 @@ fn call(harness: &Harness, level: Option<Level>) -> f64 {
     CALL * costs.expect("the costs of each level").1.aes_chained
 }
 
-/// Prints a cliff. Returns what it is.
+/// Prints a cliff. Returns its kind.
 fn print(what: &str, [before, after]: [&str; 2], [low, high]: [f64; 2], kind: Kind) -> Kind {
     let mark = match kind {
         Kind::Block => ", as the next block",
