@@ -43,7 +43,7 @@ const TIMES: f64 = 1.2;
 const CYCLES: f64 = 20.0;
 /// The blocks of all MACs fit into this many bytes.
 const BLOCK: usize = 16;
-/// The part of a step by which a message grows in the next [`BLOCK`] bytes if each block costs it.
+/// If each block costs a step, the next [`BLOCK`] bytes cost at least this part of it.
 const REPEATED: f64 = 0.7;
 /// The rounds of AES-256.
 const CALL: f64 = 14.0;
