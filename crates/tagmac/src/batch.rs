@@ -149,10 +149,7 @@ pub(crate) fn one_by_one<M: Construction + ?Sized>(
     messages: &[&[u8]],
     tags: &mut [Tag],
 ) {
-    for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
-        let made = construction::tag(mac, nonce, (*message).into());
-        *tag = made.expect("a message within the limit");
-    }
+    tag_each(mac, nonces, messages, tags, |_| true).expect("a message within the limit");
 }
 
 /// Returns the digest of a message, for MACs whose digests do not depend on the nonce. Runs inside a

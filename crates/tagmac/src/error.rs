@@ -1,5 +1,5 @@
-//! The errors that any call of a MAC can return. Errors of particular calls are in their own
-//! modules: parts, edits, saved state, meters, NH and parsimony.
+//! The errors that any call of a MAC can return, for one message or many. Errors of particular calls
+//! are in their own modules: parts, edits, saved state, meters, NH and parsimony.
 
 use core::fmt;
 

@@ -280,6 +280,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) -> Option<Result<(), BatchError>> {
+        // A clone of other families may be large.
         if !F::XORS || self.hash.has_cache() {
             return None;
         }

@@ -399,10 +399,8 @@ impl<C: Cipher> Construction for LightMac<C> {
 
     #[inline(always)]
     fn batch_max_len_alike(&self) -> usize {
-        if !C::HAS_NARROW_PATH {
-            return self.batch_max_len();
-        }
-        if self.in_bytes { many::max_len_under::<C, _>(self, many::MAX_TERMS_ALIKE) } else { 0 }
+        let terms = if C::HAS_NARROW_PATH { many::MAX_TERMS_ALIKE } else { many::MAX_TERMS };
+        if self.in_bytes { many::max_len_under::<C, _>(self, terms) } else { 0 }
     }
 
     #[inline(always)]
