@@ -147,6 +147,12 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// code that occurs in many kernels.
     fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
 
+    /// Aligns the stack frame of the kernel that calls it, if vectors are as long as a line of the
+    /// cache. Otherwise compilers may leave it unaligned. Then almost every vector that is stored in
+    /// it, because registers run out, crosses a line.
+    #[inline(always)]
+    fn align_frame(self) {}
+
     /// Returns arithmetic on words, at the level's full width.
     fn words(self) -> Self::Words;
 

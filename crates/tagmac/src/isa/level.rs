@@ -211,7 +211,12 @@ macro_rules! levels {
                             )?
                             isa.call(a, b, c,
                                 #[inline(always)]
-                                |a, b, c| kernel(a, b, c).run(isa),
+                                |a, b, c| {
+                                    if const { matches!(K::LEVELS, Levels::All) } {
+                                        isa.align_frame();
+                                    }
+                                    kernel(a, b, c).run(isa)
+                                },
                             )
                         }
                     )+
@@ -268,7 +273,7 @@ pub(crate) struct Facts {
     /// See [`Isa::AES_INSTRUCTIONS`].
     pub(crate) aes_instructions: bool,
     /// The number of blocks in a vector.
-    lanes: usize,
+    pub(crate) lanes: usize,
     /// See [`Words::LANES`].
     word_lanes: usize,
     /// See [`Words::MUL52`].

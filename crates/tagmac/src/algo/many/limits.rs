@@ -20,8 +20,8 @@ pub(in crate::algo) const MESSAGES: usize = 64;
 /// The minimum of messages of different lengths. The scratch space of fewer costs more than vectors
 /// of AES save.
 const MIN_MIXED: usize = 32;
-/// The same for messages of one length, and the minimum of their bytes together.
-const MIN_ALIKE: usize = 8;
+/// The same for messages of one length, in vectors, and the minimum of their bytes together.
+const MIN_ALIKE: usize = 4;
 const MIN_ALIKE_BYTES: usize = 1024;
 /// The minimum of messages under AES on levels without its instructions: a vector of 16 blocks takes
 /// as long as a few single blocks.
@@ -61,7 +61,7 @@ fn by_vectors<M: Masked + Construction>(mac: &M) -> bool {
 #[inline(always)]
 pub(in crate::algo) fn helps<M: Masked + Construction>(mac: &M, messages: &[&[u8]]) -> bool {
     if by_vectors(mac) {
-        return !are_few(messages, mac.piece());
+        return !are_few(messages, mac.piece(), mac.hash().level().facts().lanes);
     }
     !M::BY_VECTORS
         || messages.len() >= MIN_STAGED
@@ -75,13 +75,13 @@ pub(in crate::algo) fn gathers<M: Masked + Construction>(mac: &M) -> bool {
     !by_vectors(mac)
 }
 
-/// Returns whether messages are too few for vectors of AES, see [`MIN_MIXED`]. Not inlined, so that
-/// all MACs share it.
+/// Returns whether messages are too few for vectors of AES with `lanes` blocks, see [`MIN_MIXED`].
+/// Not inlined, so that all MACs share it.
 #[inline(never)]
-fn are_few(messages: &[&[u8]], step: usize) -> bool {
+fn are_few(messages: &[&[u8]], step: usize, lanes: usize) -> bool {
     let n = messages.len();
     if n < MIN_MIXED {
-        return n < MIN_ALIKE
+        return n < MIN_ALIKE * lanes
             || n * messages[0].len() < MIN_ALIKE_BYTES
             || !have_equal_lengths(messages);
     }

@@ -4,6 +4,8 @@
 //! All messages end in the same row. One with fewer blocks starts later: blocks of zeros without
 //! their 2^128 leave its hash at zero.
 
+use core::ops::Range;
+
 use super::field::{ClampedR, FieldElement};
 use super::horner::{LIMBS, Radix};
 use crate::algo::many::have_equal_lengths;
@@ -31,10 +33,32 @@ pub(super) struct BlockMatrix {
     tops: [[u128; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
 }
 
-/// Returns whether some of these vectors are not full, and the messages too long to be staged.
+/// Returns whether messages are faster in a batch than one by one where AES is an instruction.
+/// A vector takes as long for few messages as for all, and messages of different lengths are staged.
+pub(super) fn helps(messages: &[&[u8]]) -> bool {
+    let min = if have_equal_lengths(messages) { MAX_MESSAGES } else { 2 * MAX_MESSAGES };
+    messages.len() >= min
+}
+
+/// The next messages of `len`, at most `most`, after the first `done`. A vector takes as long for few
+/// messages as for all. So if the last ones almost fill vectors, some that are done join them.
+#[inline(always)]
+pub(super) fn next<A: Words>(done: usize, len: usize, most: usize) -> Range<usize> {
+    let (n, left) = (messages::<A>(), len - done);
+    let almost_fill = |count: usize| count < n && count >= n - n / 8;
+    if done > 0 && almost_fill(left) {
+        return len - n..len;
+    }
+    if left > n && left < most && almost_fill(left - n) {
+        return done..done + n;
+    }
+    done..len.min(done + most)
+}
+
+/// Returns whether some vectors of these messages are not full.
 #[inline(always)]
 pub(super) fn leaves_gaps<A: Words>(messages: &[&[u8]]) -> bool {
-    !messages.len().is_multiple_of(2 * A::LANES) && messages[0].len() > 16 * MAX_STAGED_BLOCKS
+    !messages.len().is_multiple_of(2 * A::LANES)
 }
 
 impl BlockMatrix {

@@ -268,14 +268,22 @@ impl Construction for Poly1305Aes {
     }
 
     #[inline(always)]
+    fn batch_helps(&self, messages: &[&[u8]]) -> bool {
+        !self.hash.level.facts().aes_instructions || many::helps(messages)
+    }
+
+    #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
         if const { !Facts::new::<I>().batching_helps_poly1305() } {
             return one_by_one(self, nonces, messages, tags);
         }
         let mut matrix = BlockMatrix::EMPTY;
-        let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
-        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {
-            self.tag_together(isa, &mut matrix, nonces, messages, tags);
+        let mut done = 0;
+        while done < messages.len() {
+            let now = many::next::<I::Words>(done, messages.len(), PADS_AT_ONCE);
+            done = now.end;
+            let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
+            self.tag_together(isa, &mut matrix, nonces, messages, &mut tags[now]);
         }
     }
 }

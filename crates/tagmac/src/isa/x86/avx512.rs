@@ -1,6 +1,8 @@
 //! Four blocks in an `__m512i`.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 use super::lane::moved;
 use super::words::Words512;
@@ -221,6 +223,16 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
         self.outlined(f)
+    }
+
+    #[inline(always)]
+    fn align_frame(self) {
+        #[repr(align(64))]
+        struct Line(#[expect(dead_code)] u8);
+        // A frame with such a value is aligned.
+        let line = MaybeUninit::<Line>::uninit();
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {} */", in(reg) &line, options(nomem, nostack, preserves_flags)) };
     }
 
     #[inline(always)]
