@@ -231,8 +231,9 @@ impl Isa for Avx512 {
         struct Line(#[expect(dead_code)] u8);
         // A frame with such a value is aligned.
         let line = MaybeUninit::<Line>::uninit();
+        let at = line.as_ptr().addr();
         // SAFETY: no instruction.
-        unsafe { asm!("/* {} */", in(reg) &line, options(nomem, nostack, preserves_flags)) };
+        unsafe { asm!("/* {} */", in(reg) at, options(nomem, nostack, preserves_flags)) };
     }
 
     #[inline(always)]
