@@ -101,8 +101,8 @@ const BATCHES: [usize; 5] = [1, 4, 6, 33, 70];
 const BATCH_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 32, 48, 64, 100, 40, 129, 300];
 /// The length of the others, for which EliMAC makes a cache.
 const LONG: usize = 3000;
-/// A further batch, of short messages.
-const SHORT_BATCH: (usize, &[usize]) = (47, &[0, 1, 15, 16, 17, 32, 48, 64, 100, 40]);
+/// The number of messages in a further batch, and of the lengths that they have.
+const SHORT_BATCH: (usize, usize) = (47, 10);
 /// Number of messages under raw keys.
 const RAW_KEYS: usize = 37;
 
@@ -311,9 +311,10 @@ fn parts<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], tag:
 }
 
 fn batches<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], limit: usize) {
-    let batches = BATCHES.map(|count| (count, &BATCH_LENGTHS[..]));
-    for (count, lengths) in batches.into_iter().chain([SHORT_BATCH]) {
-        let lengths = lengths.iter().copied().cycle().take(64).chain([LONG; 6]).take(count);
+    let batches = BATCHES.map(|count| (count, BATCH_LENGTHS.len())).into_iter();
+    for (count, lengths) in batches.chain([SHORT_BATCH]) {
+        let lengths =
+            BATCH_LENGTHS.into_iter().take(lengths).cycle().take(64).chain([LONG; 6]).take(count);
         let messages: Vec<&[u8]> = lengths.map(|length| &message[..length.min(limit)]).collect();
         let nonces = vec![nonce; count];
         let mut tags = vec![Tag::default(); count];

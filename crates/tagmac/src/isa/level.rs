@@ -212,6 +212,7 @@ macro_rules! levels {
                             isa.call(a, b, c,
                                 #[inline(always)]
                                 |a, b, c| {
+                                    // Others gain nothing, and UMAC's short tags lose a cycle.
                                     if const { matches!(K::LEVELS, Levels::All) } {
                                         isa.align_frame();
                                     }

@@ -115,7 +115,7 @@ impl Poly1305Hash {
         )
     }
 
-    /// The hashes of up to [`messages`](super::many::messages) short messages, plus `s`, mod 2^128.
+    /// The hashes of short messages that fill one or all vectors, plus `s`, mod 2^128.
     #[inline(always)]
     pub(super) fn tag_many<I: Isa>(
         &self,

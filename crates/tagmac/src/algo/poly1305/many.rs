@@ -33,15 +33,16 @@ pub(super) struct BlockMatrix {
     tops: [[u128; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
 }
 
-/// Returns whether messages are faster in a batch than one by one where AES is an instruction.
-/// A vector takes as long for few messages as for all, and messages of different lengths are staged.
+/// Returns whether messages are faster in a batch than one by one where AES is an instruction. Those
+/// of different lengths are staged, so more are needed.
 pub(super) fn helps(messages: &[&[u8]]) -> bool {
-    let min = if have_equal_lengths(messages) { MAX_MESSAGES } else { 2 * MAX_MESSAGES };
-    messages.len() >= min
+    let n = messages.len();
+    n >= 2 * MAX_MESSAGES || n >= MAX_MESSAGES && have_equal_lengths(messages)
 }
 
 /// The next messages of `len`, at most `most`, after the first `done`. A vector takes as long for few
-/// messages as for all. So if the last ones almost fill vectors, some that are done join them.
+/// messages as for all. So if the last ones almost fill vectors, some that are done join them, which
+/// the group before leaves them to.
 #[inline(always)]
 pub(super) fn next<A: Words>(done: usize, len: usize, most: usize) -> Range<usize> {
     let (n, left) = (messages::<A>(), len - done);
@@ -67,7 +68,7 @@ impl BlockMatrix {
         tops: [[0; MAX_MESSAGES]; MAX_STAGED_BLOCKS],
     };
 
-    /// The hashes of up to [`messages`] messages, plus `s`, mod 2^128.
+    /// The hashes of messages that fill one or all vectors, plus `s`, mod 2^128.
     #[inline(always)]
     pub(super) fn tags<A: Words, R: Radix<A>>(
         &mut self,
@@ -92,13 +93,14 @@ impl BlockMatrix {
         s: &[u128; MAX_MESSAGES],
     ) -> [u128; MAX_MESSAGES] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
-        let same = messages.len() == N * n && have_equal_lengths(messages);
-        let rows = self.lay(messages, N * n, same);
+        assert!(messages.len() == N * n, "full vectors");
+        let same = have_equal_lengths(messages);
+        let rows = self.lay(messages, same);
         // Whole blocks of messages of equal length are read in place.
         let whole = if same { bytes / 16 } else { 0 };
         let mut texts = [&[][..]; MAX_MESSAGES];
         if same {
-            for (text, message) in texts[..N * n].iter_mut().zip(&messages[..N * n]) {
+            for (text, message) in texts.iter_mut().zip(messages) {
                 *text = &message[..16 * whole];
             }
         }
@@ -134,10 +136,10 @@ impl BlockMatrix {
         tags
     }
 
-    /// Stages messages in `columns` columns and returns the number of rows. If `same`, all columns
-    /// are full and of equal length, and only the bytes after whole blocks are staged, in row 0.
+    /// Stages messages in columns and returns the number of rows. If `same`, all have equal length,
+    /// and only the bytes after whole blocks are staged, in row 0.
     #[inline(always)]
-    fn lay(&mut self, messages: &[&[u8]], columns: usize, same: bool) -> usize {
+    fn lay(&mut self, messages: &[&[u8]], same: bool) -> usize {
         if same && messages[0].len().is_multiple_of(16) {
             return messages[0].len() / 16;
         }
@@ -146,7 +148,7 @@ impl BlockMatrix {
         let last = if same { 0 } else { rows.saturating_sub(1) };
         if !same {
             for row in self.rows[..rows].iter_mut().chain(&mut self.tops[..rows]) {
-                row[..columns].fill(0);
+                row[..messages.len()].fill(0);
             }
         }
         for (j, message) in messages.iter().enumerate() {

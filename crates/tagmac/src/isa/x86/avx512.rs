@@ -1,12 +1,11 @@
 //! Four blocks in an `__m512i`.
 
-use core::arch::asm;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::lane::moved;
 use super::words::Words512;
-use super::{OVER_X, REVERSED, TIMES_X};
+use super::{OVER_X, REVERSED, TIMES_X, opaque};
 use crate::isa::{Avx2, Avx512, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
 
 /// Pieces of `step` bytes, and the source of each byte of the blocks.
@@ -227,13 +226,8 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn align_frame(self) {
-        #[repr(align(64))]
-        struct Line(#[expect(dead_code)] u8);
-        // A frame with such a value is aligned.
-        let line = MaybeUninit::<Line>::uninit();
-        let at = line.as_ptr().addr();
-        // SAFETY: no instruction.
-        unsafe { asm!("/* {} */", in(reg) at, options(nomem, nostack, preserves_flags)) };
+        // A frame that must hold a vector is aligned.
+        opaque(&MaybeUninit::<__m512i>::uninit());
     }
 
     #[inline(always)]
