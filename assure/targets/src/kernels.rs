@@ -36,9 +36,10 @@ pub fn run(data: &[u8]) {
     if unused == 0 {
         assert_eq!(bits, one, "whole bytes as bits must have the same tag");
     }
-    // Batched with messages of other lengths, which share vectors.
-    let count = input.up_to(9);
-    let lengths: Vec<usize> = (0..count).map(|_| input.up_to(length.min(200))).collect();
+    // Batched with messages of one or of other lengths, which share vectors.
+    let (count, few) = (input.up_to(40), 1 + input.up_to(8));
+    let few: Vec<usize> = (0..few).map(|_| input.up_to(length.min(200))).collect();
+    let lengths: Vec<usize> = few.into_iter().cycle().take(count).collect();
     let messages: Vec<&[u8]> = lengths.iter().map(|&length| &message[..length]).collect();
     let nonces = vec![nonce; count];
     let expected = |message: &&[u8]| subject.macs[0].tag(nonce, *message).expect("short");
@@ -51,6 +52,6 @@ pub fn run(data: &[u8]) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let seed = |choice: u8| vec![choice, 200, 1, 3, 5, choice % 8, 4, 16, 17, 0, 150];
+    let seed = |choice: u8| vec![choice, 200, 1, 3, 5, choice % 8, 37, choice % 4, 16, 17, 0, 150];
     (0..crate::subject::count()).map(seed).collect()
 }

@@ -43,7 +43,7 @@ impl Plan {
     pub(crate) const fn over<C: Cipher>() -> Plan {
         Plan {
             long: C::LEVELS,
-            short: Levels::Narrow,
+            short: C::ONE_BLOCK_LEVELS,
             narrow_path: C::HAS_NARROW_PATH,
             shares_stream_kernels: C::HAS_NARROW_PATH,
             ..Plan::DEFAULT

@@ -1,6 +1,7 @@
 //! The watched calls: all that a MAC does with a key, a sum or a tag.
 
 use std::hint::black_box;
+use std::ops::Range;
 
 use tagmac::batch::RawKeys;
 use tagmac::cipher::Aes128;
@@ -95,14 +96,13 @@ pub struct Trial<'a> {
 
 /// Number of blocks before a distant part, as log2.
 const FAR: u32 = 30;
-/// Numbers of messages in batches.
-const BATCHES: [usize; 5] = [1, 4, 6, 33, 70];
-/// The lengths of the first 64, in rotation.
+/// Lengths of messages in batches.
 const BATCH_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 32, 48, 64, 100, 40, 129, 300];
+/// Numbers of messages in batches, and which of these lengths the first 64 have, in rotation.
+const BATCHES: [(usize, Range<usize>); 7] =
+    [(1, 0..12), (4, 0..12), (6, 0..12), (33, 0..12), (70, 0..12), (47, 0..10), (46, 8..9)];
 /// The length of the others, for which EliMAC makes a cache.
 const LONG: usize = 3000;
-/// The number of messages in a further batch, and of the lengths that they have.
-const SHORT_BATCH: (usize, usize) = (47, 10);
 /// Number of messages under raw keys.
 const RAW_KEYS: usize = 37;
 
@@ -311,10 +311,9 @@ fn parts<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], tag:
 }
 
 fn batches<W: Witness>(w: &mut W, mac: &AnyMac, nonce: &[u8], message: &[u8], limit: usize) {
-    let batches = BATCHES.map(|count| (count, BATCH_LENGTHS.len())).into_iter();
-    for (count, lengths) in batches.chain([SHORT_BATCH]) {
-        let lengths =
-            BATCH_LENGTHS.into_iter().take(lengths).cycle().take(64).chain([LONG; 6]).take(count);
+    for (count, lengths) in BATCHES {
+        let lengths = BATCH_LENGTHS[lengths].iter().copied();
+        let lengths = lengths.cycle().take(64).chain([LONG; 6]).take(count);
         let messages: Vec<&[u8]> = lengths.map(|length| &message[..length.min(limit)]).collect();
         let nonces = vec![nonce; count];
         let mut tags = vec![Tag::default(); count];

@@ -11,8 +11,8 @@ use crate::rooms::{Room, SIDES, Side};
 
 /// Length of the longest message in bytes.
 pub const LONGEST: usize = 4200;
-/// Number of messages in a batch.
-const BATCH: usize = 5;
+/// Number of messages in a batch, enough for every kernel of batches.
+const BATCH: usize = 35;
 
 /// A MAC under a key, with its reference: the portable level on plain memory.
 pub struct Subject {
@@ -45,7 +45,7 @@ impl Subject {
         let near = if all { 1024 } else { 272 };
         let far = (near + 1..=limit).step_by(if all { 97 } else { 211 });
         let lengths = (0..=near.min(limit)).chain(far).collect();
-        let message = random.bytes(LONGEST);
+        let message = random.bytes(LONGEST + BATCH);
         Subject { algorithm, level, key, nonce, message, mac, portable, lengths }
     }
 
@@ -93,7 +93,10 @@ pub fn walk(cases: &Cases, subject: &Subject) {
         for &side in SIDES {
             one_shot(cases, subject, &mut rooms, length, side, &expected);
             stream(cases, subject, &mut rooms, length, side, &expected);
-            batch(cases, subject, &mut rooms, length, side);
+            let mixed = [length, length.saturating_sub(1), length / 2, 0, length.min(16)];
+            for lengths in [&mixed[..], &[length]] {
+                batch(cases, subject, &mut rooms, lengths, side);
+            }
             parts(cases, subject, &mut rooms, length, side, &expected);
         }
     }
@@ -151,13 +154,15 @@ fn stream(
     cases.check(fork.verify(expected).is_ok());
 }
 
-fn batch(cases: &Cases, subject: &Subject, rooms: &mut Rooms, length: usize, side: Side) {
+/// A batch of messages that have these lengths in rotation.
+fn batch(cases: &Cases, subject: &Subject, rooms: &mut Rooms, lengths: &[usize], side: Side) {
+    let length = lengths[0];
     cases.at("batch", length, side);
-    let lengths = [length, length.saturating_sub(1), length / 2, 0, length.min(16)];
+    let message = |i: usize| &subject.message[i..i + lengths[i % lengths.len()]];
     let mut messages: [&[u8]; BATCH] = [&[]; BATCH];
     let mut nonces = messages;
-    for (i, (message, nonce)) in rooms.batch.iter_mut().enumerate() {
-        messages[i] = message.lend(&subject.message[i..i + lengths[i]], side);
+    for (i, (room, nonce)) in rooms.batch.iter_mut().enumerate() {
+        messages[i] = room.lend(message(i), side);
         nonces[i] = nonce.lend(&subject.nonce, side);
     }
     let zeros = [0; BATCH * size_of::<Tag>()];
@@ -170,10 +175,8 @@ fn batch(cases: &Cases, subject: &Subject, rooms: &mut Rooms, length: usize, sid
     // SAFETY: the loop has written `BATCH` tags, and no other reference to them exists.
     let tags = unsafe { std::slice::from_raw_parts_mut(tags, BATCH) };
     let made = subject.mac.tag_many(&nonces, &messages, tags);
-    let right = (0..BATCH).all(|i| {
-        let plain = &subject.message[i..i + lengths[i]];
-        subject.portable.tag(&subject.nonce, plain).is_ok_and(|tag| tag == tags[i])
-    });
+    let right = (0..BATCH)
+        .all(|i| subject.portable.tag(&subject.nonce, message(i)).is_ok_and(|tag| tag == tags[i]));
     cases.check(made.is_ok() && right);
     cases.at("checks of a batch", length, side);
     let verdict: Result<(), Mismatch> = Err(Mismatch);

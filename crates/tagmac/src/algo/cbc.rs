@@ -9,7 +9,13 @@
 //! costs its rounds and no additional latency.
 
 use crate::cipher::{Cipher, CipherBlock, V};
-use crate::isa::{Isa, Lanes};
+use crate::isa::{Isa, Lanes, Levels};
+
+/// Returns whether one block at a time of a cipher takes vectors of one block. Otherwise it takes all
+/// that a level has.
+pub(super) const fn is_narrow<C: Cipher>() -> bool {
+    matches!(C::ONE_BLOCK_LEVELS, Levels::Narrow)
+}
 
 /// Absorbs whole blocks. `x` is the next input of E_K, already whitened, and so is the result.
 #[inline(always)]
@@ -138,7 +144,18 @@ impl<B: CipherBlock> Chain<B> {
         if self.has_room(data.len()) {
             return self.hold(data);
         }
-        let isa = isa.narrow();
+        if const { is_narrow::<C>() } {
+            self.update_on(isa.narrow(), cipher, data);
+        } else {
+            self.update_on(isa, cipher, data);
+        }
+    }
+
+    #[inline(always)]
+    fn update_on<I: Isa, C>(&mut self, isa: I, cipher: &C, data: &[u8])
+    where
+        C: Cipher<Block = B>,
+    {
         let (lanes, keys) = (C::lanes(isa), cipher.keys(isa));
         let (fill, data) = data.split_at(B::BYTES - self.bytes);
         self.hold(fill);

@@ -14,7 +14,7 @@
 mod key;
 mod many;
 
-use super::cbc::{self, Chain, before_last};
+use super::cbc::{self, Chain, before_last, is_narrow};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Field};
 use crate::error::{Error, Mismatch, silent};
@@ -60,11 +60,18 @@ impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
+        if const { is_narrow::<C>() } { self.on(isa.narrow()) } else { self.on(isa) }
+    }
+}
+
+impl<C: Cipher<Block: Field>> OneShot<'_, C> {
+    #[inline(always)]
+    fn on<I: Isa>(self, isa: I) -> Tag {
         let OneShot { mac, message } = self;
-        let isa = isa.narrow();
         let (lanes, keys) = (C::lanes(isa), mac.cipher.keys(isa));
         let cut = before_last::<C::Block>(message.bytes().len());
-        let mut x = C::whiten(isa, &keys, mac.last(lanes, message.after(cut)));
+        let last = lanes.narrow().lane0(mac.last(lanes, message.after(cut)));
+        let mut x = C::whiten(isa, &keys, lanes.splat(&last));
         if cut > 0 {
             let (first, blocks) = message.bytes()[..cut].split_at(C::Block::BYTES);
             let chain = C::whiten(isa, &keys, lanes.splat(&C::Block::zero_filled(first)));
@@ -166,11 +173,17 @@ impl<C: Cipher<Block: Field>> Kernel for Close<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
+        if const { is_narrow::<C>() } { self.on(isa.narrow()) } else { self.on(isa) }
+    }
+}
+
+impl<C: Cipher<Block: Field>> Close<'_, C> {
+    #[inline(always)]
+    fn on<I: Isa>(self, isa: I) -> Tag {
         let Close { mac, chain } = self;
-        let isa = isa.narrow();
         let (lanes, keys) = (C::lanes(isa), mac.cipher.keys(isa));
         let last = mac.last(lanes, Bits::from(&chain.held.as_ref()[..chain.bytes]));
-        let x = lanes.xor(last, lanes.splat(&chain.y));
+        let x = lanes.splat(&lanes.narrow().lane0(last).xor(&chain.y));
         let [y] = C::encrypt_whitened(isa, &keys, [C::whiten(isa, &keys, x)]);
         mac.truncate(lanes.lane0(y))
     }

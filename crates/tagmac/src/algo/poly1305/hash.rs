@@ -115,7 +115,8 @@ impl Poly1305Hash {
         )
     }
 
-    /// The hashes of short messages that fill one or all vectors, plus `s`, mod 2^128.
+    /// The hashes of short messages that fill one or all vectors, plus `s`, mod 2^128, by products of
+    /// 52 bits.
     #[inline(always)]
     pub(super) fn tag_many<I: Isa>(
         &self,
@@ -124,16 +125,7 @@ impl Poly1305Hash {
         messages: &[&[u8]],
         s: &[u128; MAX_MESSAGES],
     ) -> [u128; MAX_MESSAGES] {
-        if <I::Words as Words>::MUL52 {
-            return matrix.tags::<_, Radix44>(isa.words(), self.r, messages, s);
-        }
-        let mut tags = [0; MAX_MESSAGES];
-        for ((tag, message), s) in tags.iter_mut().zip(messages).zip(s) {
-            let (whole, rest) = message.split_at(message.len() / 16 * 16);
-            let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
-            *tag = self.finish(isa, &sum, 0, rest.into()).0.wrapping_add(*s);
-        }
-        tags
+        matrix.tags::<_, Radix44>(isa.words(), self.r, messages, s)
     }
 
     /// The stored powers of r, if they were computed and `std` provides a place to store them.

@@ -140,11 +140,14 @@ impl BlockMatrix {
     /// and only the bytes after whole blocks are staged, in row 0.
     #[inline(always)]
     fn lay(&mut self, messages: &[&[u8]], same: bool) -> usize {
-        if same && messages[0].len().is_multiple_of(16) {
-            return messages[0].len() / 16;
-        }
         let blocks = |message: &[u8]| message.len().div_ceil(16);
-        let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
+        let rows = match same {
+            true => blocks(messages[0]),
+            false => messages.iter().fold(0, |most, message| most.max(blocks(message))),
+        };
+        if same && messages[0].len().is_multiple_of(16) {
+            return rows;
+        }
         let last = if same { 0 } else { rows.saturating_sub(1) };
         if !same {
             for row in self.rows[..rows].iter_mut().chain(&mut self.tops[..rows]) {

@@ -354,6 +354,16 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         for s in 0..T {
             let l3 = &key.l3[s];
             let [first, second] = words.map(|words| words.map(|words| words[s]));
+            // Starts with a constant, so compilers leave out the first multiplication.
+            if const { T > 1 && <I::Words as Words>::HAS_VECTOR_MUL }
+                && let (0, Some(first), Some(second)) = (at, first, second)
+            {
+                let mut low = Poly::START;
+                key.poly64[s].step(&mut low, first);
+                key.poly64[s].step(&mut low, second);
+                digest[s] = l3.hash_low(low.value());
+                continue;
+            }
             let mut low = if at == 0 { Poly::START } else { sum.low[s] };
             if at < POLY64_BYTES || at == POLY64_BYTES && first.is_none() {
                 if let Some(first) = first {

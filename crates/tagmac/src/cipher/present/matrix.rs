@@ -92,7 +92,11 @@ pub(super) fn encrypt<W: BitSlices>(
         match blocks.len().div_ceil(2 * W::LANES) {
             1 => encrypt_some::<W, 1>(words, first, keys, blocks),
             2 => encrypt_some::<W, 2>(words, first, keys, blocks),
-            3 | 4 => encrypt_some::<W, 4>(words, first, keys, blocks),
+            3 => encrypt_some::<W, 3>(words, first, keys, blocks),
+            4 => encrypt_some::<W, 4>(words, first, keys, blocks),
+            5 => encrypt_some::<W, 5>(words, first, keys, blocks),
+            6 => encrypt_some::<W, 6>(words, first, keys, blocks),
+            7 => encrypt_some::<W, 7>(words, first, keys, blocks),
             _ => encrypt_some::<W, 8>(words, first, keys, blocks),
         }
     }

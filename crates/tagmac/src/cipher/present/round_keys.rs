@@ -6,7 +6,6 @@ use std::boxed::Box;
 #[cfg(feature = "std")]
 use once_cell::race::OnceBox;
 
-#[cfg(target_arch = "x86_64")]
 use zeroize::Zeroizing;
 
 #[cfg(target_arch = "x86_64")]
@@ -106,10 +105,18 @@ fn planes(keys: &[u64; KEYS]) -> [[u64; 4]; KEYS] {
     planes
 }
 
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
+std::thread_local! {
+    /// The number of conversions of keys.
+    pub(super) static CONVERSIONS: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+}
+
 /// Converts `Form::Matrix` keys to `Form::Planes`.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn planes_of(keys: &[u64; KEYS + 1]) -> Zeroizing<[[u64; 4]; KEYS]> {
+    #[cfg(all(test, feature = "std"))]
+    CONVERSIONS.set(CONVERSIONS.get() + 1);
     let mut planes = Zeroizing::new([[0; 4]; KEYS]);
     for (r, (planes, key)) in planes.iter_mut().zip(keys).enumerate() {
         *planes = key_planes(from_matrix(*key), r);
@@ -121,6 +128,8 @@ fn planes_of(keys: &[u64; KEYS + 1]) -> Zeroizing<[[u64; 4]; KEYS]> {
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn matrix_of(planes: &[[u64; 4]; KEYS], last: u64) -> Zeroizing<[u64; KEYS + 1]> {
+    #[cfg(all(test, feature = "std"))]
+    CONVERSIONS.set(CONVERSIONS.get() + 1);
     let mut keys = Zeroizing::new([matrix(last); KEYS + 1]);
     for (r, (key, planes)) in keys.iter_mut().zip(planes).enumerate() {
         *key = matrix(of_planes(planes, r));
@@ -181,6 +190,25 @@ enum Form {
 }
 
 impl Form {
+    /// K_2 and so on, each ^ `OFFSET`.
+    fn keys(&self) -> Zeroizing<[u64; KEYS]> {
+        let mut keys = Zeroizing::new([0; KEYS]);
+        match self {
+            Form::Planes(planes) => {
+                for (r, (key, planes)) in keys.iter_mut().zip(planes).enumerate() {
+                    *key = of_planes(planes, r);
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Form::Matrix(matrices) => {
+                for (key, matrix) in keys.iter_mut().zip(matrices) {
+                    *key = from_matrix(*matrix);
+                }
+            }
+        }
+        keys
+    }
+
     /// Calls `f` with K_2 to K_31 in the form for the narrow code.
     #[inline(always)]
     fn with_planes<R>(&self, f: impl FnOnce(&[[u64; 4]; KEYS]) -> R) -> R {
@@ -210,15 +238,13 @@ impl RoundKeys {
             }
             _ => Form::Planes(planes(middle)),
         };
-        RoundKeys {
-            first,
-            last,
-            #[cfg(feature = "std")]
-            masks: OnceBox::new(),
-            #[cfg(not(feature = "std"))]
-            masks: form.with_planes(Masks::new),
-            form,
-        }
+        #[cfg(feature = "std")]
+        let masks = OnceBox::new();
+        #[cfg(not(feature = "std"))]
+        let mut masks = Masks::ZERO;
+        #[cfg(not(feature = "std"))]
+        masks.make(&form.keys());
+        RoundKeys { first, last, form, masks }
     }
 
     /// See [`Form::with_planes`].
@@ -245,22 +271,36 @@ impl RoundKeys {
     #[inline(always)]
     pub(super) fn masks(&self) -> &[[u32; 64]; MASKS] {
         #[cfg(feature = "std")]
-        return &self.masks.get_or_init(|| Box::new(self.with_planes(Masks::new))).0;
+        return &self
+            .masks
+            .get_or_init(
+                #[cold]
+                || {
+                    let mut masks = Box::new(Masks::ZERO);
+                    masks.make(&self.form.keys());
+                    masks
+                },
+            )
+            .0;
         #[cfg(not(feature = "std"))]
         &self.masks.0
     }
 }
 
 impl Masks {
+    const ZERO: Masks = Masks([[0; 64]; MASKS]);
+
+    /// Computes the masks in place, so that no copy stays on the stack.
     #[inline(never)]
-    fn new(planes: &[[u64; 4]; KEYS]) -> Self {
-        let mut masks = Masks([[0; 64]; MASKS]);
-        for (r, (masks, planes)) in masks.0.iter_mut().zip(planes).enumerate() {
-            let key = of_planes(planes, r);
-            for (p, mask) in masks.iter_mut().enumerate() {
-                *mask = ((key >> p & 1) as u32).wrapping_neg();
+    fn make(&mut self, keys: &[u64; KEYS]) {
+        for (masks, key) in self.0.iter_mut().zip(keys) {
+            for (half, masks) in masks.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+                let key = (key >> (32 * half)) as u32;
+                // Every vector unit compares words, and few shift them by different amounts.
+                for (p, mask) in masks.iter_mut().enumerate() {
+                    *mask = ((key & 1 << p == 1 << p) as u32).wrapping_neg();
+                }
             }
         }
-        masks
     }
 }

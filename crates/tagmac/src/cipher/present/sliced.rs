@@ -308,23 +308,32 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         (self.waiting, self.has_sums) = (0, false);
         let Some(batches) = &mut self.batches else { unreachable!("batches") };
         let (blocks, state, sums) = parts(batches);
+        let (most, half) = (narrow_path_max_blocks::<I::Words>(), batch_blocks::<Half<I>>());
+        let halves = Half::<I>::LANES < I::Words::LANES;
+        let in_batch = match rest {
+            _ if rest <= most => 0,
+            // Four vectors cost less than the other half.
+            _ if halves && rest > half && rest - half <= 4 * width::<I::Words>() => half,
+            _ => rest,
+        };
         let mut total = 0;
-        if rest <= narrow_path_max_blocks::<I::Words>() {
-            total = total_narrow(isa, cipher, blocks, rest);
-        } else {
+        if in_batch > 0 {
             let width = width::<I::Words>();
-            if Half::<I>::LANES < I::Words::LANES && rest <= batch_blocks::<Half<I>>() {
+            if halves && in_batch <= half {
                 words.with_half(
                     #[inline(always)]
-                    |words| add_partial(words, cipher, blocks, state, sums, width, rest),
+                    |words| add_partial(words, cipher, blocks, state, sums, width, in_batch),
                 );
             } else {
-                add_partial(words, cipher, blocks, state, sums, width, rest);
+                add_partial(words, cipher, blocks, state, sums, width, in_batch);
             }
             has_sums = true;
-            if rest % 2 == 1 {
+            if in_batch % 2 == 1 {
                 total ^= cipher.last;
             }
+        }
+        if in_batch < rest {
+            total ^= total_narrow(isa, cipher, &mut blocks[in_batch..], rest - in_batch);
         }
         if has_sums {
             total ^= parities(words, sums);

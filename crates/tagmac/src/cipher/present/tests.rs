@@ -201,3 +201,32 @@ impl Kernel for Boxes {
 fn boxes() {
     Level::all().for_each(|level| level.run(Boxes));
 }
+
+/// A conversion costs more than a block, so keys have the form that the kernels of their level use.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[test]
+fn no_call_converts_keys() {
+    use super::round_keys::CONVERSIONS;
+    use crate::{Cmac, LightMac, Pmac, Tag};
+
+    let before = CONVERSIONS.get();
+    for level in Level::all() {
+        let pmac = Pmac::<Present80>::with_level(&[1; 10], level);
+        let lightmac = LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level);
+        let (lightmac, cmac) =
+            (lightmac.expect("16 bits"), Cmac::<Present80>::with_level(&[3; 10], level));
+        for length in (0..40).chain([1600, 5000]) {
+            let message = &vec![7; length][..];
+            let tag = pmac.tag(message);
+            let mut stream = pmac.stream();
+            stream.update(message);
+            assert_eq!(stream.tag(), tag);
+            let tag = lightmac.tag(message).expect("short");
+            assert!(lightmac.verify(message, &tag).is_ok());
+            assert_eq!(cmac.tag(message), cmac.tag(message));
+            let mut tags = vec![Tag::default(); 20];
+            pmac.tag_many(&[message; 20], &mut tags).expect("as many tags");
+        }
+        assert_eq!(CONVERSIONS.get(), before, "{level}");
+    }
+}
